@@ -4,6 +4,7 @@ mod answer;
 mod ask;
 mod builtin;
 mod capture;
+mod check;
 mod choice;
 mod convert;
 mod detect;
@@ -11,6 +12,7 @@ mod filter;
 mod follow;
 mod format;
 mod input;
+mod limits;
 mod load;
 mod mcp;
 mod messages;
@@ -62,7 +64,7 @@ Exit status:
 /// The groups of commands in the help.
 const GROUPS: [(&str, &str); 6] = [
     ("Look", "overview timeline errors unanswered slowest methods tools problems handshake compare show"),
-    ("Ask", "ask query"),
+    ("Ask", "ask query check"),
     ("Convert", "convert load rebuild"),
     ("Share", "report serve mcp"),
     ("Building blocks", "register capture"),
@@ -97,6 +99,8 @@ enum Command {
     Ask(queries::AskCommand),
     /// Run SPARQL over logs, RDF files, a store or a server
     Query(query::QueryCommand),
+    /// Check logs against the rules of JSON-RPC, MCP and LSP
+    Check(check::CheckCommand),
     /// Convert logs to RDF, tables or spans
     Convert(convert::Convert),
     /// Load logs into a SPARQL server or a store
@@ -193,6 +197,7 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
         Command::Rebuild(command) => command.run(),
         Command::Convert(command) => command.run(),
         Command::Query(mut command) => command.run(),
+        Command::Check(command) => command.run(),
         Command::Load(command) => command.run(),
         Command::Register(command) => command.run(),
         Command::Report(command) => command.run(),

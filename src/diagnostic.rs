@@ -32,6 +32,26 @@ pub(crate) fn is_obeyed(character: char) -> bool {
         || matches!(character, '\u{FFFE}' | '\u{FFFF}')
 }
 
+/// Returns a line of text with a mark below `length` characters, of which `at` is the first. A line that is wider than
+/// `width` is cut.
+pub(crate) fn pointed(number: u64, text: &str, at: usize, length: usize, width: usize) -> String {
+    let is_long = text.chars().nth(width).is_some();
+    let skipped = if is_long { at.saturating_sub(width / 2) } else { 0 };
+    let mut rest = text.chars().skip(skipped);
+    let mut shown = String::from(if skipped > 0 { "…" } else { "" });
+    // Tabs would shift the mark.
+    let plain = |c: char| if is_obeyed(c) { ' ' } else { c };
+    shown.extend(rest.by_ref().take(at - skipped).map(plain));
+    let columns = <str as unicode_width::UnicodeWidthStr>::width;
+    let indent = " ".repeat(columns(&shown));
+    let marked: String = rest.by_ref().take(width.saturating_sub(at - skipped)).map(plain).collect();
+    let length = marked.char_indices().nth(length).map_or(marked.len(), |(end, _)| end);
+    let mark = "^".repeat(columns(marked.get(..length).unwrap_or_default()).max(1));
+    let more = if rest.next().is_some() { "…" } else { "" };
+    let number = number.to_string();
+    format!("{number} | {shown}{marked}{more}\n{} | {indent}{mark}", " ".repeat(number.len()))
+}
+
 /// A place in an input, as decompressed text with its wrappers. A message in a string is located at the start of the
 /// string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -45,6 +45,7 @@
 //! store                   Oxigraph's store, SPARQL servers, loading into both
 //! query                   SPARQL and questions over columns
 //! log                     a log from its bytes to its answers, and back from a graph
+//! check                   rules → verdicts and what breaks them
 //! report serve mcp        pages, a server for them, and a server for agents
 //! register capture        building blocks → registers; logs → building blocks
 //! cli                     the command
@@ -52,6 +53,7 @@
 
 #[cfg(feature = "register")]
 pub mod capture;
+pub mod check;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

@@ -155,6 +155,19 @@ vocabulary! {
         AMBIGUOUS_PAIRING = "AmbiguousPairing",
         ID_REUSED_WHILE_OPEN = "IdReusedWhileOpen",
         DUPLICATE_ANSWER = "DuplicateAnswer",
+        RULE = "Rule",
+        CONDITION = "Condition",
+        SIDE = "side",
+        PROTOCOL = "protocol",
+        SINCE = "since",
+        UNTIL = "until",
+        REQUIRES = "requires",
+        EXERCISED_BY = "exercisedBy",
+        GENERAL = "general",
+        BREAKS = "breaks",
+        KEEPS = "keeps",
+        ALSO_BREAKS = "alsoBreaks",
+        SAMPLE_FORMAT = "sampleFormat",
     }
 }
 

@@ -242,11 +242,10 @@ impl AnswerWriter<'_> {
     }
 
     fn has_colour(&self) -> bool {
-        let wanted = || std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
         match self.args.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => self.args.target.file().is_none() && pager::is_able() && wanted(),
+            Color::Auto => self.args.target.file().is_none() && pager::is_coloured(),
         }
     }
 

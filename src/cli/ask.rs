@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use crate::endpoint::{Credentials, Endpoint};
 use crate::query::catalogue::{Condition, NamedQuery};
-use crate::query::{Answer, Cancel, Cause, Dataset, Engine, Loading, Query, QueryError, Solutions, by_time, relative};
+use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, QueryError, Solutions, by_time, relative};
 use crate::schema::QuerySchemas;
 use crate::store;
 use crate::summary::counted;
 use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use oxrdf::vocab::rdfs;
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
@@ -24,11 +23,11 @@ use super::answer::AnswerArgs;
 use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::filter::{FilterArgs, TIMES};
 use super::input::{InputSource, is_stdin, shown};
+use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
-use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs, parse_size};
-use super::target::leave;
+use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
 use super::words::nearest;
-use super::{Failure, Outcome, follow, pager, print_failure, say};
+use super::{Failure, Outcome, follow, print_failure, say};
 
 /// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
@@ -51,13 +50,8 @@ pub struct AskArgs {
     #[arg(long, conflicts_with = "endpoint", hide_short_help = true)]
     plan: bool,
 
-    /// Stop after SECONDS
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, hide_short_help = true)]
-    timeout: Option<Duration>,
-
-    /// Stop at SIZE bytes of memory; K, M and G stand for KiB, MiB and GiB
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, hide_short_help = true)]
-    max_memory: Option<usize>,
+    #[command(flatten)]
+    limits: LimitArgs,
 
     #[command(flatten)]
     pub read: ReadArgs,
@@ -235,17 +229,6 @@ impl Source {
     }
 }
 
-/// Parses a time in seconds, which may have a fraction.
-pub fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
-    seconds
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
-}
-
-/// The time that a cancelled query has to end by itself before the process exits.
-const GRACE: Duration = Duration::from_millis(500);
-
 impl AskArgs {
     /// Adds an input before the others.
     pub fn add_first(&mut self, input: PathBuf) -> Result<(), Failure> {
@@ -259,7 +242,7 @@ impl AskArgs {
     /// Asks a question of the inputs, the store or the server, and writes the answer as the options define.
     pub fn ask(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
         // Before the query is parsed, since some queries take long to parse.
-        let cancel = self.cancel()?;
+        let cancel = self.limits.cancel()?;
         let mut sources = self.sources()?;
         if question.file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
             bail!("standard input cannot be both the query and the log: name a file for one of them");
@@ -359,7 +342,7 @@ impl AskArgs {
         }
         let source = follow::followed(self.sources()?)?;
         let cancel = Cancel::default();
-        self.bound(&cancel);
+        self.limits.bound(&cancel);
         let base = Some(source.iri.clone());
         let query = question.query(None, base.as_deref())?;
         let limit = question.filter.limit;
@@ -411,45 +394,13 @@ impl AskArgs {
         Ok(count)
     }
 
-    /// Returns the switch that cancels the query, on Ctrl-C or after the timeout.
-    fn cancel(&self) -> Result<Cancel, Failure> {
-        let cancel = Cancel::default();
-        let interrupted = cancel.clone();
-        ctrlc::set_handler(move || {
-            // Cancelled already: the user does not want to wait.
-            if interrupted.cause().is_some() && !pager::is_open() {
-                leave();
-            }
-            interrupted.cancel(Cause::Interrupted);
-            // With a pager, the answer ends when the pager is closed.
-            if pager::is_open() {
-                return;
-            }
-            leave_after(GRACE, Cause::Interrupted);
-        })
-        .context("cannot listen for Ctrl-C")?;
-        self.bound(&cancel);
-        Ok(cancel)
-    }
-
-    /// Sets the limits of time and memory for a query.
-    fn bound(&self, cancel: &Cancel) {
-        if let Some(time) = self.timeout {
-            cancel.after(time);
-            leave_after(time.saturating_add(GRACE), Cause::TimedOut);
-        }
-        if let Some(bytes) = self.max_memory {
-            cancel.beyond(bytes as u64);
-        }
-    }
-
     fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
         self.endpoint.as_deref().map(|url| endpoint(url, self.request_timeout())).transpose()
     }
 
     /// Returns the time limit for a request to a server.
     fn request_timeout(&self) -> Duration {
-        self.timeout.unwrap_or(crate::endpoint::TIMEOUT)
+        self.limits.timeout.unwrap_or(crate::endpoint::TIMEOUT)
     }
 
     /// Loads the data of a query. The inner result is an error if an input was not read; `None` if `--strict` stopped
@@ -554,15 +505,6 @@ fn prefixed(term: &NamedNode) -> String {
 
 /// The data, and an error if an input was not read.
 type ReadData = (Dataset, Result<(), Failure>);
-
-/// Exits the process after a time, if the query has not ended by then.
-fn leave_after(time: Duration, cause: Cause) {
-    let _ = thread::Builder::new().spawn(move || {
-        thread::sleep(time);
-        print_failure(&QueryError::Ended(cause).into());
-        leave();
-    });
-}
 
 /// Returns the base for shortening IRIs: the session, or the folder that contains all sessions.
 pub fn base(sources: &[InputSource]) -> Option<String> {

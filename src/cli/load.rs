@@ -18,8 +18,8 @@ use anyhow::bail;
 use clap::{ArgGroup, Args};
 use oxrdf::NamedNode;
 
-use super::ask::parse_seconds;
 use super::input::{InputSource, shown};
+use super::limits::parse_seconds;
 use super::progress::{Meter, Unit, When};
 use super::read::{Attempt, GraphArgs, ReadArgs, Run, SummaryArgs};
 use super::{Failure, Outcome, print_failure, say, told};

@@ -19,6 +19,11 @@ pub fn is_able() -> bool {
     io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// True if standard output is such a terminal, and NO_COLOR is not set.
+pub fn is_coloured() -> bool {
+    is_able() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
+}
+
 /// A running pager; dropping it waits until the pager exits.
 pub struct Pager(Child);
 

@@ -13,8 +13,9 @@ use crate::summary::counted;
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use super::ask::{base, parse_seconds};
+use super::ask::base;
 use super::input::InputSource;
+use super::limits::parse_seconds;
 use super::read::{Attempt, GraphArgs, ReadArgs, parse_size};
 #[cfg(target_os = "linux")]
 use super::supervised::{self, Handed};

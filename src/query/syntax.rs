@@ -9,7 +9,7 @@ use super::functions::FUNCTIONS;
 use super::items;
 use super::needs::Uses;
 use super::tokens::{first_wrong, tokens, too_much};
-use crate::diagnostic::printable;
+use crate::diagnostic::{pointed, printable};
 use crate::vocab::{jrpc, lsp, mcp, prov, rpcg};
 
 /// The prefixes that a query does not have to declare.
@@ -35,36 +35,22 @@ pub struct SyntaxError {
 /// A place in a text, counted from 1, in characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TextPlace {
-    line: usize,
+    line: u64,
     column: usize,
     /// The text of the line.
     text: String,
 }
 
-/// The number of characters shown on each side of an error's place.
-const AROUND: usize = 60;
+/// The number of characters shown around an error's place.
+const WIDTH: usize = 120;
 /// The maximum number of characters quoted from a token.
 const TOKEN: usize = 40;
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(TextPlace { line, column, text }) = &self.place else { return f.write_str(&self.message) };
-        let number = line.to_string();
-        // Shows only the surroundings of the place in a long line.
-        let skipped = column.saturating_sub(1 + AROUND);
-        let mut rest = text.chars().skip(skipped);
-        let mut shown = String::from(if skipped > 0 { "…" } else { "" });
-        // Tabs would shift the caret.
-        let plain = |c: char| if c.is_control() { ' ' } else { c };
-        shown.extend(rest.by_ref().take(column - 1 - skipped).map(plain));
-        let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(shown.as_str()));
-        shown.extend(rest.by_ref().take(AROUND).map(plain));
-        if rest.next().is_some() {
-            shown.push('…');
-        }
         writeln!(f, "not SPARQL, at line {line}, column {column}: {}", self.message)?;
-        writeln!(f, "{number} | {shown}")?;
-        write!(f, "{} | {indent}^", " ".repeat(number.len()))
+        f.write_str(&pointed(*line, text, column - 1, 1, WIDTH))
     }
 }
 
@@ -169,7 +155,7 @@ impl TextPlace {
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let source = text.get(start..).unwrap_or_default().split('\n').next().unwrap_or_default();
         Self {
-            line: before.matches('\n').count() + 1,
+            line: before.matches('\n').count() as u64 + 1,
             column: before.get(start..).unwrap_or_default().chars().count() + 1,
             text: source.trim_end_matches('\r').to_owned(),
         }

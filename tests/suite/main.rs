@@ -13,6 +13,7 @@ mod capture;
 mod captured;
 mod carriers;
 mod cases;
+mod check;
 mod cli;
 mod conforms;
 mod context;

@@ -1,0 +1,147 @@
+//! Facts of a loaded log that verdicts and faults need beside the rules' own queries.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::log::{Row, Rows};
+use crate::query::{Cancel, Dataset, Query, QueryError, SyntaxError};
+
+/// The maximum number of messages in one query.
+const AT_ONCE: usize = 1_000;
+
+const SESSIONS: &str = "SELECT ?session { ?session a rpcg:Session }";
+
+/// The revisions that sessions of MCP agree on, from which record on.
+const AGREED: &str = "SELECT ?session ?sequence ?version {
+  ?request jrpc:hasMethod \"initialize\" . ?answer rpcg:respondsTo ?request ; rpcg:protocolVersion ?version ;
+    rpcg:inSession ?session ; rpcg:sequence ?sequence
+}";
+
+/// The revisions that requests name themselves, where they also introduce their client.
+const INTRODUCED: &str = "SELECT DISTINCT ?session ?version {
+  ?side mcp:hasProtocolVersion ?version . ?message rpcg:introduces ?side ; rpcg:inSession ?session
+  FILTER NOT EXISTS { ?message jrpc:hasMethod \"initialize\" }
+}";
+
+/// The revisions that requests name themselves.
+const NAMED: &str = "SELECT DISTINCT ?session ?version {
+  ?message jrpc:hasParameters ?params ; rpcg:inSession ?session
+  BIND(rpcg:json(?params, \"/_meta/io.modelcontextprotocol~1protocolVersion\") AS ?version) FILTER(BOUND(?version))
+}";
+
+/// The facts of messages; `VALUES` is replaced.
+const MESSAGES: &str = "SELECT ?message ?session ?sequence ?index ?sender ?line ?byte ?method ?version {
+  VALUES ?message { } ?message rpcg:inSession ?session ; rpcg:sequence ?sequence
+  OPTIONAL { ?message rpcg:inBatch ?batch ; rpcg:batchIndex ?index }
+  BIND(COALESCE(?batch, ?message) AS ?record) OPTIONAL { ?record rpcg:line ?line ; rpcg:byteOffset ?byte }
+  OPTIONAL { ?message rpcg:sentBy ?sender }
+  OPTIONAL { ?message rpcg:respondsTo ?request } BIND(COALESCE(?request, ?message) AS ?asked)
+  OPTIONAL { ?asked jrpc:hasMethod ?method }
+  OPTIONAL { ?message jrpc:hasParameters ?own } OPTIONAL { ?asked jrpc:hasParameters ?others }
+  BIND(\"/_meta/io.modelcontextprotocol~1protocolVersion\" AS ?at)
+  BIND(COALESCE(rpcg:json(?own, ?at), rpcg:json(?others, ?at)) AS ?version)
+}";
+
+/// All queries here, for what they need of the data.
+pub(super) const QUERIES: [&str; 5] = [SESSIONS, AGREED, INTRODUCED, NAMED, MESSAGES];
+
+/// Returns the rows of a query.
+pub(super) fn rows(dataset: &Dataset, query: &Query, cancel: &Cancel) -> Result<Rows, QueryError> {
+    Ok(dataset.answer(query, cancel)?.into())
+}
+
+fn parsed(text: &str) -> Result<Query, QueryError> {
+    Query::parse(text, None).map_err(|error: SyntaxError| QueryError::Server(error.into()))
+}
+
+/// The sessions of a log.
+#[derive(Debug, Default)]
+pub(super) struct Sessions(pub BTreeMap<String, Revisions>);
+
+/// The revisions of its protocol that a session has.
+#[derive(Debug, Default)]
+pub(super) struct Revisions {
+    /// By the number of the record from which on they hold.
+    agreed: BTreeMap<u64, String>,
+    /// Revisions that only some messages have.
+    own: Vec<String>,
+}
+
+impl Revisions {
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.agreed.values().chain(&self.own).map(String::as_str)
+    }
+
+    /// Returns the revision at a record: as agreed before, or else later.
+    pub fn at(&self, sequence: u64) -> Option<&str> {
+        let before = self.agreed.range(..=sequence).next_back();
+        before.or_else(|| self.agreed.first_key_value()).map(|(_, version)| version.as_str())
+    }
+}
+
+impl Sessions {
+    pub fn read(dataset: &Dataset, cancel: &Cancel) -> Result<Self, QueryError> {
+        let mut sessions = Self::default();
+        for query in [SESSIONS, AGREED, INTRODUCED, NAMED] {
+            if query == NAMED && sessions.0.values().all(|revisions| revisions.iter().next().is_some()) {
+                break;
+            }
+            for row in rows(dataset, &parsed(query)?, cancel)? {
+                let row = row?;
+                let Some(session) = row.text("session") else { continue };
+                let session = sessions.0.entry(session.to_owned()).or_default();
+                match (row.text("version").map(str::to_owned), number(&row, "sequence")) {
+                    (Some(version), Some(sequence)) => _ = session.agreed.insert(sequence, version),
+                    (version, _) => session.own.extend(version),
+                }
+            }
+        }
+        Ok(sessions)
+    }
+}
+
+fn number(row: &Row, column: &str) -> Option<u64> {
+    row.text(column)?.parse().ok()
+}
+
+/// The facts of a message that is guilty of a fault.
+#[derive(Debug, Clone)]
+pub(super) struct MessageFacts {
+    pub session: String,
+    pub sequence: u64,
+    pub index: u64,
+    /// `client` or `server`.
+    pub sender: Option<&'static str>,
+    /// Its line and byte offset.
+    pub place: Option<(u64, u64)>,
+    /// Its method, or the method that it answers.
+    pub method: Option<String>,
+    /// The revision that it, or the request that it answers, names.
+    pub revision: Option<String>,
+}
+
+/// Returns the facts of messages, by their IRIs.
+pub(super) fn messages(
+    dataset: &Dataset,
+    iris: &[&str],
+    cancel: &Cancel,
+) -> Result<HashMap<String, MessageFacts>, QueryError> {
+    let mut facts = HashMap::new();
+    for some in iris.chunks(AT_ONCE) {
+        let some: String = some.iter().map(|iri| format!("<{iri}> ")).collect();
+        let query = parsed(&MESSAGES.replace("{ }", &format!("{{ {some}}}")))?;
+        for row in rows(dataset, &query, cancel)? {
+            let row = row?;
+            let (Some(message), Some(session)) = (row.text("message"), row.text("session")) else { continue };
+            facts.entry(message.to_owned()).or_insert_with(|| MessageFacts {
+                session: session.to_owned(),
+                sequence: number(&row, "sequence").unwrap_or_default(),
+                index: number(&row, "index").unwrap_or_default(),
+                sender: row.text("sender").map(|role| if role.ends_with("Client") { "client" } else { "server" }),
+                place: number(&row, "line").zip(number(&row, "byte")),
+                method: row.text("method").map(str::to_owned),
+                revision: row.text("version").map(str::to_owned),
+            });
+        }
+    }
+    Ok(facts)
+}

@@ -1,0 +1,154 @@
+//! What breaks a rule, and its place in a line of the log.
+
+use std::io::{self, BufRead as _, BufReader, Read};
+
+use super::facts::MessageFacts;
+use super::rules::Rule;
+use crate::json::sha256;
+use crate::log::Row;
+use crate::record::decompressed;
+
+/// The maximum length of a text that a log put into a fault, in characters.
+const LONGEST: usize = 300;
+/// The maximum number of bytes of a line in memory.
+const PIECE: u64 = 1 << 20;
+/// The maximum number of characters of a line before a place, and after it.
+const AROUND: usize = 400;
+
+/// A message that breaks a rule.
+#[derive(Debug, Clone, Default)]
+pub struct Fault {
+    /// The IRI of the guilty message, record or session.
+    pub node: String,
+    /// The index of its log among the inputs.
+    pub input: Option<usize>,
+    /// The name of the message.
+    pub message: Option<String>,
+    /// The name of another message that explains the fault.
+    pub related: Option<String>,
+    /// Who is guilty: `client` or `server`.
+    pub side: Option<&'static str>,
+    /// What is wrong, in a sentence.
+    pub text: String,
+    /// The detail in the text that the rule selected.
+    pub detail: Option<String>,
+    /// The line and the byte offset of the record.
+    pub place: Option<(u64, u64)>,
+    /// The place in the line, once it is read.
+    pub excerpt: Option<Excerpt>,
+    /// A digest of the fault that does not depend on its place.
+    pub fingerprint: String,
+    /// The input, the record and the index in its batch.
+    pub(super) order: (usize, u64, u64),
+}
+
+/// Returns the IRI of the message that a node is, or that it hangs on: `…#m7` for `…#m7-tool1`.
+pub(super) fn message_of(node: &str) -> Option<&str> {
+    let start = node.rfind("#m")? + 2;
+    let length = node.get(start..)?.find(|c: char| !c.is_ascii_digit() && c != '.');
+    node.get(..length.map_or(node.len(), |length| start + length)).filter(|message| message.len() > start)
+}
+
+impl Fault {
+    /// Creates the fault that a row states; `text` has variables in braces.
+    pub(super) fn of(row: &Row, text: &str) -> Self {
+        let name = |node: &str| Some(message_of(node)?.rsplit('#').next()?.to_owned());
+        let mut text = text.to_owned();
+        for (column, _) in row.iter() {
+            let value = shortened(row.text(column).unwrap_or_default());
+            text = text.replace(&format!("{{?{column}}}"), &value).replace(&format!("{{${column}}}"), &value);
+        }
+        let detail = row.text("text").map(shortened);
+        if let Some(detail) = detail.as_deref().filter(|detail| !text.contains(*detail)) {
+            text = format!("{}: {detail}", text.trim_end_matches('.'));
+        }
+        let node = row.text("this").or_else(|| row.text("message")).unwrap_or_default();
+        let related = row.text("related").and_then(name);
+        Self { message: name(node), node: node.to_owned(), related, text, detail, ..Self::default() }
+    }
+
+    pub(super) fn complete(&mut self, rule: &Rule, facts: Option<&MessageFacts>) {
+        let sender = facts.and_then(|facts| facts.sender);
+        self.side = match rule.side.as_deref() {
+            Some("client") => Some("client"),
+            Some("server") => Some("server"),
+            Some(_) => sender,
+            None => None,
+        };
+        self.place = facts.and_then(|facts| facts.place);
+        let (sequence, index) = facts.map_or((0, 0), |facts| (facts.sequence, facts.index));
+        self.order = (self.input.unwrap_or_default(), sequence, index);
+        let method = facts.and_then(|facts| facts.method.as_deref()).unwrap_or_default();
+        self.fingerprint = sha256(format!("{}\n{method}\n{}", rule.id, self.text).as_bytes());
+        self.fingerprint.truncate(32);
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// A place in a line. Columns count characters, from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The first column of the fault.
+    pub column: usize,
+    /// The column after the fault.
+    pub end: usize,
+    /// True if the fault is a detail in its message.
+    pub is_detail: bool,
+    /// The text of the line around the fault.
+    pub text: String,
+    /// The column of the first character of the text.
+    pub first: usize,
+}
+
+/// Reads a log once more, and gives each fault its excerpt. The message is marked, or the detail if the message has it.
+///
+/// # Errors
+///
+/// The log is not readable.
+pub fn read_excerpts<'f>(read: impl Read + Send, faults: impl Iterator<Item = &'f mut Fault>) -> io::Result<()> {
+    let mut faults: Vec<_> = faults.filter_map(|fault| fault.place.map(|(_, byte)| (byte, fault))).collect();
+    faults.sort_by_key(|(byte, _)| *byte);
+    let mut faults = faults.into_iter().peekable();
+    let mut log = BufReader::with_capacity(1 << 16, decompressed(read)?);
+    let (mut start, mut before, mut piece) = (0, 0, Vec::new());
+    while faults.peek().is_some() {
+        piece.clear();
+        let length = log.by_ref().take(PIECE).read_until(b'\n', &mut piece)? as u64;
+        if length == 0 {
+            break;
+        }
+        let line = String::from_utf8_lossy(&piece);
+        while let Some((byte, fault)) = faults.next_if(|(byte, _)| *byte < start + length) {
+            let at = usize::try_from(byte - start).unwrap_or_default();
+            let column = before + String::from_utf8_lossy(piece.get(..at).unwrap_or_default()).chars().count();
+            fault.excerpt =
+                Some(Excerpt::of(line.trim_end_matches(['\r', '\n']), before, column, fault.detail.as_deref()));
+        }
+        start += length;
+        before = if piece.ends_with(b"\n") { 0 } else { before + line.chars().count() };
+    }
+    Ok(())
+}
+
+impl Excerpt {
+    /// Marks a message in a line, from a column on, counted from 0. `before` characters stand before the piece.
+    fn of(line: &str, before: usize, column: usize, detail: Option<&str>) -> Self {
+        let characters: Vec<char> = line.chars().collect();
+        let message: String = characters.get(column - before..).unwrap_or_default().iter().collect();
+        let detail = detail.filter(|detail| !detail.is_empty());
+        let marked = detail.and_then(|detail| Some((message.get(..message.find(detail)?)?, detail)));
+        let (from, length) = match marked {
+            Some((skipped, detail)) => (column + skipped.chars().count(), detail.chars().count()),
+            None => (column, message.chars().count().max(1)),
+        };
+        let first = (from - before).saturating_sub(AROUND);
+        let text = characters.iter().skip(first).take(2 * AROUND).collect();
+        Self { column: from + 1, end: from + length + 1, is_detail: marked.is_some(), text, first: before + first + 1 }
+    }
+}

@@ -1,0 +1,232 @@
+//! Verdicts: the queries of rules over a loaded log, and the decision what their rows say.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::facts::{MessageFacts, QUERIES, Sessions, messages, rows};
+use super::fault::{Fault, message_of};
+use super::rules::{BASE, Rule, Rules};
+use crate::query::{Answer, Cancel, Dataset, Query, QueryError, SyntaxError};
+
+/// What a rule says about all logs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Something exercised the rule, and nothing breaks it.
+    Passed,
+    /// There are faults.
+    Failed,
+    /// Nothing could break the rule, for this reason.
+    Unexercised(String),
+    /// The log cannot tell, for this reason.
+    Undecidable(String),
+}
+
+/// A rule with its verdict.
+#[derive(Debug)]
+pub struct Judged<'r> {
+    /// The rule.
+    pub rule: &'r Rule,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What breaks the rule, in the order of the logs.
+    pub faults: Vec<Fault>,
+}
+
+impl Rules {
+    /// Returns a query that needs the data of all rules.
+    ///
+    /// # Errors
+    ///
+    /// Never: the queries here are tested.
+    pub fn loading(&self) -> Result<Query, SyntaxError> {
+        let mut all = Query::parse("SELECT * { }", None)?;
+        for text in QUERIES {
+            all = all.with_needs_of(&Query::parse(text, None)?);
+        }
+        Ok(self.queries().fold(all, Query::with_needs_of))
+    }
+
+    /// Returns true if a rule is about the text between messages.
+    pub fn name_log_lines(&self) -> bool {
+        self.queries().any(Query::names_log_lines)
+    }
+
+    fn queries(&self) -> impl Iterator<Item = &Query> {
+        let conditions = self.conditions.values().map(|(query, _)| query);
+        conditions.chain(self.rules.iter().flat_map(Rule::queries))
+    }
+
+    /// Judges logs, which were loaded with their provenance for [`loading`](Self::loading), by each rule, on at most
+    /// `jobs` threads. `inputs` are the IRIs of the logs.
+    ///
+    /// # Errors
+    ///
+    /// A query fails, or `cancel` ends it.
+    pub fn judge(
+        &self,
+        dataset: &Dataset,
+        inputs: &[&str],
+        jobs: usize,
+        cancel: &Cancel,
+    ) -> Result<Vec<Judged<'_>>, QueryError> {
+        let sessions = Sessions::read(dataset, cancel)?;
+        let is_required = |iri: &str| self.rules.iter().any(|rule| rule.conditions().any(|name| name == iri));
+        let conditions: Vec<_> = self.conditions.iter().filter(|(iri, _)| is_required(iri)).collect();
+        let met = each(jobs, &conditions, |(_, condition)| {
+            let met = rows(dataset, &condition.0, cancel)?;
+            met.map(|row| Ok(row?.text("this").unwrap_or_default().to_owned())).collect()
+        })?;
+        let met = conditions.iter().zip(met).map(|((iri, condition), met)| (iri.as_str(), (&*condition.1, met)));
+        let judge = Judge { dataset, inputs, cancel, sessions, conditions: met.collect() };
+        let mut judged = each(jobs, &self.rules, |rule| judge.judged(rule))?;
+        drop_general(&mut judged);
+        Ok(judged)
+    }
+}
+
+impl Rule {
+    /// Returns the IRIs of the conditions for the rule: the protocol, and what it requires.
+    fn conditions(&self) -> impl Iterator<Item = String> {
+        let protocol = self.protocol.iter().map(|protocol| format!("{BASE}conditions/{protocol}"));
+        protocol.chain(self.requires.iter().cloned())
+    }
+
+    /// Returns true if the rule is about a revision.
+    fn has(&self, revision: &str) -> bool {
+        let [since, until] = &self.revisions;
+        since.as_deref().is_none_or(|since| since <= revision) && until.as_deref().is_none_or(|until| revision <= until)
+    }
+}
+
+/// Calls a function with each item, on at most `jobs` threads, and returns the results in order.
+fn each<'t, T: Sync, R: Send>(
+    jobs: usize,
+    items: &'t [T],
+    call: impl Fn(&'t T) -> Result<R, QueryError> + Sync,
+) -> Result<Vec<R>, QueryError> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
+            let result = call(item);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
+        }
+    };
+    thread::scope(|scope| {
+        (1..jobs.min(items.len())).for_each(|_| _ = scope.spawn(work));
+        work();
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Drops the faults of general rules about messages that break another rule.
+fn drop_general(judged: &mut [Judged<'_>]) {
+    let special = judged.iter().filter(|judged| !judged.rule.general).flat_map(|judged| &judged.faults);
+    let special: HashSet<String> = special.map(|fault| fault.node.clone()).collect();
+    for judged in judged.iter_mut().filter(|judged| judged.rule.general) {
+        judged.retain(|fault| !special.contains(&fault.node));
+    }
+}
+
+impl Judged<'_> {
+    /// Removes faults, without which the rule may pass.
+    pub fn retain(&mut self, keep: impl FnMut(&Fault) -> bool) {
+        self.faults.retain(keep);
+        if self.verdict == Verdict::Failed && self.faults.is_empty() {
+            self.verdict = Verdict::Passed;
+        }
+    }
+}
+
+/// A loaded log, its sessions, and the sessions that meet each condition.
+struct Judge<'d> {
+    dataset: &'d Dataset,
+    inputs: &'d [&'d str],
+    cancel: &'d Cancel,
+    sessions: Sessions,
+    conditions: HashMap<&'d str, (&'d str, HashSet<String>)>,
+}
+
+impl Judge<'_> {
+    fn judged<'r>(&self, rule: &'r Rule) -> Result<Judged<'r>, QueryError> {
+        let (verdict, faults) = match self.sessions_for(rule)? {
+            Err(verdict) => (verdict, Vec::new()),
+            Ok(sessions) => (Verdict::Failed, self.faults(rule, &sessions)?),
+        };
+        let mut judged = Judged { rule, verdict, faults };
+        judged.retain(|_| true);
+        Ok(judged)
+    }
+
+    /// Returns the sessions that a rule can be decided for, or the verdict if there are none.
+    fn sessions_for(&self, rule: &Rule) -> Result<Result<BTreeSet<&str>, Verdict>, QueryError> {
+        let mut sessions: BTreeSet<_> = self.sessions.0.keys().map(String::as_str).collect();
+        for (nth, condition) in rule.conditions().enumerate() {
+            let Some((reason, met)) = self.conditions.get(&*condition) else { continue };
+            sessions.retain(|session| met.contains(*session));
+            if sessions.is_empty() {
+                let is_protocol = nth == 0 && rule.protocol.is_some();
+                let verdict = if is_protocol { Verdict::Unexercised } else { Verdict::Undecidable };
+                return Ok(Err(verdict((*reason).to_owned())));
+            }
+        }
+        if rule.revisions != [None, None] {
+            let before = sessions.len();
+            let revisions = |session: &str| self.sessions.0.get(session).into_iter().flat_map(|known| known.iter());
+            sessions.retain(|session| revisions(session).next().is_some());
+            if sessions.len() < before && !sessions.iter().any(|session| revisions(session).any(|one| rule.has(one))) {
+                return Ok(Err(Verdict::Undecidable("no `initialize` in this log".to_owned())));
+            }
+            sessions.retain(|session| revisions(session).any(|one| rule.has(one)));
+            if sessions.is_empty() {
+                return Ok(Err(Verdict::Unexercised("no session of these revisions".to_owned())));
+            }
+        }
+        if let Some(ask) = &rule.exercised_by
+            && let Answer::Boolean(false) = self.dataset.answer(ask, self.cancel)?
+        {
+            return Ok(Err(Verdict::Unexercised("nothing in this log exercises it".to_owned())));
+        }
+        Ok(Ok(sessions))
+    }
+
+    fn faults(&self, rule: &Rule, sessions: &BTreeSet<&str>) -> Result<Vec<Fault>, QueryError> {
+        let (mut faults, mut seen) = (Vec::new(), HashSet::new());
+        for (query, text) in &rule.constraints {
+            for row in rows(self.dataset, query, self.cancel)? {
+                let fault = Fault::of(&row?, text);
+                if seen.insert((fault.node.clone(), fault.related.clone(), fault.text.clone())) {
+                    faults.push(fault);
+                }
+            }
+        }
+        let guilty: BTreeSet<&str> = faults.iter().filter_map(|fault| message_of(&fault.node)).collect();
+        let guilty: Vec<_> = guilty.into_iter().collect();
+        let facts = messages(self.dataset, &guilty, self.cancel)?;
+        faults.retain_mut(|fault| {
+            let facts = message_of(&fault.node).and_then(|message| facts.get(message));
+            let session = facts.map_or(&*fault.node, |facts| &facts.session);
+            let is_decided =
+                sessions.contains(session) && (rule.revisions == [None, None] || self.has(rule, session, facts));
+            let input = session.split('#').next().unwrap_or(session);
+            fault.input = self.inputs.iter().position(|iri| *iri == input);
+            fault.complete(rule, facts);
+            is_decided
+        });
+        faults.sort_by_key(|fault| fault.order);
+        Ok(faults)
+    }
+
+    /// Returns true if a rule is about the revision of a message, or of a session.
+    fn has(&self, rule: &Rule, session: &str, message: Option<&MessageFacts>) -> bool {
+        let own = message.and_then(|message| message.revision.as_deref());
+        let sequence = message.map_or(u64::MAX, |message| message.sequence);
+        let agreed = || self.sessions.0.get(session)?.at(sequence);
+        own.or_else(agreed).is_some_and(|revision| rule.has(revision))
+    }
+}

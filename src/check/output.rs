@@ -1,0 +1,201 @@
+//! Verdicts and faults as text, JSON lines and JUnit.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::fault::Fault;
+use super::judge::{Judged, Verdict};
+use super::rules::{Level, Rule};
+use crate::diagnostic::{pointed, printable};
+use crate::log::summary::counted;
+
+/// The maximum number of faults of a rule in text.
+const SHOWN: usize = 5;
+
+/// Judged logs, and the names of the logs.
+#[derive(Debug)]
+pub struct Checked<'r> {
+    /// The rules with their verdicts.
+    pub judged: Vec<Judged<'r>>,
+    /// The names of the inputs.
+    pub inputs: Vec<String>,
+}
+
+/// The look of text.
+#[derive(Debug, Clone, Copy)]
+pub struct TextStyle {
+    /// The maximum width of a line of the log, in columns.
+    pub width: usize,
+    /// True if levels are coloured.
+    pub coloured: bool,
+}
+
+impl TextStyle {
+    fn level(self, level: Level) -> String {
+        let colour = match level {
+            Level::Error => 31,
+            Level::Warning => 33,
+            Level::Note => 36,
+        };
+        if self.coloured { format!("\x1b[1;{colour}m{}\x1b[0m", level.name()) } else { level.name().to_owned() }
+    }
+}
+
+impl<'r> Checked<'r> {
+    /// Returns the broken rules, with their faults.
+    pub fn broken(&self) -> impl Iterator<Item = &Judged<'r>> {
+        self.judged.iter().filter(|judged| judged.verdict == Verdict::Failed)
+    }
+
+    /// Returns the faults that are shown with their excerpts: at most `most` in all, in text the first of each rule.
+    pub fn shown(&mut self, most: Option<usize>) -> impl Iterator<Item = &mut Fault> {
+        let of_rule = if most.is_some() { usize::MAX } else { SHOWN };
+        self.judged
+            .iter_mut()
+            .flat_map(move |judged| judged.faults.iter_mut().take(of_rule))
+            .take(most.unwrap_or(usize::MAX))
+    }
+
+    /// Returns the verdicts in one line: `3 rules broken, 41 passed, 9 undecidable, 12 unexercised`.
+    pub fn summary(&self) -> String {
+        let count = |is: fn(&Verdict) -> bool| self.judged.iter().filter(|judged| is(&judged.verdict)).count();
+        let undecidable = count(|verdict| matches!(verdict, Verdict::Undecidable(_)));
+        let unexercised = count(|verdict| matches!(verdict, Verdict::Unexercised(_)));
+        let broken = counted(self.broken().count() as u64, "rule");
+        let passed = count(|verdict| *verdict == Verdict::Passed);
+        format!("{broken} broken, {passed} passed, {undecidable} undecidable, {unexercised} unexercised")
+    }
+
+    pub(super) fn input(&self, fault: &Fault) -> Option<&str> {
+        self.inputs.get(fault.input?).map(String::as_str)
+    }
+
+    /// Returns the place of a fault and its text: `session.ndjson:7: No open request has this id.`
+    fn line(&self, fault: &Fault) -> String {
+        let mut line = self.input(fault).unwrap_or("all inputs").to_owned();
+        match (fault.place, &fault.message) {
+            (Some((number, _)), _) => _ = write!(line, ":{number}"),
+            (None, Some(message)) => _ = write!(line, ":{message}"),
+            (None, None) => {}
+        }
+        format!("{line}: {}", printable(&fault.text))
+    }
+
+    /// Writes the broken rules, each with its first faults, and the summary.
+    ///
+    /// # Errors
+    ///
+    /// The output is not writable.
+    pub fn write_text(&self, style: TextStyle, mut out: impl Write) -> io::Result<()> {
+        for Judged { rule, faults, .. } in self.broken() {
+            writeln!(out, "{}: {} [{}]", style.level(rule.level), printable(&rule.title), printable(&rule.id))?;
+            rule.clause().iter().try_for_each(|clause| writeln!(out, "  {}", printable(clause)))?;
+            for fault in faults.iter().take(SHOWN) {
+                writeln!(out, "  {}", self.line(fault))?;
+                if let (Some(excerpt), Some((number, _))) = (&fault.excerpt, fault.place) {
+                    let at = excerpt.column - excerpt.first;
+                    let length = if excerpt.is_detail { excerpt.end - excerpt.column } else { 1 };
+                    let width = style.width.saturating_sub(12).max(20);
+                    for line in pointed(number, &excerpt.text, at, length, width).lines() {
+                        writeln!(out, "    {line}")?;
+                    }
+                }
+            }
+            if faults.len() > SHOWN {
+                writeln!(out, "  … and {} more", faults.len() - SHOWN)?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", self.summary())
+    }
+
+    /// Writes a JSON object a line for each fault, and for each rule that is undecidable or unexercised.
+    ///
+    /// # Errors
+    ///
+    /// The output is not writable.
+    pub fn write_json(&self, mut out: impl Write) -> io::Result<()> {
+        let none = Fault::default();
+        for Judged { rule, verdict, faults } in &self.judged {
+            let mut write = |verdict: &str, fault: &Fault, text: &str| {
+                let line = json!({
+                    "rule": rule.id, "level": rule.level.name(), "verdict": verdict, "input": self.input(fault),
+                    "line": fault.place.map(|(line, _)| line), "message": fault.message, "related": fault.related,
+                    "side": fault.side, "text": text, "clause": rule.clause(),
+                });
+                writeln!(out, "{}", without_nulls(line))
+            };
+            match verdict {
+                Verdict::Unexercised(why) => write("unexercised", &none, why)?,
+                Verdict::Undecidable(why) => write("undecidable", &none, why)?,
+                _ => faults.iter().try_for_each(|fault| write("failed", fault, &fault.text))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a JUnit test case for each rule; those that are undecidable or unexercised are skipped.
+    ///
+    /// # Errors
+    ///
+    /// The output is not writable.
+    pub fn write_junit(&self, mut out: impl Write) -> io::Result<()> {
+        let (tests, failures) = (self.judged.len(), self.broken().count());
+        let passed = self.judged.iter().filter(|judged| judged.verdict == Verdict::Passed).count();
+        let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
+        writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rpcgraph check\" {counts}>")?;
+        let skipped = tests - failures - passed;
+        writeln!(out, "  <testsuite name=\"rpcgraph check\" {counts} skipped=\"{skipped}\">")?;
+        for Judged { rule, verdict, faults } in &self.judged {
+            let class = rule.id.split('/').next().unwrap_or_default();
+            write!(out, "    <testcase name=\"{}\" classname=\"rpcgraph.{}\"", xml(&rule.id), xml(class))?;
+            match verdict {
+                Verdict::Passed => writeln!(out, "/>")?,
+                Verdict::Failed => {
+                    let (title, level) = (xml(&rule.title), rule.level.name());
+                    let lines: Vec<_> = faults.iter().map(|fault| xml(&self.line(fault))).collect();
+                    let failure =
+                        format!("<failure type=\"{level}\" message=\"{title}\">{}</failure>", lines.join("\n"));
+                    writeln!(out, ">\n      {failure}\n    </testcase>")?;
+                }
+                Verdict::Unexercised(why) | Verdict::Undecidable(why) => {
+                    writeln!(out, ">\n      <skipped message=\"{}\"/>\n    </testcase>", xml(why))?;
+                }
+            }
+        }
+        writeln!(out, "  </testsuite>\n</testsuites>")
+    }
+}
+
+/// Removes the members of an object that are null.
+pub(super) fn without_nulls(mut object: Value) -> Value {
+    object.as_object_mut().into_iter().for_each(|members| members.retain(|_, value| !value.is_null()));
+    object
+}
+
+/// Escapes text for XML, and what XML cannot contain as in messages.
+fn xml(text: &str) -> String {
+    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    escaped.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
+impl Rule {
+    /// Describes the rule: what it asks for and why, with a session that breaks it and one that keeps it.
+    pub fn describe(&self) -> String {
+        let mut text = format!("{} ({})\n{}\n", self.id, self.level.name(), self.title);
+        let [since, until] = &self.revisions;
+        let facts = [("protocol", &self.protocol), ("side", &self.side), ("since", since), ("until", until)];
+        let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        let see = self.clauses.iter().zip(std::iter::once("clause").chain(std::iter::repeat("see")));
+        for (name, value) in see.map(|(iri, name)| (name, iri)).chain(facts) {
+            let _ = writeln!(text, "{name}: {value}");
+        }
+        let rationale = self.rationale.iter().map(|why| format!("\n{why}\n"));
+        let samples = [("breaks it", self.breaks.first()), ("keeps it", self.keeps.first())];
+        let samples = samples.into_iter().filter_map(|(title, sample)| Some((title, sample?.trim())));
+        text.extend(rationale.chain(samples.map(|(title, sample)| format!("\nThis {title}:\n{sample}\n"))));
+        text
+    }
+}

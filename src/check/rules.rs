@@ -1,0 +1,339 @@
+//! Rules and conditions, read from Turtle or from a query with a head of comments.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use oxrdf::vocab::{rdf, rdfs};
+use oxrdf::{NamedOrBlankNode, Term};
+use oxrdfio::{RdfFormat, RdfParser};
+use regex::Regex;
+
+use crate::query::{Form, QUERY_PREFIXES, Query};
+use crate::vocab::rpcg;
+
+/// The base of the identifiers of built-in rules and conditions.
+pub(super) const BASE: &str = "https://w3id.org/rpcgraph/rules/";
+
+/// The files of the built-in rules, conditions first.
+pub const BUILT_IN: [(&str, &str); 2] = [
+    ("conditions.ttl", include_str!("../../ontology/rules/conditions.ttl")),
+    ("jsonrpc.ttl", include_str!("../../ontology/rules/jsonrpc.ttl")),
+];
+
+/// How grave it is to break a rule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Worth to know.
+    Note,
+    /// Against a recommendation.
+    Warning,
+    /// Against a requirement.
+    #[default]
+    Error,
+}
+
+impl Level {
+    /// The name, as SARIF has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    /// Returns the level with a name: ours, or SHACL's.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "note" | "Info" => Some(Self::Note),
+            "warning" | "Warning" => Some(Self::Warning),
+            "error" | "Violation" => Some(Self::Error),
+            _ => None,
+        }
+    }
+}
+
+/// A rule. The terms of `ontology/rpcgraph.ttl` describe the fields.
+#[derive(Debug, Default)]
+pub struct Rule {
+    /// The identifier, such as `mcp/batch`.
+    pub id: String,
+    /// The title, in one line.
+    pub title: String,
+    /// How grave it is to break the rule.
+    pub level: Level,
+    /// Why the rule exists.
+    pub rationale: Option<String>,
+    /// The IRIs of the clause and of further explanations.
+    pub clauses: Vec<String>,
+    /// Who is guilty: `client`, `server`, or `sender` for the sender of the message.
+    pub side: Option<String>,
+    /// The protocol whose sessions the rule is about.
+    pub protocol: Option<String>,
+    /// The first and the last revision of the protocol that has the clause.
+    pub revisions: [Option<String>; 2],
+    pub(super) requires: Vec<String>,
+    pub(super) exercised_by: Option<Query>,
+    /// Queries whose rows are faults, each with their text, which has variables in braces.
+    pub(super) constraints: Vec<(Query, String)>,
+    pub(super) general: bool,
+    /// Sessions that break the rule.
+    pub breaks: Vec<String>,
+    /// Sessions that keep the rule.
+    pub keeps: Vec<String>,
+    /// The other rules that the sessions in `breaks` break.
+    pub also_breaks: Vec<String>,
+    /// The log format of `breaks` and `keeps`, if they are not JSON lines.
+    pub sample_format: Option<String>,
+}
+
+/// A query for the sessions that meet a condition, and why a rule is undecidable without such a session.
+pub(super) type Condition = (Query, String);
+
+/// Errors in rules.
+#[derive(Debug, thiserror::Error)]
+pub enum RuleError {
+    /// A rule, or a file of rules, is wrong.
+    #[error("{0}: {1}")]
+    Wrong(String, String),
+    /// No rule has the name.
+    #[error("there is no rule {0}")]
+    Unknown(String),
+}
+
+fn wrong(rule: &str, reason: impl fmt::Display) -> RuleError {
+    RuleError::Wrong(rule.to_owned(), reason.to_string())
+}
+
+/// Rules and the conditions that they require.
+#[derive(Debug, Default)]
+pub struct Rules {
+    pub(super) rules: Vec<Rule>,
+    pub(super) conditions: BTreeMap<String, Condition>,
+    /// The namespaces that the files declare with `sh:declare`, by prefix.
+    prefixes: BTreeMap<String, String>,
+}
+
+/// The values of a property.
+type Values = Vec<String>;
+
+/// The properties of the subjects of a file. Nodes and literals are texts.
+#[derive(Default)]
+struct Described {
+    /// In the order of the file.
+    subjects: Vec<String>,
+    values: HashMap<String, HashMap<String, Values>>,
+}
+
+impl Described {
+    fn parse(text: &str) -> Result<Self, Box<dyn std::error::Error>> {
+        let mut described = Self::default();
+        for quad in RdfParser::from_format(RdfFormat::Turtle).with_base_iri(BASE)?.for_slice(text) {
+            let quad = quad?;
+            let subject = match quad.subject {
+                NamedOrBlankNode::NamedNode(node) => node.into_string(),
+                NamedOrBlankNode::BlankNode(node) => node.to_string(),
+            };
+            let value = match quad.object {
+                Term::NamedNode(node) => node.into_string(),
+                Term::Literal(literal) => literal.value().to_owned(),
+                other => other.to_string(),
+            };
+            described.add(&subject, quad.predicate.as_str(), value);
+        }
+        Ok(described)
+    }
+
+    fn add(&mut self, subject: &str, property: &str, value: String) {
+        if !self.values.contains_key(subject) {
+            self.subjects.push(subject.to_owned());
+        }
+        self.values.entry(subject.to_owned()).or_default().entry(property.to_owned()).or_default().push(value);
+    }
+
+    fn all(&self, subject: &str, property: &str) -> &[String] {
+        self.values.get(subject).and_then(|values| values.get(property)).map_or(&[], Vec::as_slice)
+    }
+
+    fn one(&self, subject: &str, property: &str) -> Option<String> {
+        self.all(subject, property).first().cloned()
+    }
+}
+
+macro_rules! shacl {
+    ($name:literal) => {
+        concat!("http://www.w3.org/ns/shacl#", $name)
+    };
+}
+
+/// Returns the identifier of a rule: its IRI after the base, or after the last `/` or `#`.
+fn id_of(iri: &str) -> String {
+    let local = || iri.rsplit(['/', '#']).next().unwrap_or(iri);
+    iri.strip_prefix(BASE).unwrap_or_else(local).to_owned()
+}
+
+impl Rule {
+    /// Returns the queries of the rule.
+    pub fn queries(&self) -> impl Iterator<Item = &Query> {
+        self.constraints.iter().map(|(query, _)| query).chain(&self.exercised_by)
+    }
+
+    /// Returns the IRI of the clause.
+    pub fn clause(&self) -> Option<&str> {
+        self.clauses.first().map(String::as_str)
+    }
+}
+
+impl Rules {
+    /// Returns the built-in rules.
+    ///
+    /// # Errors
+    ///
+    /// A built-in file is wrong; tests check that none is.
+    pub fn built_in() -> Result<Self, RuleError> {
+        let mut rules = Self::default();
+        BUILT_IN.iter().try_for_each(|(name, text)| rules.add_turtle(name, text))?;
+        Ok(rules)
+    }
+
+    /// Adds the rules of a Turtle file: all nodes with a SHACL-SPARQL constraint.
+    ///
+    /// # Errors
+    ///
+    /// The file is not Turtle, a query is not SPARQL, or a rule has the name of another.
+    pub fn add_turtle(&mut self, file: &str, text: &str) -> Result<(), RuleError> {
+        let described = Described::parse(text).map_err(|error| wrong(file, error))?;
+        for declared in described.subjects.iter().flat_map(|subject| described.all(subject, shacl!("declare"))) {
+            let prefix = described.one(declared, shacl!("prefix"));
+            self.prefixes.extend(prefix.zip(described.one(declared, shacl!("namespace"))));
+        }
+        for subject in &described.subjects {
+            if described.all(subject, rdf::TYPE.as_str()).iter().any(|class| rpcg::CONDITION == class.as_str()) {
+                let select = described.one(subject, shacl!("select")).unwrap_or_default();
+                let query = self.query(&id_of(subject), &select, Form::Select)?;
+                let reason = described.one(subject, rdfs::COMMENT.as_str()).unwrap_or_default();
+                self.conditions.insert(subject.clone(), (query, reason));
+            } else if !described.all(subject, shacl!("sparql")).is_empty() {
+                self.add(&described, subject)?;
+            }
+        }
+        match self.rules.iter().flat_map(|rule| &rule.requires).find(|iri| !self.conditions.contains_key(*iri)) {
+            Some(iri) => Err(wrong(file, format!("there is no condition <{iri}>"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds the rule of a query with a head of comments: `# id:`, `# title:`, `# level:` and `# clause:`. The query
+    /// selects `?message`, and optionally `?related` and `?text`. Without a head, `name` is the identifier.
+    ///
+    /// # Errors
+    ///
+    /// The query is not SPARQL, or the rule has the name of another.
+    pub fn add_query(&mut self, name: &str, text: &str) -> Result<(), RuleError> {
+        let head: HashMap<_, _> = text
+            .lines()
+            .map_while(|line| line.strip_prefix('#'))
+            .filter_map(|line| line.split_once(':'))
+            .map(|(key, value)| (key.trim(), value.trim()))
+            .collect();
+        let (mut described, id) = (Described::default(), head.get("id").unwrap_or(&name).replace('#', "-"));
+        let subject = format!("{BASE}{id}");
+        let properties =
+            [("title", rdfs::LABEL.as_str()), ("level", shacl!("severity")), ("clause", rdfs::SEE_ALSO.as_str())];
+        for (key, property) in properties {
+            head.get(key).into_iter().for_each(|value| described.add(&subject, property, (*value).to_owned()));
+        }
+        described.add(&subject, shacl!("sparql"), "_:q".to_owned());
+        described.add("_:q", shacl!("select"), text.to_owned());
+        self.add(&described, &subject)
+    }
+
+    fn add(&mut self, described: &Described, subject: &str) -> Result<(), RuleError> {
+        let id = id_of(subject);
+        if self.rules.iter().any(|known| known.id == id) {
+            return Err(wrong(&id, "two rules have this name: rename one"));
+        }
+        let one = |property: &str| described.one(subject, property);
+        let all = |property: &str| described.all(subject, property).to_vec();
+        let title = one(rdfs::LABEL.as_str()).unwrap_or_else(|| id.clone());
+        let mut constraints = Vec::new();
+        for constraint in described.all(subject, shacl!("sparql")) {
+            let select = described.one(constraint, shacl!("select")).unwrap_or_default();
+            let message = described.one(constraint, shacl!("message")).or_else(|| one(shacl!("message")));
+            constraints.push((self.query(&id, &select, Form::Select)?, message.unwrap_or_else(|| title.clone())));
+        }
+        let exercised_by = one(rpcg::EXERCISED_BY.as_str()).map(|ask| self.query(&id, &ask, Form::Ask));
+        let level = one(shacl!("severity")).map_or(Some(Level::Error), |level| Level::named(&id_of(&level)));
+        self.rules.push(Rule {
+            title,
+            level: level.ok_or_else(|| wrong(&id, "the level is error, warning or note"))?,
+            rationale: one(rdfs::COMMENT.as_str()),
+            clauses: all(rdfs::SEE_ALSO.as_str()),
+            side: one(rpcg::SIDE.as_str()),
+            protocol: one(rpcg::PROTOCOL.as_str()),
+            revisions: [one(rpcg::SINCE.as_str()), one(rpcg::UNTIL.as_str())],
+            requires: all(rpcg::REQUIRES.as_str()),
+            exercised_by: exercised_by.transpose()?,
+            constraints,
+            general: one(rpcg::GENERAL.as_str()).as_deref() == Some("true"),
+            breaks: all(rpcg::BREAKS.as_str()),
+            keeps: all(rpcg::KEEPS.as_str()),
+            also_breaks: all(rpcg::ALSO_BREAKS.as_str()).iter().map(|iri| id_of(iri)).collect(),
+            sample_format: one(rpcg::SAMPLE_FORMAT.as_str()),
+            id,
+        });
+        Ok(())
+    }
+
+    fn query(&self, rule: &str, text: &str, form: Form) -> Result<Query, RuleError> {
+        let is_implicit = |prefix: &str| QUERY_PREFIXES.iter().any(|(known, _)| *known == prefix);
+        let declared = self.prefixes.iter().filter(|(prefix, _)| !is_implicit(prefix));
+        // On one line, so that errors have the lines of the text.
+        let mut whole: String = declared.map(|(prefix, iri)| format!("PREFIX {prefix}: <{iri}> ")).collect();
+        whole.push_str(text.trim_start_matches('\u{FEFF}'));
+        let query = Query::parse(&whole, None).map_err(|error| wrong(rule, error))?;
+        if query.form() != form {
+            return Err(wrong(rule, "a rule selects messages (SELECT), and is exercised or not (ASK)"));
+        }
+        match query.uses_graphs() || query.uses_services() || query.has_dataset() {
+            true => Err(wrong(rule, "rules are about one graph: leave out GRAPH, FROM and SERVICE")),
+            false => Ok(query),
+        }
+    }
+
+    /// Returns the rules, in the order of their files.
+    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter()
+    }
+
+    /// Keeps the rules that match one of the globs `only`, if there are any, and none of `skip`.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleError::Unknown`]: a glob does not match any rule.
+    pub fn retain(&mut self, only: &[String], skip: &[String]) -> Result<(), RuleError> {
+        let globs = |globs: &[String]| globs.iter().map(|glob| self.matching(glob)).collect::<Result<Vec<_>, _>>();
+        let (only, skip) = (globs(only)?, globs(skip)?);
+        let is_in = |globs: &[Regex], rule: &Rule| globs.iter().any(|glob| glob.is_match(&rule.id));
+        self.rules.retain(|rule| (only.is_empty() || is_in(&only, rule)) && !is_in(&skip, rule));
+        Ok(())
+    }
+
+    /// Sets the level of the rules that match a glob.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleError::Unknown`]: no rule matches.
+    pub fn set_level(&mut self, glob: &str, level: Level) -> Result<(), RuleError> {
+        let glob = self.matching(glob)?;
+        self.rules.iter_mut().filter(|rule| glob.is_match(&rule.id)).for_each(|rule| rule.level = level);
+        Ok(())
+    }
+
+    fn matching(&self, glob: &str) -> Result<Regex, RuleError> {
+        let pattern = regex::escape(glob).replace(r"\*", ".*").replace(r"\?", ".");
+        let pattern = Regex::new(&format!("^{pattern}$")).ok();
+        let pattern = pattern.filter(|pattern| self.rules.iter().any(|rule| pattern.is_match(&rule.id)));
+        pattern.ok_or_else(|| RuleError::Unknown(glob.to_owned()))
+    }
+}

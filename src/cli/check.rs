@@ -1,0 +1,271 @@
+//! `check`: judges logs by rules, and writes what breaks them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::check::{Baseline, Checked, Level, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts};
+use crate::diagnostic::printable;
+use crate::mapping::Mapping;
+use crate::query::{Cancel, Dataset};
+use crate::sink::Output;
+use crate::summary::counted;
+use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::input::{InputSource, shown};
+use super::limits::LimitArgs;
+use super::read::{Attempt, GraphArgs, ReadArgs};
+use super::target::TargetArgs;
+use super::words::nearest;
+use super::{Failure, Outcome, pager, print_failure, say};
+
+#[derive(Debug, Args)]
+#[command(after_long_help = include_str!("help/check.txt").trim_end())]
+pub struct CheckCommand {
+    /// Exit with 1 if there are findings of this level or a graver one: error, warning, note or never
+    #[arg(long, value_name = "LEVEL", value_parser = parse_fail_on, default_value = "error", hide_default_value = true)]
+    fail_on: FailOn,
+
+    /// Check only rules with this name (glob); repeatable
+    #[arg(long, value_name = "GLOB", help_heading = "Rules")]
+    only: Vec<String>,
+
+    /// Leave out rules with this name (glob); repeatable
+    #[arg(long, value_name = "GLOB", help_heading = "Rules")]
+    skip: Vec<String>,
+
+    /// Change the level of rules (glob): error, warning or note
+    #[arg(long, value_name = "RULE=LEVEL", value_parser = parse_level, help_heading = "Rules")]
+    level: Vec<(String, Level)>,
+
+    /// Add rules of your own: SHACL in Turtle, or a query NAME.rq
+    ///
+    /// A query selects ?message, and may select ?related and ?text. Comments at its start give `# id:`, `# title:`,
+    /// `# level:` and `# clause:`.
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    rules: Vec<PathBuf>,
+
+    /// List the rules
+    #[arg(long, conflicts_with_all = ["inputs", "rule"], help_heading = "Rules")]
+    list: bool,
+
+    /// Explain a rule, with an example that breaks it and one that keeps it
+    #[arg(long, value_name = "RULE", conflicts_with = "inputs", help_heading = "Rules")]
+    rule: Option<String>,
+
+    /// Leave out the findings in a file of --write-baseline
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    baseline: Option<PathBuf>,
+
+    /// Write all findings to a file, as known, and exit with 0
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    write_baseline: Option<PathBuf>,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// Format: text, json, sarif or junit
+    #[arg(short, long, value_name = "NAME", value_enum, default_value_t, hide_possible_values = true)]
+    #[arg(help_heading = "Output")]
+    to: CheckFormat,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// Print only errors
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum CheckFormat {
+    #[default]
+    Text,
+    Json,
+    Sarif,
+    Junit,
+}
+
+/// The least level that fails; `None` if none does.
+type FailOn = Option<Level>;
+
+fn parse_fail_on(name: &str) -> Result<FailOn, String> {
+    let level = Level::named(name).map(Some).or((name == "never").then_some(None));
+    level.ok_or_else(|| "expected error, warning, note or never".to_owned())
+}
+
+fn parse_level(text: &str) -> Result<(String, Level), String> {
+    let parsed = text.split_once('=').and_then(|(rule, level)| Some((rule.to_owned(), Level::named(level)?)));
+    parsed.ok_or_else(|| "expected RULE=error, RULE=warning or RULE=note".to_owned())
+}
+
+impl CheckCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let rules = self.rules()?;
+        if self.list {
+            return self.target.print(&self.listed(&rules));
+        }
+        if let Some(name) = &self.rule {
+            let rule = rules.iter().find(|rule| rule.id == *name).ok_or_else(|| unknown(name, &rules))?;
+            return self.target.print(&rule.describe());
+        }
+        if self.read.mapping != Mapping::Session {
+            bail!("rules are about sessions: leave out --mapping");
+        }
+        let baseline = self.baseline.as_deref().map(read_baseline).transpose()?;
+        let cancel = self.limits.cancel()?;
+        let mut sources = self.read.sources()?;
+        if let Some(graph) = sources.iter().find(|source| source.rdf_format().is_some()) {
+            bail!("{} is a graph, and rules are about logs: `rpcgraph rebuild` writes its messages", graph.name());
+        }
+        self.target.check(self.read.files(&sources))?;
+        // The lines of findings are read once the findings are known.
+        sources.iter_mut().try_for_each(InputSource::keep)?;
+        let (dataset, all_read) = self.load(&rules, &sources, &cancel)?;
+        let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
+        let judged = rules.judge(&dataset, &inputs, self.read.jobs(), &cancel)?;
+        drop(dataset);
+        let mut checked = Checked { judged, inputs: sources.iter().map(InputSource::name).collect() };
+        if let Some(path) = &self.write_baseline {
+            let text = Baseline::of(&checked.judged).to_text();
+            fs::write(path, text).with_context(|| format!("cannot write {}", shown(path)))?;
+        }
+        if let Some(baseline) = &baseline {
+            let (known, gone) = baseline.subtract(&mut checked.judged);
+            let gone = gone.iter().map(|(rule, text)| format!("note: gone: {rule}: {}", printable(text)));
+            let notes = std::iter::once(format!("note: {} left out", counted(known, "known finding"))).chain(gone);
+            notes.filter(|_| !self.quiet).for_each(|note| say(&note));
+        }
+        self.read_excerpts(&mut checked, &sources)?;
+        self.write(&checked)?;
+        self.say_undecidable(&checked);
+        all_read?;
+        let fails = checked.broken().any(|judged| self.fail_on.is_some_and(|least| judged.rule.level >= least));
+        Ok(if fails && self.write_baseline.is_none() { Outcome::Findings } else { Outcome::Done })
+    }
+
+    /// Returns the rules that the options choose, with the levels that they set.
+    fn rules(&self) -> Result<Rules, Failure> {
+        let mut rules = Rules::built_in()?;
+        for path in &self.rules {
+            let name = shown(path);
+            let text = fs::read_to_string(path).with_context(|| format!("cannot read the rules in {name}"))?;
+            match path.extension().is_some_and(|extension| extension == "rq") {
+                true => rules.add_query(&path.file_stem().unwrap_or_default().to_string_lossy(), &text)?,
+                false => rules.add_turtle(&name, &text)?,
+            }
+        }
+        let chosen = self.level.iter().try_for_each(|(glob, level)| rules.set_level(glob, *level));
+        chosen.and_then(|()| rules.retain(&self.only, &self.skip)).map_err(|error| match error {
+            RuleError::Unknown(name) => unknown(&name, &rules),
+            error => error.into(),
+        })?;
+        Ok(rules)
+    }
+
+    fn listed(&self, rules: &Rules) -> String {
+        if self.to == CheckFormat::Json {
+            let line = |rule: &crate::check::Rule| {
+                let line = json!({ "rule": rule.id, "level": rule.level.name(), "title": rule.title, "clause": rule.clause() });
+                format!("{line}\n")
+            };
+            return rules.iter().map(line).collect();
+        }
+        let width = rules.iter().map(|rule| rule.id.chars().count()).max().unwrap_or_default();
+        rules.iter().map(|rule| format!("{:<width$}  {:<7}  {}\n", rule.id, rule.level.name(), rule.title)).collect()
+    }
+
+    /// Loads the logs. The inner result is an error if a log was not read; fails if no log was read.
+    fn load(
+        &self,
+        rules: &Rules,
+        sources: &[InputSource],
+        cancel: &Cancel,
+    ) -> Result<(Dataset, Result<(), Failure>), Failure> {
+        let graph = GraphArgs { strict: false, provenance: true, log_lines: rules.name_log_lines() };
+        let dataset = Dataset::new(&rules.loading()?, false)?;
+        let mut loading = dataset.load(cancel)?;
+        let mut run = self.read.run(&graph, self.quiet)?;
+        // What is wrong with records is for rules to say.
+        run.findings.quiet = true;
+        let mut any_read = false;
+        for source in sources {
+            let attempt = run.convert(source, &mut loading.sink());
+            cancel.check()?;
+            match attempt? {
+                Attempt::Unread(why) => print_failure(&why),
+                Attempt::Done | Attempt::Failed | Attempt::Stopped => any_read = true,
+            }
+        }
+        loading.commit()?;
+        let all_read = run.check_read();
+        match any_read {
+            true => Ok((dataset, all_read)),
+            false => all_read.map(|()| (dataset, Ok(()))),
+        }
+    }
+
+    fn read_excerpts(&self, checked: &mut Checked<'_>, sources: &[InputSource]) -> Result<(), Failure> {
+        let most = match self.to {
+            CheckFormat::Text => None,
+            CheckFormat::Sarif => Some(RESULTS),
+            CheckFormat::Json | CheckFormat::Junit => return Ok(()),
+        };
+        for (input, source) in sources.iter().enumerate() {
+            let mut faults = checked.shown(most).filter(|fault| fault.input == Some(input)).peekable();
+            if faults.peek().is_some() {
+                let read = source.open()?.into_input().read;
+                read_excerpts(read, faults).with_context(|| format!("cannot read {}", source.name()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, checked: &Checked<'_>) -> Result<(), Failure> {
+        let coloured = self.target.file().is_none() && pager::is_coloured();
+        let mut output = match coloured && self.to == CheckFormat::Text {
+            true => Output::shown(io::stdout(), None),
+            false => self.target.open(self.to == CheckFormat::Junit)?,
+        };
+        let width = || terminal_size::terminal_size_of(io::stdout()).map_or(120, |(width, _)| width.0.into());
+        let written = match self.to {
+            CheckFormat::Text => checked.write_text(TextStyle { width: width(), coloured }, &mut output),
+            CheckFormat::Json => checked.write_json(&mut output),
+            CheckFormat::Sarif => checked.write_sarif(&mut output),
+            CheckFormat::Junit => checked.write_junit(&mut output),
+        };
+        written.map_err(|error| self.target.unwritable(crate::sink::SinkError::Io(error).into()))?;
+        Ok(output.finish()?)
+    }
+
+    /// Prints why rules are undecidable, for each reason.
+    fn say_undecidable(&self, checked: &Checked<'_>) {
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for judged in checked.judged.iter().filter(|_| !self.quiet) {
+            if let Verdict::Undecidable(why) = &judged.verdict {
+                reasons.entry(why).or_default().push(&judged.rule.id);
+            }
+        }
+        for (why, rules) in reasons {
+            say(&format!("note: {why}, which leaves undecidable: {}", rules.join(", ")));
+        }
+    }
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read the baseline in {}", shown(path)))?;
+    Baseline::parse(&text).with_context(|| shown(path))
+}
+
+fn unknown(name: &str, rules: &Rules) -> Failure {
+    let near = nearest(name, rules.iter().map(|rule| &*rule.id));
+    let advice = near
+        .map_or_else(|| "`rpcgraph check --list` lists the rules".to_owned(), |near| format!("did you mean {near}?"));
+    anyhow!("there is no rule {name:?}: {advice}")
+}

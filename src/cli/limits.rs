@@ -1,0 +1,77 @@
+//! Limits of time and memory for queries, and Ctrl-C.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::query::{Cancel, Cause, QueryError};
+use anyhow::Context as _;
+use clap::Args;
+
+use super::read::parse_size;
+use super::target::leave;
+use super::{Failure, pager, print_failure};
+
+#[derive(Debug, Args)]
+pub struct LimitArgs {
+    /// Stop after SECONDS
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, hide_short_help = true)]
+    pub timeout: Option<Duration>,
+
+    /// Stop at SIZE bytes of memory; K, M and G stand for KiB, MiB and GiB
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, hide_short_help = true)]
+    max_memory: Option<usize>,
+}
+
+/// Parses a time in seconds, which may have a fraction.
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
+}
+
+/// The time that a cancelled query has to end by itself before the process exits.
+const GRACE: Duration = Duration::from_millis(500);
+
+impl LimitArgs {
+    /// Returns the switch that cancels the query, on Ctrl-C or after the timeout.
+    pub fn cancel(&self) -> Result<Cancel, Failure> {
+        let cancel = Cancel::default();
+        let interrupted = cancel.clone();
+        ctrlc::set_handler(move || {
+            // Cancelled already: the user does not want to wait.
+            if interrupted.cause().is_some() && !pager::is_open() {
+                leave();
+            }
+            interrupted.cancel(Cause::Interrupted);
+            // With a pager, the answer ends when the pager is closed.
+            if pager::is_open() {
+                return;
+            }
+            leave_after(GRACE, Cause::Interrupted);
+        })
+        .context("cannot listen for Ctrl-C")?;
+        self.bound(&cancel);
+        Ok(cancel)
+    }
+
+    /// Sets the limits of time and memory for a query.
+    pub fn bound(&self, cancel: &Cancel) {
+        if let Some(time) = self.timeout {
+            cancel.after(time);
+            leave_after(time.saturating_add(GRACE), Cause::TimedOut);
+        }
+        if let Some(bytes) = self.max_memory {
+            cancel.beyond(bytes as u64);
+        }
+    }
+}
+
+/// Exits the process after a time, if the query has not ended by then.
+fn leave_after(time: Duration, cause: Cause) {
+    let _ = thread::Builder::new().spawn(move || {
+        thread::sleep(time);
+        print_failure(&QueryError::Ended(cause).into());
+        leave();
+    });
+}
