@@ -53,6 +53,7 @@
 
 #[cfg(feature = "register")]
 pub mod capture;
+#[cfg(feature = "schema")]
 pub mod check;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

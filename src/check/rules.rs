@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::Arc;
 
 use oxrdf::vocab::{rdf, rdfs};
 use oxrdf::{NamedOrBlankNode, Term};
@@ -9,15 +10,20 @@ use oxrdfio::{RdfFormat, RdfParser};
 use regex::Regex;
 
 use crate::query::{Form, QUERY_PREFIXES, Query};
+use crate::schema::QuerySchemas;
 use crate::vocab::rpcg;
 
 /// The base of the identifiers of built-in rules and conditions.
 pub(super) const BASE: &str = "https://w3id.org/rpcgraph/rules/";
 
 /// The files of the built-in rules, conditions first.
-pub const BUILT_IN: [(&str, &str); 2] = [
+pub const BUILT_IN: [(&str, &str); 6] = [
     ("conditions.ttl", include_str!("../../ontology/rules/conditions.ttl")),
     ("jsonrpc.ttl", include_str!("../../ontology/rules/jsonrpc.ttl")),
+    ("lsp.ttl", include_str!("../../ontology/rules/lsp.ttl")),
+    ("mcp.ttl", include_str!("../../ontology/rules/mcp.ttl")),
+    ("mcp-tools.ttl", include_str!("../../ontology/rules/mcp-tools.ttl")),
+    ("mcp-2026-07-28.ttl", include_str!("../../ontology/rules/mcp-2026-07-28.ttl")),
 ];
 
 /// How grave it is to break a rule.
@@ -112,6 +118,8 @@ pub struct Rules {
     pub(super) conditions: BTreeMap<String, Condition>,
     /// The namespaces that the files declare with `sh:declare`, by prefix.
     prefixes: BTreeMap<String, String>,
+    /// The schemas for `rpcg:conforms`, shared by all queries.
+    schemas: Arc<QuerySchemas>,
 }
 
 /// The values of a property.
@@ -185,13 +193,13 @@ impl Rule {
 }
 
 impl Rules {
-    /// Returns the built-in rules.
+    /// Returns the built-in rules, with the schemas for `rpcg:conforms`.
     ///
     /// # Errors
     ///
     /// A built-in file is wrong; tests check that none is.
-    pub fn built_in() -> Result<Self, RuleError> {
-        let mut rules = Self::default();
+    pub fn built_in(schemas: &Arc<QuerySchemas>) -> Result<Self, RuleError> {
+        let mut rules = Self { schemas: Arc::clone(schemas), ..Self::default() };
         BUILT_IN.iter().try_for_each(|(name, text)| rules.add_turtle(name, text))?;
         Ok(rules)
     }
@@ -297,7 +305,7 @@ impl Rules {
         }
         match query.uses_graphs() || query.uses_services() || query.has_dataset() {
             true => Err(wrong(rule, "rules are about one graph: leave out GRAPH, FROM and SERVICE")),
-            false => Ok(query),
+            false => Ok(query.with_schemas(&self.schemas)),
         }
     }
 

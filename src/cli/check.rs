@@ -1,14 +1,17 @@
 //! `check`: judges logs by rules, and writes what breaks them.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::check::{Baseline, Checked, Level, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts};
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
 use crate::query::{Cancel, Dataset};
+use crate::schema::QuerySchemas;
 use crate::sink::Output;
 use crate::summary::counted;
 use anyhow::{Context as _, anyhow, bail};
@@ -152,7 +155,7 @@ impl CheckCommand {
 
     /// Returns the rules that the options choose, with the levels that they set.
     fn rules(&self) -> Result<Rules, Failure> {
-        let mut rules = Rules::built_in()?;
+        let mut rules = Rules::built_in(&Arc::new(QuerySchemas::new(env::current_exe().ok())))?;
         for path in &self.rules {
             let name = shown(path);
             let text = fs::read_to_string(path).with_context(|| format!("cannot read the rules in {name}"))?;

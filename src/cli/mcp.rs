@@ -8,8 +8,8 @@ use crate::mcp::{McpOptions, serve};
 use clap::Args;
 use clap::parser::ValueSource;
 
-use super::ask::parse_seconds;
 use super::input::is_stdin;
+use super::limits::parse_seconds;
 use super::read::{InputArgs, parse_size};
 use super::{Failure, Outcome, program};
 

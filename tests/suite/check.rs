@@ -1,6 +1,7 @@
 //! `check`: each rule over its own examples, and what the command writes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use oxrdfio::{RdfFormat, RdfParser};
 use rpcgraph::check::{BUILT_IN, Rules, Verdict};
@@ -39,7 +40,7 @@ fn verdicts(rules: &Rules, session: &str, format: Option<&str>) -> (BTreeSet<Str
 /// each that keeps a rule breaks none, and the rule is passed.
 #[test]
 fn each_rule_finds_what_breaks_it_and_nothing_else() {
-    let rules = Rules::built_in().unwrap();
+    let rules = Rules::built_in(&Arc::default()).unwrap();
     let mut wrong = Vec::new();
     for rule in rules.iter() {
         let id = &rule.id;
@@ -67,7 +68,7 @@ fn each_rule_finds_what_breaks_it_and_nothing_else() {
 
 #[test]
 fn rules_are_described_with_terms_that_exist() {
-    let rules = Rules::built_in().unwrap();
+    let rules = Rules::built_in(&Arc::default()).unwrap();
     for rule in rules.iter() {
         let id = &rule.id;
         assert!(rule.title != *id && rule.rationale.is_some(), "{id} has a title and a rationale");
@@ -147,7 +148,10 @@ fn rules_are_listed_and_explained() {
     let place = Place::new();
     let list = place.run(&["check", "--list"]);
     let count = list.quietly().text().lines().count();
-    assert!(list.text().contains("jsonrpc/no-request ") && count == Rules::built_in().unwrap().iter().count());
+    assert!(
+        list.text().contains("jsonrpc/no-request ")
+            && count == Rules::built_in(&Arc::default()).unwrap().iter().count()
+    );
     let lines = place.run(&["check", "--list", "-t", "json"]);
     assert_eq!(json_lines(lines.quietly().text()).len(), count);
     let rule = place.run(&["check", "--rule", "jsonrpc/no-request"]);

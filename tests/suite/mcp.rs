@@ -78,7 +78,9 @@ fn an_agent_asks_a_log() {
     let tools = agent.ask("tools/list", &json!({}))["result"]["tools"].take();
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["overview", "ask", "show", "query", "schema"]);
-    assert!(agent.rows("overview", &json!({})).contains(&json!({ "part": "sessions", "what": "json-lines", "count": 1 })));
+    assert!(
+        agent.rows("overview", &json!({})).contains(&json!({ "part": "sessions", "what": "json-lines", "count": 1 }))
+    );
     let errors = agent.rows("ask", &json!({ "question": "errors" }));
     assert_eq!(errors[0]["error"], "Method not found");
     let name = errors[0]["message"].clone();
