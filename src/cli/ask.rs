@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::endpoint::{Credentials, Endpoint};
 use crate::query::catalogue::{Condition, NamedQuery};
-use crate::query::{Answer, Cancel, Cause, Dataset, Engine, Loading, Query, QueryError, Solutions, by_time, relative};
+use crate::query::{
+    Answer, Cancel, Cause, Dataset, Engine, Loading, Query, QueryError, Solutions, by_time, relative, resident_bytes,
+};
 use crate::store;
 use crate::summary::counted;
 use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
@@ -435,6 +437,9 @@ impl AskArgs {
             leave_after(time.saturating_add(GRACE), Cause::TimedOut);
         }
         if let Some(bytes) = self.max_memory {
+            if resident_bytes().is_none() {
+                say("warning: --max-memory has no effect: this system does not say how much memory a process has");
+            }
             cancel.beyond(bytes as u64);
         }
     }
