@@ -143,13 +143,13 @@ fn graphs_of_the_examples() {
 }
 
 /// Compares a file with its expected text, or writes it if `RPCGRAPH_BLESS` is set.
-fn same_or_bless(path: &str, expected: &str) {
+pub fn same_or_bless(path: &str, expected: &str) {
     if std::env::var_os("RPCGRAPH_BLESS").is_some() {
         fs::write(path, expected).unwrap();
     }
     assert!(
         fs::read_to_string(path).unwrap() == expected,
-        "{path} is outdated: RPCGRAPH_BLESS=1 cargo test docs writes it"
+        "{path} is outdated: this test writes it with RPCGRAPH_BLESS=1"
     );
 }
 
