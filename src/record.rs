@@ -64,6 +64,7 @@ mod follow;
 mod formats;
 mod har;
 mod har_entry;
+mod identity;
 mod inside;
 mod inspector_network;
 mod json_array;
@@ -109,6 +110,8 @@ pub use detect::Format;
 pub(crate) use entry::DAY;
 pub use entry::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time};
 pub use follow::{Follow, FollowEvent};
+#[cfg(feature = "parquet")]
+pub(crate) use identity::file_id;
 pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method};
 pub use layout::{Layout, LayoutError};
 pub(crate) use nature::nature;

@@ -18,8 +18,8 @@ use oxigraph::store::{StorageError, Store};
 pub enum StoreError {
     /// The program was built without RocksDB.
     #[error(
-        "this build of rpcgraph has no store on disk: build one with `cargo build --release --features rocksdb`, which \
-         takes a C++ compiler, libclang and some minutes"
+        "this build of rpcgraph has no store on disk: `pip install rpcgraph` installs one that has, or build it with \
+         `cargo build --release --features rocksdb`, which takes a C++ compiler, libclang and some minutes"
     )]
     NotBuilt,
     /// The folder does not hold a store.

@@ -3,13 +3,13 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::query::{Cancel, Cause, QueryError};
+use crate::query::{Cancel, Cause, QueryError, resident_bytes};
 use anyhow::Context as _;
 use clap::Args;
 
 use super::read::parse_size;
 use super::target::leave;
-use super::{Failure, pager, print_failure};
+use super::{Failure, pager, print_failure, say};
 
 #[derive(Debug, Args)]
 pub struct LimitArgs {
@@ -62,6 +62,9 @@ impl LimitArgs {
             leave_after(time.saturating_add(GRACE), Cause::TimedOut);
         }
         if let Some(bytes) = self.max_memory {
+            if resident_bytes().is_none() {
+                say("warning: --max-memory has no effect: this system does not say how much memory a process has");
+            }
             cancel.beyond(bytes as u64);
         }
     }

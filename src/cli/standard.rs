@@ -1,4 +1,4 @@
-//! Detects standard input and output that were closed when the process started.
+//! Detects standard input and output that were closed when the process started, on Unix.
 //!
 //! Before `main`, Rust opens `/dev/null` in place of each closed stream: output would be lost silently, and input would
 //! be empty.
@@ -28,7 +28,8 @@ pub fn check_input() -> Result<(), Failure> {
         bail!("standard input is closed: name a file to read");
     }
     if std::io::stdin().is_terminal() {
-        say("note: reading standard input; Ctrl-D ends it");
+        let end = if cfg!(windows) { "Ctrl-Z and Enter end it" } else { "Ctrl-D ends it" };
+        say(&format!("note: reading standard input; {end}"));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::record::file_id;
 use crate::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
 use anyhow::bail;
 use clap::Args;
@@ -35,8 +36,9 @@ impl TargetArgs {
         if self.file().is_none() {
             check_output()?;
         }
-        let output = file_id(self.file().unwrap_or(Path::new("/dev/stdout")));
-        match output.and_then(|output| read.find(|path| file_id(path).as_ref() == Some(&output))) {
+        let id = |path: &Path| path.is_file().then(|| file_id(path)).flatten();
+        let output = id(self.file().unwrap_or(Path::new("/dev/stdout")));
+        match output.and_then(|output| read.find(|path| id(path).as_ref() == Some(&output))) {
             Some(path) => bail!("{} is an input and the output: name another file for the output", shown(path)),
             None => Ok(()),
         }
@@ -104,20 +106,6 @@ pub fn check_folder<'p>(folder: &Path, mut read: impl Iterator<Item = &'p Path>)
         }
         None => Ok(()),
     }
-}
-
-/// Returns the identity of the regular file at a path: its device and inode.
-#[cfg(unix)]
-fn file_id(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-/// Returns the identity of the file at a path.
-#[cfg(not(unix))]
-fn file_id(path: &Path) -> Option<PathBuf> {
-    fs::canonicalize(path).ok()
 }
 
 /// Makes Ctrl-C end the command, unless the command has a handler already.

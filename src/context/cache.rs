@@ -31,11 +31,12 @@ impl Cache {
         Self { dir }
     }
 
-    /// The cache in the user's cache folder, as the XDG base directory specification defines it. Nothing is cached if
-    /// the environment does not name such a folder.
+    /// The cache in the user's cache folder, as the XDG base directory specification defines it, or Windows. Nothing is
+    /// cached if the environment does not name such a folder.
     pub(super) fn standard() -> Self {
         let variable = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let caches = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+        let home = || Some(variable("HOME")?.join(".cache"));
+        let caches = variable("XDG_CACHE_HOME").or_else(home).or_else(|| variable("LOCALAPPDATA"));
         Self::new(caches.map(|caches| caches.join("rpcgraph").join("contexts")))
     }
 

@@ -61,7 +61,7 @@ impl Default for Loader {
 
 impl Loader {
     /// Creates an online loader, with the cache in `$XDG_CACHE_HOME/rpcgraph/contexts`, else in
-    /// `$HOME/.cache/rpcgraph/contexts`.
+    /// `$HOME/.cache/rpcgraph/contexts`, else in `%LOCALAPPDATA%\rpcgraph\contexts`.
     pub fn new() -> Self {
         Self {
             offline: false,

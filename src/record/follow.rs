@@ -1,6 +1,6 @@
 //! Logs that grow: reading continues where other readers end.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
+
+use super::identity::{file_id, open_file_id};
 
 /// The time between two checks for more text.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -128,7 +130,7 @@ impl Follow {
             }
             let Some(other) = next.take() else {
                 // If the file is missing for a while, it will come back.
-                if fs::metadata(path.as_path()).is_ok_and(|there| there.is_file() && !is_same(&there, file)) {
+                if is_other(path, file) {
                     *next = File::open(path.as_path()).ok();
                 }
                 thread::sleep(PAUSE);
@@ -172,18 +174,10 @@ fn holds(file: &mut File, bytes: &[u8], end: u64) -> io::Result<bool> {
     Ok(there == bytes)
 }
 
-/// True if a path leads to the open file.
-fn is_same(there: &Metadata, file: &File) -> bool {
-    let Ok(open) = file.metadata() else { return true };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        (there.dev(), there.ino()) == (open.dev(), open.ino())
-    }
-    #[cfg(not(unix))]
-    {
-        there.created().ok() == open.created().ok()
-    }
+/// True if a path leads to another file than the open one.
+fn is_other(path: &Path, open: &File) -> bool {
+    let is_file = fs::metadata(path).is_ok_and(|there| there.is_file());
+    is_file && file_id(path).zip(open_file_id(open)).is_some_and(|(there, open)| there != open)
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@ use serde_json::Value;
 
 /// The argument that makes a program a worker.
 const ARGUMENT: &str = "worker";
-/// Limit on the address space of the process, in bytes.
+/// Limit on the address space of the process, in bytes. Windows has no such limit without unsafe code, and macOS does
+/// not enforce it.
 const MEMORY: u64 = 2 << 30;
 
 /// A worker process, started with the first request.
@@ -72,7 +73,10 @@ impl Worker {
     fn start(&self) -> io::Result<Running> {
         let mut command = Command::new(&self.program);
         // The worker runs untrusted code, which must not see the environment.
-        command.arg(ARGUMENT).env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg(ARGUMENT).env_clear();
+        // Without it, programs on Windows may lack random numbers.
+        command.envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let (Some(mut requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());

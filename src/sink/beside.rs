@@ -37,7 +37,8 @@ pub(crate) trait Unfinished: Sized {
 
     fn path(&self) -> &Path;
 
-    /// The open file or folder.
+    /// The open file or folder, to lock it.
+    #[cfg(unix)]
     fn handle(&self) -> io::Result<File>;
 }
 
@@ -50,6 +51,7 @@ impl Unfinished for NamedTempFile {
         self.path()
     }
 
+    #[cfg(unix)]
     fn handle(&self) -> io::Result<File> {
         self.as_file().try_clone()
     }
@@ -65,14 +67,15 @@ impl Unfinished for tempfile::TempDir {
         self.path()
     }
 
+    #[cfg(unix)]
     fn handle(&self) -> io::Result<File> {
         File::open(self.path())
     }
 }
 
 /// Creates a file or folder in a folder, with a mode that is subject to the umask, and removes the leftovers of killed
-/// runs there. The returned file is the lock.
-pub(crate) fn begin<U: Unfinished>(folder: &Path, mode: u32) -> io::Result<(U, File)> {
+/// runs there. Only Unix has locks on folders; elsewhere, leftovers stay.
+pub(crate) fn begin<U: Unfinished>(folder: &Path, mode: u32) -> io::Result<(U, Option<File>)> {
     fs::metadata(folder)?; // the system's error, without the name of a temporary file
     remove_leftovers(folder);
     let mut builder = Builder::new();
@@ -83,14 +86,17 @@ pub(crate) fn begin<U: Unfinished>(folder: &Path, mode: u32) -> io::Result<(U, F
     let _ = mode;
     loop {
         let made = U::make(&builder, folder)?;
-        let handle = made.handle()?;
+        #[cfg(not(unix))]
+        let lock = None;
         #[cfg(unix)]
-        // On a file system without locks, leftovers are never recognised.
-        let _ = rustix::fs::flock(&handle, rustix::fs::FlockOperation::LockExclusive);
+        let lock = Some(made.handle()?).inspect(|lock| {
+            // On a file system without locks, leftovers are never recognised.
+            let _ = rustix::fs::flock(lock, rustix::fs::FlockOperation::LockExclusive);
+        });
         // Another run may have removed the output as a leftover just before it was locked.
         if made.path().symlink_metadata().is_ok() {
             unfinished().push(made.path().to_owned());
-            return Ok((made, handle));
+            return Ok((made, lock));
         }
     }
 }

@@ -81,7 +81,7 @@ enum OutputTarget {
     /// Standard output, or a named device or pipe.
     Direct(BufWriter<Box<dyn Write + Send>>),
     /// A file written beside its target and renamed when complete.
-    Beside { file: BufWriter<NamedTempFile>, target: PathBuf, _lock: File },
+    Beside { file: BufWriter<NamedTempFile>, target: PathBuf, _lock: Option<File> },
 }
 
 impl Output {

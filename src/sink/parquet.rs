@@ -35,7 +35,7 @@ type Repeated = [Option<Box<str>>; 2];
 pub struct Tables {
     sink: TablesSink,
     beside: TempDir,
-    _lock: File,
+    _lock: Option<File>,
     target: PathBuf,
 }
 
@@ -66,6 +66,8 @@ impl Tables {
 
     /// Moves the tables into the folder, after their sink was finished.
     pub fn finish(self) -> Result<(), OutputError> {
+        // Windows does not rename a folder with open files.
+        drop(self.sink);
         let complete = complete(&self.beside);
         put_folder(self.beside, &complete, &self.target).map_err(|cause| OutputError::new(&self.target, cause))
     }

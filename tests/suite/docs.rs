@@ -113,10 +113,11 @@ fn commands_of_the_documents() {
     assert!(run > 20, "{run}");
 }
 
-/// README is short, and every relative link leads to a file.
+/// README is short, the changelog has this version, and every relative link leads to a file.
 #[test]
 fn documents_are_short_and_linked() {
     assert!(document("README.md").lines().count() <= 140);
+    assert!(document("CHANGELOG.md").contains(concat!("\n## [", env!("CARGO_PKG_VERSION"), "]")));
     for (name, text) in documents() {
         for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
             let path = link.split('#').next().unwrap();
@@ -142,13 +143,13 @@ fn graphs_of_the_examples() {
 }
 
 /// Compares a file with its expected text, or writes it if `RPCGRAPH_BLESS` is set.
-fn same_or_bless(path: &str, expected: &str) {
+pub fn same_or_bless(path: &str, expected: &str) {
     if std::env::var_os("RPCGRAPH_BLESS").is_some() {
         fs::write(path, expected).unwrap();
     }
     assert!(
         fs::read_to_string(path).unwrap() == expected,
-        "{path} is outdated: RPCGRAPH_BLESS=1 cargo test docs writes it"
+        "{path} is outdated: this test writes it with RPCGRAPH_BLESS=1"
     );
 }
 

@@ -36,6 +36,7 @@ mod messages;
 mod nothing_lost;
 mod paths;
 mod protocol;
+mod public_items;
 mod queries;
 mod query;
 

@@ -3,8 +3,9 @@
 //! Five files name every term. Whoever adds, renames or retypes one must do so in all of them; these tests say where it
 //! was forgotten. The published building block is compared where a copy of it lies beside the corpora.
 
+use crate::support::{files, own};
 use oxrdf::vocab::{rdf, rdfs, xsd};
-use oxrdf::{Graph, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
+use oxrdf::{Graph, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
 use oxrdfio::{RdfFormat, RdfParser};
 use rpcgraph::vocab::{jrpc, lsp, mcp, rpcg};
 use serde_json::{Map, Value, json};
@@ -346,6 +347,33 @@ fn constants_and_ontologies_have_the_same_terms() -> Outcome {
     Ok(())
 }
 
+/// The ontology of JSON-RPC is of others: the version is that of our copy.
+#[test]
+fn every_ontology_has_the_version_of_the_package() -> Outcome {
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    let owl = |name: &str| NamedNode::new(format!("http://www.w3.org/2002/07/owl#{name}"));
+    let mut ontologies = 0;
+    for path in files(&own("ontology"), ".ttl") {
+        let graph = read_turtle(&path)?;
+        for ontology in graph.subjects_for_predicate_object(rdf::TYPE, &owl("Ontology")?) {
+            let NamedOrBlankNodeRef::NamedNode(iri) = ontology else { return Err("an ontology without an IRI".into()) };
+            let iri = iri.as_str().replace("http://json-rpc.org/ontology", "https://w3id.org/rpcgraph/json-rpc");
+            let version_iri = NamedNode::new(format!("{iri}/{VERSION}"))?;
+            let of_it = |name| Ok::<_, Box<dyn Error>>(graph.object_for_subject_predicate(ontology, &owl(name)?));
+            assert_eq!(of_it("versionIRI")?, Some(version_iri.as_ref().into()), "{}", path.display());
+            assert_eq!(
+                of_it("versionInfo")?,
+                Some(LiteralRef::new_simple_literal(VERSION).into()),
+                "{}",
+                path.display()
+            );
+            ontologies += 1;
+        }
+    }
+    assert!(ontologies >= 5, "{ontologies}");
+    Ok(())
+}
+
 /// Terms of MCP are declared once: in the ontology of the building block, or else by us.
 #[test]
 fn terms_of_mcp_are_published_or_declared() -> Outcome {
@@ -507,9 +535,9 @@ fn standard_errors_have_the_codes_of_the_specification() -> Outcome {
     ];
     for (error, code, message) in errors {
         assert!(is_a(&graph, error, jrpc::ERROR), "{error}");
-        let code = oxrdf::LiteralRef::new_typed_literal(code, xsd::INTEGER);
+        let code = LiteralRef::new_typed_literal(code, xsd::INTEGER);
         assert_eq!(graph.object_for_subject_predicate(error, jrpc::HAS_ERROR_CODE), Some(code.into()));
-        let message = oxrdf::LiteralRef::new_simple_literal(message);
+        let message = LiteralRef::new_simple_literal(message);
         assert_eq!(graph.object_for_subject_predicate(error, jrpc::HAS_ERROR_MESSAGE), Some(message.into()));
     }
     Ok(())

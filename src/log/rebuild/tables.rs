@@ -6,8 +6,8 @@ use std::iter::Peekable;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
-use std::{fs, thread};
 
 use oxsdatatypes::DateTime;
 
@@ -15,7 +15,9 @@ use super::cells::{TableError, TableReader, TableRow};
 use super::object;
 use crate::json::quoted;
 use crate::message::Problem;
-use crate::record::{Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, ReaderOptions, Record, Sender, Time};
+use crate::record::{
+    Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, ReaderOptions, Record, Sender, Time, file_id,
+};
 use crate::sink::parquet::schema::{TABLES, Table, messages, problems};
 
 /// The records of a table of messages, and the lines between records. A batch is one record, with its elements.
@@ -54,10 +56,10 @@ impl TableFiles {
         };
         let mut tries = TRIES;
         loop {
-            let before = identity(folder);
+            let before = file_id(folder);
             let files = TABLES.iter().map(file).collect::<Result<_, _>>();
             tries -= 1;
-            if tries == 0 || before.is_some() && before == identity(folder) {
+            if tries == 0 || before.is_some() && before == file_id(folder) {
                 return files.map(Self);
             }
             thread::sleep(PAUSE);
@@ -70,15 +72,6 @@ impl TableFiles {
         let (_, file) = files.next().ok_or_else(|| TableError::NoTable(table.name, io::ErrorKind::NotFound.into()))?;
         TableReader::open(file.try_clone()?, table, longest)
     }
-}
-
-/// Identifies the folder at a path, to notice its replacement; `None` if it does not exist.
-fn identity(folder: &Path) -> Option<(u64, u64)> {
-    let metadata = fs::metadata(folder).ok()?;
-    #[cfg(unix)]
-    return Some((std::os::unix::fs::MetadataExt::dev(&metadata), std::os::unix::fs::MetadataExt::ino(&metadata)));
-    #[cfg(not(unix))]
-    Some((metadata.len(), 0))
 }
 
 impl TableRecords {

@@ -67,7 +67,8 @@ impl Credentials {
         if let Some(path) = env::var_os("NETRC").filter(|path| !path.is_empty()) {
             return Self::netrc(Path::new(&path));
         }
-        let home = env::var_os("HOME").filter(|home| !home.is_empty());
+        // The second is that of Windows.
+        let home = ["HOME", "USERPROFILE"].into_iter().filter_map(env::var_os).find(|home| !home.is_empty());
         match home.map(|home| Path::new(&home).join(".netrc")).filter(|path| path.exists()) {
             Some(path) => Self::netrc(&path),
             None => Ok(Self::none()),
