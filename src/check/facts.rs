@@ -9,37 +9,10 @@ use crate::query::{Cancel, Dataset, Query, QueryError, SyntaxError};
 const AT_ONCE: usize = 1_000;
 
 const SESSIONS: &str = "SELECT ?session { ?session a rpcg:Session }";
-
-/// The revisions that sessions of MCP agree on, from which record on.
-const AGREED: &str = "SELECT ?session ?sequence ?version {
-  ?request jrpc:hasMethod \"initialize\" . ?answer rpcg:respondsTo ?request ; rpcg:protocolVersion ?version ;
-    rpcg:inSession ?session ; rpcg:sequence ?sequence
-}";
-
-/// The revisions that requests name themselves, where they also introduce their client.
-const INTRODUCED: &str = "SELECT DISTINCT ?session ?version {
-  ?side mcp:hasProtocolVersion ?version . ?message rpcg:introduces ?side ; rpcg:inSession ?session
-  FILTER NOT EXISTS { ?message jrpc:hasMethod \"initialize\" }
-}";
-
-/// The revisions that requests name themselves.
-const NAMED: &str = "SELECT DISTINCT ?session ?version {
-  ?message jrpc:hasParameters ?params ; rpcg:inSession ?session
-  BIND(rpcg:json(?params, \"/_meta/io.modelcontextprotocol~1protocolVersion\") AS ?version) FILTER(BOUND(?version))
-}";
-
-/// The facts of messages; `VALUES` is replaced.
-const MESSAGES: &str = "SELECT ?message ?session ?sequence ?index ?sender ?line ?byte ?method ?version {
-  VALUES ?message { } ?message rpcg:inSession ?session ; rpcg:sequence ?sequence
-  OPTIONAL { ?message rpcg:inBatch ?batch ; rpcg:batchIndex ?index }
-  BIND(COALESCE(?batch, ?message) AS ?record) OPTIONAL { ?record rpcg:line ?line ; rpcg:byteOffset ?byte }
-  OPTIONAL { ?message rpcg:sentBy ?sender }
-  OPTIONAL { ?message rpcg:respondsTo ?request } BIND(COALESCE(?request, ?message) AS ?asked)
-  OPTIONAL { ?asked jrpc:hasMethod ?method }
-  OPTIONAL { ?message jrpc:hasParameters ?own } OPTIONAL { ?asked jrpc:hasParameters ?others }
-  BIND(\"/_meta/io.modelcontextprotocol~1protocolVersion\" AS ?at)
-  BIND(COALESCE(rpcg:json(?own, ?at), rpcg:json(?others, ?at)) AS ?version)
-}";
+const AGREED: &str = include_str!("agreed.rq");
+const INTRODUCED: &str = include_str!("introduced.rq");
+const NAMED: &str = include_str!("named.rq");
+const MESSAGES: &str = include_str!("messages.rq");
 
 /// All queries here, for what they need of the data.
 pub(super) const QUERIES: [&str; 5] = [SESSIONS, AGREED, INTRODUCED, NAMED, MESSAGES];

@@ -42,32 +42,47 @@ pub struct Fault {
     pub(super) order: (usize, u64, u64),
 }
 
-/// Returns the IRI of the message that a node is, or that it hangs on: `…#m7` for `…#m7-tool1`.
-pub(super) fn message_of(node: &str) -> Option<&str> {
-    let start = node.rfind("#m")? + 2;
-    let length = node.get(start..)?.find(|c: char| !c.is_ascii_digit() && c != '.');
-    node.get(..length.map_or(node.len(), |length| start + length)).filter(|message| message.len() > start)
+/// Returns the IRI of the message that a node hangs on, such as `…#m7` for `…#m7-tool1`, or the node itself.
+pub(super) fn message_of(node: &str) -> &str {
+    let fragment = node.rfind("#m").map_or(node.len(), |start| start + 2);
+    let (start, rest) = node.split_at(fragment);
+    let length = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+    if length > 0 { node.get(..start.len() + length).unwrap_or(node) } else { node }
+}
+
+/// Returns the name of the message that a node hangs on: its fragment.
+fn name(node: &str) -> String {
+    message_of(node).rsplit('#').next().unwrap_or(node).to_owned()
+}
+
+/// Replaces each `{?variable}` in a text with its value.
+fn filled(text: &str, row: &Row) -> String {
+    let mut parts = text.split('{');
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.strip_prefix(['?', '$']).and_then(|part| part.split_once('}')) {
+            Some((variable, rest)) => filled.extend([&*shortened(row.text(variable).unwrap_or_default()), rest]),
+            None => filled.extend(["{", part]),
+        }
+    }
+    filled
 }
 
 impl Fault {
     /// Creates the fault that a row states; `text` has variables in braces.
     pub(super) fn of(row: &Row, text: &str) -> Self {
-        let name = |node: &str| Some(message_of(node)?.rsplit('#').next()?.to_owned());
-        let mut text = text.to_owned();
-        for (column, _) in row.iter() {
-            let value = shortened(row.text(column).unwrap_or_default());
-            text = text.replace(&format!("{{?{column}}}"), &value).replace(&format!("{{${column}}}"), &value);
-        }
+        let mut text = filled(text, row);
         let detail = row.text("text").map(shortened);
         if let Some(detail) = detail.as_deref().filter(|detail| !text.contains(*detail)) {
             text = format!("{}: {detail}", text.trim_end_matches('.'));
         }
         let node = row.text("this").or_else(|| row.text("message")).unwrap_or_default();
-        let related = row.text("related").and_then(name);
-        Self { message: name(node), node: node.to_owned(), related, text, detail, ..Self::default() }
+        let related = row.text("related").map(name);
+        Self { node: node.to_owned(), related, text, detail, ..Self::default() }
     }
 
     pub(super) fn complete(&mut self, rule: &Rule, facts: Option<&MessageFacts>) {
+        self.message = facts.map(|_| name(&self.node));
         let sender = facts.and_then(|facts| facts.sender);
         self.side = match rule.side.as_deref() {
             Some("client") => Some("client"),

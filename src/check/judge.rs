@@ -7,7 +7,7 @@ use std::thread;
 
 use super::facts::{MessageFacts, QUERIES, Sessions, messages, rows};
 use super::fault::{Fault, message_of};
-use super::rules::{BASE, Rule, Rules};
+use super::rules::{Rule, Rules};
 use crate::query::{Answer, Cancel, Dataset, Query, QueryError, SyntaxError};
 
 /// What a rule says about all logs.
@@ -72,14 +72,12 @@ impl Rules {
         cancel: &Cancel,
     ) -> Result<Vec<Judged<'_>>, QueryError> {
         let sessions = Sessions::read(dataset, cancel)?;
-        let is_required = |iri: &str| self.rules.iter().any(|rule| rule.conditions().any(|name| name == iri));
-        let conditions: Vec<_> = self.conditions.iter().filter(|(iri, _)| is_required(iri)).collect();
-        let met = each(jobs, &conditions, |(_, condition)| {
-            let met = rows(dataset, &condition.0, cancel)?;
-            met.map(|row| Ok(row?.text("this").unwrap_or_default().to_owned())).collect()
+        let conditions: Vec<_> = self.conditions.iter().collect();
+        let conditions = each(jobs, &conditions, |(iri, (query, reason))| {
+            let met = rows(dataset, query, cancel)?.map(|row| Ok(row?.text("this").unwrap_or_default().to_owned()));
+            Ok((iri.as_str(), (reason.as_str(), met.collect::<Result<_, QueryError>>()?)))
         })?;
-        let met = conditions.iter().zip(met).map(|((iri, condition), met)| (iri.as_str(), (&*condition.1, met)));
-        let judge = Judge { dataset, inputs, cancel, sessions, conditions: met.collect() };
+        let judge = Judge { dataset, inputs, cancel, sessions, conditions: conditions.into_iter().collect() };
         let mut judged = each(jobs, &self.rules, |rule| judge.judged(rule))?;
         drop_general(&mut judged);
         Ok(judged)
@@ -87,12 +85,6 @@ impl Rules {
 }
 
 impl Rule {
-    /// Returns the IRIs of the conditions for the rule: the protocol, and what it requires.
-    fn conditions(&self) -> impl Iterator<Item = String> {
-        let protocol = self.protocol.iter().map(|protocol| format!("{BASE}conditions/{protocol}"));
-        protocol.chain(self.requires.iter().cloned())
-    }
-
     /// Returns true if the rule is about a revision.
     fn has(&self, revision: &str) -> bool {
         let [since, until] = &self.revisions;
@@ -127,9 +119,9 @@ fn each<'t, T: Sync, R: Send>(
 /// Drops the faults of general rules about messages that break another rule.
 fn drop_general(judged: &mut [Judged<'_>]) {
     let special = judged.iter().filter(|judged| !judged.rule.general).flat_map(|judged| &judged.faults);
-    let special: HashSet<String> = special.map(|fault| fault.node.clone()).collect();
+    let special: HashSet<String> = special.map(|fault| message_of(&fault.node).to_owned()).collect();
     for judged in judged.iter_mut().filter(|judged| judged.rule.general) {
-        judged.retain(|fault| !special.contains(&fault.node));
+        judged.retain(|fault| !special.contains(message_of(&fault.node)));
     }
 }
 
@@ -166,8 +158,8 @@ impl Judge<'_> {
     /// Returns the sessions that a rule can be decided for, or the verdict if there are none.
     fn sessions_for(&self, rule: &Rule) -> Result<Result<BTreeSet<&str>, Verdict>, QueryError> {
         let mut sessions: BTreeSet<_> = self.sessions.0.keys().map(String::as_str).collect();
-        for (nth, condition) in rule.conditions().enumerate() {
-            let Some((reason, met)) = self.conditions.get(&*condition) else { continue };
+        for (nth, condition) in rule.requires.iter().enumerate() {
+            let Some((reason, met)) = self.conditions.get(&**condition) else { continue };
             sessions.retain(|session| met.contains(*session));
             if sessions.is_empty() {
                 let is_protocol = nth == 0 && rule.protocol.is_some();
@@ -205,11 +197,11 @@ impl Judge<'_> {
                 }
             }
         }
-        let guilty: BTreeSet<&str> = faults.iter().filter_map(|fault| message_of(&fault.node)).collect();
+        let guilty: BTreeSet<&str> = faults.iter().map(|fault| message_of(&fault.node)).collect();
         let guilty: Vec<_> = guilty.into_iter().collect();
         let facts = messages(self.dataset, &guilty, self.cancel)?;
         faults.retain_mut(|fault| {
-            let facts = message_of(&fault.node).and_then(|message| facts.get(message));
+            let facts = facts.get(message_of(&fault.node));
             let session = facts.map_or(&*fault.node, |facts| &facts.session);
             let is_decided =
                 sessions.contains(session) && (rule.revisions == [None, None] || self.has(rule, session, facts));

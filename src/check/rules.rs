@@ -14,7 +14,7 @@ use crate::schema::QuerySchemas;
 use crate::vocab::rpcg;
 
 /// The base of the identifiers of built-in rules and conditions.
-pub(super) const BASE: &str = "https://w3id.org/rpcgraph/rules/";
+const BASE: &str = "https://w3id.org/rpcgraph/rules/";
 
 /// The files of the built-in rules, conditions first.
 pub const BUILT_IN: [(&str, &str); 6] = [
@@ -78,6 +78,7 @@ pub struct Rule {
     pub protocol: Option<String>,
     /// The first and the last revision of the protocol that has the clause.
     pub revisions: [Option<String>; 2],
+    /// The IRIs of conditions: of the protocol, if there is one, then others.
     pub(super) requires: Vec<String>,
     pub(super) exercised_by: Option<Query>,
     /// Queries whose rows are faults, each with their text, which has variables in braces.
@@ -272,15 +273,17 @@ impl Rules {
         }
         let exercised_by = one(rpcg::EXERCISED_BY.as_str()).map(|ask| self.query(&id, &ask, Form::Ask));
         let level = one(shacl!("severity")).map_or(Some(Level::Error), |level| Level::named(&id_of(&level)));
+        let protocol = one(rpcg::PROTOCOL.as_str());
+        let of_protocol = protocol.as_ref().map(|protocol| format!("{BASE}conditions/{protocol}"));
         self.rules.push(Rule {
             title,
             level: level.ok_or_else(|| wrong(&id, "the level is error, warning or note"))?,
             rationale: one(rdfs::COMMENT.as_str()),
             clauses: all(rdfs::SEE_ALSO.as_str()),
             side: one(rpcg::SIDE.as_str()),
-            protocol: one(rpcg::PROTOCOL.as_str()),
+            protocol,
             revisions: [one(rpcg::SINCE.as_str()), one(rpcg::UNTIL.as_str())],
-            requires: all(rpcg::REQUIRES.as_str()),
+            requires: of_protocol.into_iter().chain(all(rpcg::REQUIRES.as_str())).collect(),
             exercised_by: exercised_by.transpose()?,
             constraints,
             general: one(rpcg::GENERAL.as_str()).as_deref() == Some("true"),

@@ -73,10 +73,9 @@ pub struct CheckCommand {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Format: text, json, sarif or junit
-    #[arg(short, long, value_name = "NAME", value_enum, default_value_t, hide_possible_values = true)]
-    #[arg(help_heading = "Output")]
-    to: CheckFormat,
+    /// Format: text, json, sarif or junit [default: by the extension of --output, or text]
+    #[arg(short, long, value_name = "NAME", value_enum, hide_possible_values = true, help_heading = "Output")]
+    to: Option<CheckFormat>,
 
     #[command(flatten)]
     target: TargetArgs,
@@ -103,6 +102,18 @@ fn parse_fail_on(name: &str) -> Result<FailOn, String> {
     level.ok_or_else(|| "expected error, warning, note or never".to_owned())
 }
 
+impl CheckFormat {
+    fn from_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "txt" => Some(Self::Text),
+            "json" | "jsonl" | "ndjson" => Some(Self::Json),
+            "sarif" => Some(Self::Sarif),
+            "xml" => Some(Self::Junit),
+            _ => None,
+        }
+    }
+}
+
 fn parse_level(text: &str) -> Result<(String, Level), String> {
     let parsed = text.split_once('=').and_then(|(rule, level)| Some((rule.to_owned(), Level::named(level)?)));
     parsed.ok_or_else(|| "expected RULE=error, RULE=warning or RULE=note".to_owned())
@@ -110,9 +121,9 @@ fn parse_level(text: &str) -> Result<(String, Level), String> {
 
 impl CheckCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let rules = self.rules()?;
+        let (rules, format) = (self.rules()?, self.target.kind(self.to, CheckFormat::from_extension, "--to")?);
         if self.list {
-            return self.target.print(&self.listed(&rules));
+            return self.target.print(&listed(&rules, format));
         }
         if let Some(name) = &self.rule {
             let rule = rules.iter().find(|rule| rule.id == *name).ok_or_else(|| unknown(name, &rules))?;
@@ -145,8 +156,8 @@ impl CheckCommand {
             let notes = std::iter::once(format!("note: {} left out", counted(known, "known finding"))).chain(gone);
             notes.filter(|_| !self.quiet).for_each(|note| say(&note));
         }
-        self.read_excerpts(&mut checked, &sources)?;
-        self.write(&checked)?;
+        read_places(&mut checked, &sources, format)?;
+        self.write(&checked, format)?;
         self.say_undecidable(&checked);
         all_read?;
         let fails = checked.broken().any(|judged| self.fail_on.is_some_and(|least| judged.rule.level >= least));
@@ -170,18 +181,6 @@ impl CheckCommand {
             error => error.into(),
         })?;
         Ok(rules)
-    }
-
-    fn listed(&self, rules: &Rules) -> String {
-        if self.to == CheckFormat::Json {
-            let line = |rule: &crate::check::Rule| {
-                let line = json!({ "rule": rule.id, "level": rule.level.name(), "title": rule.title, "clause": rule.clause() });
-                format!("{line}\n")
-            };
-            return rules.iter().map(line).collect();
-        }
-        let width = rules.iter().map(|rule| rule.id.chars().count()).max().unwrap_or_default();
-        rules.iter().map(|rule| format!("{:<width$}  {:<7}  {}\n", rule.id, rule.level.name(), rule.title)).collect()
     }
 
     /// Loads the logs. The inner result is an error if a log was not read; fails if no log was read.
@@ -214,30 +213,14 @@ impl CheckCommand {
         }
     }
 
-    fn read_excerpts(&self, checked: &mut Checked<'_>, sources: &[InputSource]) -> Result<(), Failure> {
-        let most = match self.to {
-            CheckFormat::Text => None,
-            CheckFormat::Sarif => Some(RESULTS),
-            CheckFormat::Json | CheckFormat::Junit => return Ok(()),
-        };
-        for (input, source) in sources.iter().enumerate() {
-            let mut faults = checked.shown(most).filter(|fault| fault.input == Some(input)).peekable();
-            if faults.peek().is_some() {
-                let read = source.open()?.into_input().read;
-                read_excerpts(read, faults).with_context(|| format!("cannot read {}", source.name()))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn write(&self, checked: &Checked<'_>) -> Result<(), Failure> {
+    fn write(&self, checked: &Checked<'_>, format: CheckFormat) -> Result<(), Failure> {
         let coloured = self.target.file().is_none() && pager::is_coloured();
-        let mut output = match coloured && self.to == CheckFormat::Text {
+        let mut output = match coloured && format == CheckFormat::Text {
             true => Output::shown(io::stdout(), None),
-            false => self.target.open(self.to == CheckFormat::Junit)?,
+            false => self.target.open(format == CheckFormat::Junit)?,
         };
         let width = || terminal_size::terminal_size_of(io::stdout()).map_or(120, |(width, _)| width.0.into());
-        let written = match self.to {
+        let written = match format {
             CheckFormat::Text => checked.write_text(TextStyle { width: width(), coloured }, &mut output),
             CheckFormat::Json => checked.write_json(&mut output),
             CheckFormat::Sarif => checked.write_sarif(&mut output),
@@ -259,6 +242,36 @@ impl CheckCommand {
             say(&format!("note: {why}, which leaves undecidable: {}", rules.join(", ")));
         }
     }
+}
+
+fn listed(rules: &Rules, format: CheckFormat) -> String {
+    if format == CheckFormat::Json {
+        let line = |rule: &crate::check::Rule| {
+            let line =
+                json!({ "rule": rule.id, "level": rule.level.name(), "title": rule.title, "clause": rule.clause() });
+            format!("{line}\n")
+        };
+        return rules.iter().map(line).collect();
+    }
+    let width = rules.iter().map(|rule| rule.id.chars().count()).max().unwrap_or_default();
+    rules.iter().map(|rule| format!("{:<width$}  {:<7}  {}\n", rule.id, rule.level.name(), rule.title)).collect()
+}
+
+/// Reads the places of the findings that are written with them.
+fn read_places(checked: &mut Checked<'_>, sources: &[InputSource], format: CheckFormat) -> Result<(), Failure> {
+    let most = match format {
+        CheckFormat::Text => None,
+        CheckFormat::Sarif => Some(RESULTS),
+        CheckFormat::Json | CheckFormat::Junit => return Ok(()),
+    };
+    for (input, source) in sources.iter().enumerate() {
+        let mut faults = checked.shown(most).filter(|fault| fault.input == Some(input)).peekable();
+        if faults.peek().is_some() {
+            let read = source.open()?.into_input().read;
+            read_excerpts(read, faults).with_context(|| format!("cannot read {}", source.name()))?;
+        }
+    }
+    Ok(())
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline, Failure> {

@@ -1,22 +1,26 @@
 //! `check`: each rule over its own examples, and what the command writes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use oxrdf::vocab::rdf;
+use oxrdf::{NamedOrBlankNode, Quad, Triple};
 use oxrdfio::{RdfFormat, RdfParser};
-use rpcgraph::check::{BUILT_IN, Rules, Verdict};
+use rpcgraph::check::{BUILT_IN, Rule, Rules, Verdict};
 use rpcgraph::convert::{Converter, Input, Options};
+use rpcgraph::log::Rows;
 use rpcgraph::mapping::{Mapper, Mapping};
-use rpcgraph::query::{Cancel, Dataset};
+use rpcgraph::query::{Cancel, Dataset, Form, Query};
 use rpcgraph::record::{Format, ReaderOptions};
 use rpcgraph::vocab::rpcg;
 use serde_json::Value;
 
 use crate::cli::Place;
+use crate::shapes::{pyshacl, report, shacl, triples};
 use crate::support::BASE;
 
-/// The rules that a session breaks, and the verdict of each rule.
-fn verdicts(rules: &Rules, session: &str, format: Option<&str>) -> (BTreeSet<String>, Vec<(String, Verdict)>) {
+/// Loads a session for all rules.
+fn loaded(rules: &Rules, session: &str, format: Option<&str>, base: &str) -> Dataset {
     let mut reader = ReaderOptions::default();
     if let Some(name) = format {
         let format = Format::ALL.iter().find(|format| format.name() == name);
@@ -26,10 +30,16 @@ fn verdicts(rules: &Rules, session: &str, format: Option<&str>) -> (BTreeSet<Str
     let mut loading = dataset.load(&Cancel::default()).unwrap();
     let mapper = Mapper::new(Mapping::Session, &[]).unwrap().with_provenance(true);
     let options = Options { reader, log_lines: rules.name_log_lines(), ..Options::default() };
-    let (name, source, iri) = ("session".to_owned(), "session".to_owned(), BASE.to_owned());
+    let (name, source, iri) = ("session".to_owned(), "session".to_owned(), base.to_owned());
     let input = Input { name, source, iri, iri_stated: true, read: session.as_bytes() };
     Converter::new(mapper, options).convert(input, &mut loading.sink(), &mut |_| {}).unwrap();
     loading.commit().unwrap();
+    dataset
+}
+
+/// The rules that a session breaks, and the verdict of each rule.
+fn verdicts(rules: &Rules, session: &str, format: Option<&str>) -> (BTreeSet<String>, Vec<(String, Verdict)>) {
+    let dataset = loaded(rules, session, format, BASE);
     let judged = rules.judge(&dataset, &[BASE], 1, &Cancel::default()).unwrap();
     let broken = judged.iter().filter(|judged| judged.verdict == Verdict::Failed);
     let broken = broken.map(|judged| judged.rule.id.clone()).collect();
@@ -86,6 +96,60 @@ fn rules_are_described_with_terms_that_exist() {
             assert!(is_known || !property.as_str().starts_with(rpcg::NAMESPACE), "{name}: {property}");
         }
     }
+}
+
+/// By the rules that pySHACL can run, it finds in the sessions that break them what the queries find here.
+#[test]
+fn pyshacl_finds_the_same() {
+    let Some(program) = pyshacl() else { return };
+    let rules = Rules::built_in(&Arc::default()).unwrap();
+    let selects =
+        |rule: &Rule| rule.queries().filter(|query| query.form() == Form::Select).cloned().collect::<Vec<_>>();
+    // SHACL forbids these in constraints.
+    let has_forbidden = |select: &Query| ["VALUES", "MINUS"].iter().any(|word| select.to_portable().contains(word));
+    let run: BTreeMap<_, _> = rules
+        .iter()
+        .map(|rule| (rule.id.as_str(), (rule, selects(rule))))
+        .filter(|(_, (_, selects))| {
+            selects.iter().all(|select| select.functions().is_empty() && !has_forbidden(select))
+        })
+        .collect();
+    let (mut graphs, mut ours) = (String::new(), BTreeSet::new());
+    for (number, (rule, _)) in run.values().enumerate() {
+        let base = format!("urn:case:{number}");
+        graphs.push_str(&triples(rule.breaks[0].as_bytes(), "session", &base));
+        let dataset = loaded(&rules, &rule.breaks[0], rule.sample_format.as_deref(), &base);
+        for (id, (_, selects)) in &run {
+            for row in selects.iter().flat_map(|select| Rows::from(dataset.answer(select, &Cancel::default()).unwrap()))
+            {
+                ours.insert(((*id).to_owned(), row.unwrap().text("this").unwrap().to_owned()));
+            }
+        }
+    }
+    // Other rules are no shapes there.
+    let folder = tempfile::tempdir().unwrap();
+    let (file, base) = (folder.path().join("rules.nt"), "https://w3id.org/rpcgraph/rules/");
+    let quads = BUILT_IN
+        .iter()
+        .flat_map(|(_, text)| RdfParser::from_format(RdfFormat::Turtle).with_base_iri(base).unwrap().for_slice(text));
+    let is_kept = |quad: &Quad| match &quad.subject {
+        NamedOrBlankNode::NamedNode(node) => {
+            !node.as_str().starts_with(base) || run.contains_key(node.as_str().trim_start_matches(base))
+        }
+        NamedOrBlankNode::BlankNode(_) => true,
+    };
+    let lines = quads.map(|quad| quad.unwrap()).filter(is_kept).map(|quad| format!("{} .\n", Triple::from(quad)));
+    std::fs::write(&file, lines.collect::<String>()).unwrap();
+    let report = report(&program, &file, &graphs);
+    let mut theirs = BTreeSet::new();
+    for result in report.subjects_for_predicate_object(rdf::TYPE, &shacl("ValidationResult")) {
+        let one = |name: &str| report.object_for_subject_predicate(result, &shacl(name)).unwrap().to_string();
+        let [rule, node] = [one("sourceShape"), one("focusNode")].map(|node| node.trim_matches(['<', '>']).to_owned());
+        theirs.insert((rule.trim_start_matches(base).to_owned(), node));
+    }
+    println!("{} of {} rules run, with {} findings", run.len(), rules.iter().count(), ours.len());
+    assert_eq!(ours.difference(&theirs).collect::<Vec<_>>(), Vec::<&(String, String)>::new(), "only here");
+    assert_eq!(theirs.difference(&ours).collect::<Vec<_>>(), Vec::<&(String, String)>::new(), "only there");
 }
 
 /// Line 3 answers twice, line 4 answers nothing.
@@ -161,4 +225,117 @@ fn rules_are_listed_and_explained() {
     let unknown = "error: there is no rule \"jsonrpc/norequest\": did you mean jsonrpc/no-request?\n";
     place.run(&["check", "--rule", "jsonrpc/norequest"]).said(2, unknown);
     place.run(&["check", "--only", "jsonrpc/norequest", "x"]).said(2, unknown);
+}
+
+/// With `RPCGRAPH_SARIF_SCHEMA`, a file with the published schema, SARIF is validated.
+#[test]
+fn sarif_has_all_rules_and_places() {
+    let place = Place::with("a b.log", LOG);
+    place.put("rule.rq", "# id: mine/all\n# level: note\nSELECT ?message { ?message rpcg:sequence ?n }");
+    let ran = place.run(&["check", "a b.log", "--rules", "rule.rq", "-o", "a.sarif"]);
+    assert_eq!((ran.status, ran.text()), (Some(1), ""), "{}", ran.stderr);
+    let log: Value = serde_json::from_slice(&place.read("a.sarif")).unwrap();
+    let run = &log["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), Rules::built_in(&Arc::default()).unwrap().iter().count() + 1);
+    assert!(rules.iter().all(|rule| rule["helpUri"].is_string() || rule["id"] == "mine/all"));
+    let results = run["results"].as_array().unwrap();
+    let result = results.iter().find(|result| result["ruleId"] == "jsonrpc/no-request").unwrap();
+    assert_eq!(rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()]["id"], "jsonrpc/no-request");
+    let physical = &result["locations"][0]["physicalLocation"];
+    assert_eq!(physical["artifactLocation"]["uri"], "a%20b.log");
+    assert_eq!(physical["region"], serde_json::json!({"startLine": 4, "startColumn": 6, "endColumn": 45}));
+    assert!(result["partialFingerprints"]["rpcgraph/v1"].is_string());
+    match std::env::var_os("RPCGRAPH_SARIF_SCHEMA") {
+        None => println!("skipped: RPCGRAPH_SARIF_SCHEMA is not set, to the file with the schema"),
+        Some(schema) => {
+            let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+            let schema = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+            compiler.add_resource("urn:sarif", schema).unwrap();
+            let index = compiler.compile("urn:sarif", &mut schemas).unwrap();
+            schemas.validate(&log, index).unwrap_or_else(|error| panic!("{error:#}"));
+        }
+    }
+}
+
+#[test]
+fn sarif_names_how_many_results_are_left_out() {
+    let place = Place::with("a.log", r#"{"jsonrpc":"2.0","method":"a"}"#.repeat(5_010).replace("}{", "}\n{"));
+    place.put("rule.rq", "# id: mine/all\n# level: note\nSELECT ?message { ?message rpcg:sequence ?n }");
+    let ran = place.run(&["check", "a.log", "-t", "sarif", "--rules", "rule.rq", "--only", "mine/all"]);
+    let log: Value = serde_json::from_str(ran.text()).unwrap();
+    let run = &log["runs"][0];
+    assert_eq!((run["results"].as_array().unwrap().len(), ran.status), (5_000, Some(0)));
+    let note = &run["invocations"][0]["toolExecutionNotifications"][0];
+    assert_eq!(note["message"]["text"], "10 more findings are not in this file");
+}
+
+#[test]
+fn junit_has_a_case_for_each_rule() {
+    let place = Place::with("a.log", LOG);
+    place
+        .put("a.rq", "# title: <A> & \u{1}\nSELECT ?message ?text { ?message rpcg:sequence 4 ; jrpc:hasResult ?text }");
+    place.put("b.rq", "# level: note\nSELECT ?message { ?message a rpcg:Batch }");
+    let options = ["--rules", "a.rq", "--rules", "b.rq", "--only", "?"];
+    let ran = place.run(&[["check", "a.log", "-t", "junit"].as_slice(), &options].concat());
+    let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="rpcgraph check" tests="2" failures="1" errors="0">
+  <testsuite name="rpcgraph check" tests="2" failures="1" errors="0" skipped="0">
+    <testcase name="a" classname="rpcgraph.a">
+      <failure type="error" message="&lt;A&gt; &amp; \u{1}">a.log:4: &lt;A&gt; &amp; \u{1}: &quot;ü&lt;&amp;&quot;</failure>
+    </testcase>
+    <testcase name="b" classname="rpcgraph.b"/>
+  </testsuite>
+</testsuites>
+"#;
+    assert_eq!((ran.text(), ran.status), (expected, Some(1)), "{}", ran.stderr);
+    let ran = place.run_with(&["check", "-t", "junit", "--only", "jsonrpc/second-answer"], &LOG[..40]);
+    assert!(ran.text().contains("skipped=\"1\"") && ran.text().contains("<skipped message="), "{}", ran.text());
+}
+
+#[test]
+fn what_a_baseline_has_does_not_fail() {
+    let place = Place::with("a.log", LOG);
+    let check = ["check", "a.log", "--only", "jsonrpc/no-request", "--only", "jsonrpc/second-answer", "-t", "json"];
+    let with = |option| place.run(&[check.as_slice(), &[option, "known.jsonl"]].concat());
+    assert_eq!(json_lines(with("--write-baseline").text()).len(), 2);
+    assert_eq!(with("--write-baseline").status, Some(0));
+    with("--baseline").said(0, "note: 2 known findings left out\n");
+
+    // The fault that is left moves to another line; the other is gone.
+    let moved = LOG.lines().filter(|line| !line.starts_with("sent")).collect::<Vec<_>>().join("\n");
+    place.put("a.log", format!("\n\n{moved}\n"));
+    let gone = "note: gone: jsonrpc/no-request: No open request has this id.\n";
+    with("--baseline").said(0, &format!("note: 1 known finding left out\n{gone}"));
+    place.put("a.log", r#"{"jsonrpc":"2.0","id":7,"method":"a"}"#.to_owned() + "\n" + LOG);
+    place.put("known.jsonl", "");
+    assert_eq!(with("--baseline").status, Some(1));
+    place.put("known.jsonl", "{}\n");
+    with("--baseline").said(2, "error: known.jsonl: line 1 is not a finding that --write-baseline wrote\n");
+}
+
+#[test]
+fn rules_of_ones_own_are_checked() {
+    let place = Place::with("a.log", LOG);
+    let turtle = r#"@prefix sh: <http://www.w3.org/ns/shacl#> .
+        <http://h/r> sh:declare [ sh:prefix "j" ; sh:namespace "http://json-rpc.org/ontology#" ] .
+        <http://h/shapes#add> sh:severity sh:Info ; sh:sparql [
+            sh:message "{?text} is called by {?missing}{?this}." ;
+            sh:select "SELECT $this ?text { $this j:hasMethod ?text }" ] ."#;
+    place.put("rules.ttl", turtle);
+    let ran = place.run(&["check", "a.log", "--rules", "rules.ttl", "--only", "add", "-t", "json"]);
+    let line = &json_lines(ran.text())[0];
+    let text = format!("add is called by {}#m1.", place.iri("a.log"));
+    assert_eq!((line["text"].as_str(), line["level"].as_str()), (Some(&*text), Some("note")), "{}", ran.stderr);
+    for (rule, said) in [
+        ("SELECT ?message { GRAPH ?g { ?message ?p ?o } }", "rules are about one graph"),
+        ("ASK { ?message ?p ?o }", "a rule selects messages"),
+        ("# level: bad\nSELECT ?message { ?message ?p ?o }", "the level is error, warning or note"),
+        ("# id: jsonrpc/no-request\nSELECT ?message { ?message ?p ?o }", "two rules have this name"),
+        ("SELECT ?message { ?message ?p }", "not SPARQL, at line 1, column 31"),
+    ] {
+        place.put("rule.rq", rule);
+        let ran = place.run(&["check", "a.log", "--rules", "rule.rq"]);
+        assert!(ran.status == Some(2) && ran.stderr.contains(said), "{rule}: {}", ran.stderr);
+    }
 }

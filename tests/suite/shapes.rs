@@ -24,11 +24,11 @@ const SHAPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/shapes.ttl")
 const SHAPE: &str = "https://w3id.org/rpcgraph/shapes#";
 const SHACL: &str = "http://www.w3.org/ns/shacl#";
 
-fn shacl(name: &str) -> NamedNode {
+pub fn shacl(name: &str) -> NamedNode {
     NamedNode::new_unchecked(format!("{SHACL}{name}"))
 }
 
-fn pyshacl() -> Option<PathBuf> {
+pub fn pyshacl() -> Option<PathBuf> {
     let program = std::env::var_os("RPCGRAPH_PYSHACL").map_or_else(|| PathBuf::from("pyshacl"), PathBuf::from);
     let runs = Command::new(&program).arg("--version").output().is_ok_and(|output| output.status.success());
     if !runs {
@@ -38,7 +38,7 @@ fn pyshacl() -> Option<PathBuf> {
 }
 
 /// A log as the N-Triples of its graph, with all that a graph may have.
-fn triples(log: &[u8], name: &str, base: &str) -> String {
+pub fn triples(log: &[u8], name: &str, base: &str) -> String {
     let mut text = Vec::new();
     let mapper = Mapper::new(Mapping::Session, &[]).unwrap().with_provenance(true);
     let mut sink = Syntax::NTriples.sink(&mut text, 1);
@@ -54,12 +54,13 @@ fn read(text: &[u8], format: RdfFormat) -> Graph {
     RdfParser::from_format(format).for_slice(text).map(|quad| Triple::from(quad.unwrap())).collect()
 }
 
-/// What pySHACL says of graphs, given as N-Triples.
-fn report(program: &Path, graphs: &str) -> Graph {
+/// What pySHACL says of graphs, given as N-Triples, by the shapes in a file.
+pub fn report(program: &Path, shapes: &Path, graphs: &str) -> Graph {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data.nt");
     fs::write(&data, graphs).unwrap();
-    let output = Command::new(program).args(["--metashacl", "-f", "turtle", "-s", SHAPES]).arg(&data).output().unwrap();
+    let output =
+        Command::new(program).args(["--metashacl", "-f", "turtle", "-s"]).args([shapes, &data]).output().unwrap();
     let report = read(&output.stdout, RdfFormat::Turtle);
     let said = String::from_utf8_lossy(&output.stderr);
     let validated = report.triples_for_predicate(&shacl("conforms")).next().is_some();
@@ -77,7 +78,7 @@ struct Found {
 
 /// Judges graphs, given as N-Triples.
 fn judge(program: &Path, graphs: &str) -> Vec<Found> {
-    let report = report(program, graphs);
+    let report = report(program, Path::new(SHAPES), graphs);
     let mut found = Vec::new();
     for result in report.subjects_for_predicate_object(rdf::TYPE, &shacl("ValidationResult")) {
         // Results inside of others are their explanation.
@@ -428,7 +429,7 @@ fn register_finds_in_shapes_what_pyshacl_finds() {
         triples(&fs::read(log).unwrap(), &name, &format!("urn:log:{number}"))
     }));
 
-    let report = report(&program, &graphs.concat());
+    let report = report(&program, Path::new(SHAPES), &graphs.concat());
     let mut theirs: BTreeSet<[String; 3]> = BTreeSet::new();
     let namespace = SHACL;
     for result in report.subjects_for_predicate_object(rdf::TYPE, &shacl("ValidationResult")) {
