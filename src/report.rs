@@ -282,7 +282,9 @@ impl Report {
         if let Node::Message(Message { method: Some(method), .. }) = &node.node
             && method == "notifications/cancelled"
         {
-            log.cancelled.extend(statements[node.meaning.clone()].iter().find_map(cancels));
+            let cancelled = statements[node.meaning.clone()].iter().find_map(cancels);
+            row.cancels = cancelled.and_then(|name| log.open.get(&name)).map(|(request, _)| *request);
+            log.cancelled.extend(cancelled);
         }
         if let Node::Message(message) = &node.node {
             self.members(message, &mut row);
