@@ -11,7 +11,7 @@ use crate::query::catalogue::CATALOGUE;
 use crate::report::page::{BASIC, facts_script, head, own_policy, policy};
 
 const BODY: &str = include_str!("page/query.html");
-const SCRIPT: &str = include_str!("page/query.js");
+const SCRIPT: &str = concat!(include_str!("page/editor.js"), include_str!("page/query.js"));
 
 /// A page, built once.
 pub(super) struct Page {

@@ -549,12 +549,13 @@ fn a_browser_asks() {
     let place = Place::new();
     place
         .put("log.ndjson", format!("{LOG}{}\n", r#"{"jsonrpc":"2.0","id":9,"method":"<img src=x onerror=alert(1)>"}"#));
-    let server = Serving::start(&place, &["log.ndjson"]);
+    let server = Serving::start(&place, &["log.ndjson", "--follow"]);
     let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
     let output = Command::new("node")
         .arg(own("tests/browser/ask.mjs"))
         .arg(chromium)
         .arg(url)
+        .arg(place.path("log.ndjson"))
         .env("RPCGRAPH_BROWSER", driver)
         .output()
         .unwrap();
@@ -567,4 +568,14 @@ fn a_browser_asks() {
     assert!(seen["described"].as_str().unwrap().contains("subtract"), "{}", seen["described"]);
     assert!(seen["named"].as_str().unwrap().starts_with("# "), "{}", seen["named"]);
     assert_eq!(seen["graph"].as_str().unwrap().matches("hasMethod").count(), 4);
+    let cells = seen["cells"].to_string();
+    assert!(cells.contains("#m") && cells.contains("\"jrpc:Request\"") && !cells.contains("http"), "{cells}");
+    assert_eq!(seen["coloured"], serde_json::json!(["SELECT", "a"]));
+    assert!(seen["downloads"]["CSV"].as_str().unwrap().starts_with("message,class\r\n"), "{}", seen["downloads"]);
+    assert!(seen["downloads"]["JSON"].as_str().unwrap().contains("\"bindings\""), "{}", seen["downloads"]);
+    assert!(seen["linked"].as_str().unwrap().ends_with(" subtract"), "{}", seen["linked"]);
+    assert_ne!(seen["before"], seen["after"]);
+    assert_eq!(seen["truth"], "yes");
+    assert_eq!(seen["terms"], serde_json::json!(["jrpc:hasMethod"]));
+    assert_eq!(seen["completed"], "SELECT * { ?r jrpc:hasMethod 'x' }");
 }
