@@ -75,8 +75,8 @@ pub(super) struct Row {
     pub state: RowState,
     /// The row of the request that this row answers.
     pub answers: Option<u32>,
-    /// The row of the open request that this row cancels.
-    pub cancels: Option<u32>,
+    /// The row that ended this request without an answer of its own: its cancellation, or the HTTP exchange of its batch.
+    pub ended: Option<u32>,
     /// The name of the request that began the operation which this row continues.
     pub operation: u32,
     pub place: Place,
@@ -112,7 +112,7 @@ fn by_columns<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::Er
     columns.serialize_entry("error", &column(rows, |row| row.error))?;
     columns.serialize_entry("operation", &column(rows, |row| row.operation))?;
     columns.serialize_entry("answers", &column(rows, |row| row.answers))?;
-    columns.serialize_entry("cancels", &column(rows, |row| row.cancels))?;
+    columns.serialize_entry("ended", &column(rows, |row| row.ended))?;
     columns.serialize_entry("piece", &column(rows, |row| row.place.piece))?;
     columns.serialize_entry("start", &column(rows, |row| row.place.start))?;
     columns.serialize_entry("length", &column(rows, |row| row.place.length))?;

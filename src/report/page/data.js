@@ -35,8 +35,8 @@ async function inflated(bytes) {
 let index;
 /** For each row that of its answer, or -1. */
 let answer;
-/** For each row the row that cancels it, or -1. */
-let cancelledBy;
+/** For each row the row that ended it without an answer of its own, or -1. */
+let endedBy;
 /** For each row the number of its log. */
 let logOf;
 /** The first time of each log: clocks of two logs need not agree. */
@@ -59,14 +59,11 @@ async function open(from) {
   index = { ...read, ...read.columns };
   const rows = index.kind.length;
   answer = new Int32Array(rows).fill(-1);
-  cancelledBy = new Int32Array(rows).fill(-1);
+  endedBy = Int32Array.from(index.ended, (row) => row ?? -1);
   logOf = new Uint32Array(rows);
   index.logs.forEach((log, number) => logOf.fill(number, log.first, log.first + log.rows));
   index.answers.forEach((request, row) => {
     if (request !== null) answer[request] = row;
-  });
-  index.cancels.forEach((request, row) => {
-    if (request !== null) cancelledBy[request] = row;
   });
   zero = index.logs.map(() => Infinity);
   index.time.forEach((time, row) => {
@@ -138,9 +135,10 @@ function outcomeOf(row) {
   const kind = index.kind[row];
   if (kind === KIND.invalid || kind === KIND.malformed) return ["invalid", KINDS[kind]];
   if (kind === KIND.notification) return ["notification", ""];
-  const end = kind === KIND.request ? answer[row] : row;
-  // Of a batch, the first request has the HTTP exchange for its answer.
-  if (end < 0) return stateOf(row) ? [stateOf(row), STATE_WORDS[index.state[row]]] : ["failed", "HTTP exchange"];
+  if (stateOf(row)) return [stateOf(row), STATE_WORDS[index.state[row]]];
+  // The HTTP exchange of a batch answers its first request, and ends the others.
+  const end = kind !== KIND.request ? row : answer[row] < 0 ? endedBy[row] : answer[row];
+  if (end < 0) return ["ok", ""];
   if (isFailure(end)) return ["failed", word("error", end)];
   return ["ok", kind === KIND.request ? "" : kind === KIND.exchange ? word("error", row) : "answers nothing"];
 }
@@ -152,7 +150,7 @@ const timeOf = (row) => (index.time[row] === null ? null : index.time[row] - zer
 function endOf(row) {
   const end = answer[row];
   if (end >= 0 && index.latency[end] !== null) return timeOf(row) === null ? null : timeOf(row) + index.latency[end];
-  const last = end >= 0 ? end : cancelledBy[row];
+  const last = end >= 0 ? end : endedBy[row];
   return last >= 0 ? timeOf(last) : null;
 }
 

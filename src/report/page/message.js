@@ -41,9 +41,9 @@ function factsOf(row) {
   const problems = index.problem_names.filter((_, bit) => index.problems[row] & (1 << bit));
   if (problems.length) fact("problems", problems.join(", "));
   if (index.answers[row] !== null) fact("answers", rowLink(index.answers[row]));
-  if (kind === KIND.request)
-    fact("answer", answer[row] < 0 ? el("span", { class: "open" }, `none: ${STATE_WORDS[index.state[row]]}`) : rowLink(answer[row]));
-  if (cancelledBy[row] >= 0) fact("cancelled by", rowLink(cancelledBy[row]));
+  if (answer[row] >= 0) fact("answer", rowLink(answer[row]));
+  else if (stateOf(row)) fact("answer", el("span", { class: "open" }, `none: ${STATE_WORDS[index.state[row]]}`));
+  if (endedBy[row] >= 0) fact("ended by", rowLink(endedBy[row]));
   if (facts.sessions && kind !== KIND.text) {
     const query = `DESCRIBE <${facts.sessions[logOf[row]]}#${nameOf(row).split(":").pop()}>`;
     fact("triples", el("a", { href: `query#${new URLSearchParams({ q: query })}` }, "ask for them"));

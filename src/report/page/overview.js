@@ -159,7 +159,7 @@ function verdict(failures, inState) {
   waits("plain", "cancelled", "was", "were", "cancelled");
   waits("plain", "waiting", "is", "are", "waiting");
   if (!requests.length) say("plain", "There are no requests.");
-  else if (!failures.length && requests.every((row) => answer[row] >= 0))
+  else if (!failures.length && requests.every((row) => outcomeOf(row)[0] === "ok"))
     say("good", `${requests.length === 1 ? "The request was" : `All ${requests.length} requests were`} answered, without a failure.`);
   return sentences;
 }

@@ -33,7 +33,7 @@ function step(row) {
   const subject = subjectOf(row);
   if (kind === KIND.text) return ["unknown", "plain faint", "text"];
   if (kind === KIND.notification) return [sender, "dashed", subject];
-  if (kind === KIND.request && answer[row] < 0) return [sender, "open", `${subject} … ${STATE_WORDS[index.state[row]]}`];
+  if (kind === KIND.request && stateOf(row)) return [sender, "open", `${subject} … ${STATE_WORDS[index.state[row]]}`];
   if (isFailure(row)) return [sender, "failed", `✗ ${subject}: ${word("error", row)}`];
   if (kind === KIND.exchange) return [sender, "", word("error", row)];
   if (isAnswer(row)) return [sender, "", `✓ ${subject} ${duration(index.latency[row])}`];

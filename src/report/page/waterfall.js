@@ -9,7 +9,7 @@ function waterfall(rows) {
   const isTimed = rows.some((row) => index.time[row] !== null);
   // Without times, the order of the messages takes their place.
   const at = (row) => (isTimed ? timeOf(row) : row);
-  const end = (row) => (isTimed ? endOf(row) : [answer[row], cancelledBy[row], -1].find((one) => one >= 0)) ?? null;
+  const end = (row) => (isTimed ? endOf(row) : [answer[row], endedBy[row], -1].find((one) => one >= 0)) ?? null;
   const spans = rows.filter((row) => at(row) !== null).map((row) => [at(row), Math.max(at(row), end(row) ?? at(row))]);
   const bounds = spans.reduce(([from, to], span) => [Math.min(from, span[0]), Math.max(to, span[1])], [Infinity, -Infinity]);
   const range = zoomed(bounds);
