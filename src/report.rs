@@ -264,7 +264,7 @@ impl Report {
             *last = request.0.max(*last);
         }
         if let (Node::Exchange(others), Some(http)) = (&node.node, node.http) {
-            others.iter().for_each(|other| drop(log.open.remove(other)));
+            others.iter().for_each(|other| self.end(log.open.remove(other).as_ref()));
             row.error = self.index.text(&match &self.redaction {
                 Some(redaction) => redaction.text(&http.text()),
                 None => index::shortened(&http.text()),
@@ -282,7 +282,9 @@ impl Report {
         if let Node::Message(Message { method: Some(method), .. }) = &node.node
             && method == "notifications/cancelled"
         {
-            log.cancelled.extend(statements[node.meaning.clone()].iter().find_map(cancels));
+            let cancelled = statements[node.meaning.clone()].iter().find_map(cancels);
+            self.end(cancelled.and_then(|name| log.open.get(&name)));
+            log.cancelled.extend(cancelled);
         }
         if let Node::Message(message) = &node.node {
             self.members(message, &mut row);
@@ -301,6 +303,14 @@ impl Report {
         let number = self.index.push(row);
         if failed {
             answers.into_iter().chain([number]).for_each(|row| self.index.mark(row));
+        }
+    }
+
+    /// Records that the next row ends an open request.
+    fn end(&mut self, request: Option<&(u32, Option<String>)>) {
+        let ended = Some(self.index.len());
+        if let Some(row) = request.and_then(|(request, _)| self.index.rows.get_mut(*request as usize)) {
+            row.ended = ended;
         }
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use indexmap::IndexSet;
 use oxsdatatypes::{DateTime, Decimal, Double};
-use serde::ser::SerializeTuple as _;
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use super::pieces::Place;
@@ -75,54 +75,50 @@ pub(super) struct Row {
     pub state: RowState,
     /// The row of the request that this row answers.
     pub answers: Option<u32>,
+    /// The row that ended this request without an answer of its own: its cancellation, or the HTTP exchange of its batch.
+    pub ended: Option<u32>,
     /// The name of the request that began the operation which this row continues.
     pub operation: u32,
     pub place: Place,
 }
 
-/// The names of the columns in the page, in order.
-const COLUMNS: [&str; 20] = [
-    "kind",
-    "sender",
-    "record",
-    "element",
-    "line",
-    "time",
-    "latency",
-    "problems",
-    "session",
-    "method",
-    "id",
-    "detail",
-    "error",
-    "operation",
-    "answers",
-    "piece",
-    "start",
-    "length",
-    "failed",
-    "state",
-];
+/// A column of the rows.
+struct Column<'r, F>(&'r [Row], F);
 
-impl Serialize for Row {
+impl<T: Serialize, F: Fn(&Row) -> T> Serialize for Column<'_, F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut row = serializer.serialize_tuple(COLUMNS.len())?;
-        row.serialize_element(&(self.kind as u8))?;
-        row.serialize_element(&self.sender)?;
-        row.serialize_element(&self.record)?;
-        row.serialize_element(&self.element)?;
-        row.serialize_element(&self.line)?;
-        row.serialize_element(&self.time)?;
-        row.serialize_element(&self.latency)?;
-        let Place { piece, start, length } = self.place;
-        let texts = [self.session, self.method, self.id, self.detail, self.error, self.operation];
-        let numbers = [self.problems].into_iter().chain(texts);
-        numbers.into_iter().try_for_each(|number| row.serialize_element(&number))?;
-        row.serialize_element(&self.answers)?;
-        let last = [piece, start, length, self.failed.into(), self.state as u32];
-        last.iter().try_for_each(|number| row.serialize_element(number))?;
-        row.end()
+        serializer.collect_seq(self.0.iter().map(&self.1))
     }
+}
+
+/// Writes the rows as an object with a list for each column.
+fn by_columns<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::Error> {
+    fn column<T: Serialize>(rows: &[Row], of: impl Fn(&Row) -> T) -> impl Serialize {
+        Column(rows, of)
+    }
+    let mut columns = serializer.serialize_map(None)?;
+    columns.serialize_entry("kind", &column(rows, |row| row.kind as u8))?;
+    columns.serialize_entry("sender", &column(rows, |row| row.sender))?;
+    columns.serialize_entry("record", &column(rows, |row| row.record))?;
+    columns.serialize_entry("element", &column(rows, |row| row.element))?;
+    columns.serialize_entry("line", &column(rows, |row| row.line))?;
+    columns.serialize_entry("time", &column(rows, |row| row.time))?;
+    columns.serialize_entry("latency", &column(rows, |row| row.latency))?;
+    columns.serialize_entry("problems", &column(rows, |row| row.problems))?;
+    columns.serialize_entry("session", &column(rows, |row| row.session))?;
+    columns.serialize_entry("method", &column(rows, |row| row.method))?;
+    columns.serialize_entry("id", &column(rows, |row| row.id))?;
+    columns.serialize_entry("detail", &column(rows, |row| row.detail))?;
+    columns.serialize_entry("error", &column(rows, |row| row.error))?;
+    columns.serialize_entry("operation", &column(rows, |row| row.operation))?;
+    columns.serialize_entry("answers", &column(rows, |row| row.answers))?;
+    columns.serialize_entry("ended", &column(rows, |row| row.ended))?;
+    columns.serialize_entry("piece", &column(rows, |row| row.place.piece))?;
+    columns.serialize_entry("start", &column(rows, |row| row.place.start))?;
+    columns.serialize_entry("length", &column(rows, |row| row.place.length))?;
+    columns.serialize_entry("failed", &column(rows, |row| u8::from(row.failed)))?;
+    columns.serialize_entry("state", &column(rows, |row| row.state as u8))?;
+    columns.end()
 }
 
 impl Row {
@@ -218,7 +214,7 @@ pub(super) struct Index {
     #[serde(serialize_with = "in_order")]
     texts: IndexSet<String>,
     problem_names: Vec<&'static str>,
-    columns: [&'static str; COLUMNS.len()],
+    #[serde(rename = "columns", serialize_with = "by_columns")]
     pub rows: Vec<Row>,
     #[serde(skip)]
     marked: Vec<u32>,
@@ -228,7 +224,7 @@ impl Index {
     pub fn new() -> Self {
         let problem_names = Problem::ALL.iter().map(|problem| problem.name()).collect();
         let texts = IndexSet::from([String::new()]);
-        Self { logs: Vec::new(), texts, problem_names, columns: COLUMNS, rows: Vec::new(), marked: Vec::new() }
+        Self { logs: Vec::new(), texts, problem_names, rows: Vec::new(), marked: Vec::new() }
     }
 
     /// Returns the index of a text, adding it if new.

@@ -16,18 +16,29 @@ const BODY: &str = include_str!("page/body.html");
 const STYLE: &str = include_str!("page/style.css");
 /// The common beginning of the scripts of all pages.
 #[cfg(feature = "serve")]
-pub(crate) const DATA: &str = include_str!("page/data.js");
+pub(crate) const BASIC: &str = include_str!("page/basic.js");
 const SCRIPT: &str = concat!(
     "\"use strict\";\n(() => {\n",
+    include_str!("page/basic.js"),
     include_str!("page/data.js"),
-    include_str!("page/json.js"),
+    include_str!("page/filter.js"),
+    include_str!("page/search.js"),
+    include_str!("page/tree.js"),
     include_str!("page/message.js"),
     include_str!("page/list.js"),
+    include_str!("page/waterfall.js"),
+    include_str!("page/sequence.js"),
     include_str!("page/overview.js"),
+    include_str!("page/groups.js"),
     include_str!("page/plots.js"),
     include_str!("page/main.js"),
     "})();\n",
 );
+
+/// What a page may do beside running its own script: search in a worker.
+const MORE: &str = "; worker-src blob:";
+/// What a page from a server may do as well: ask that server.
+const SERVED: &str = "; worker-src blob:; connect-src 'self'";
 
 /// The content that a page leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +72,8 @@ pub(super) fn write(
         "a part of a log"
     };
     writeln!(out, "{}", page_mark(holds))?;
-    writeln!(out, "{}{BODY}", head(title, &policy(SCRIPT, "")))?;
+    let more = if facts["sessions"].is_null() { MORE } else { SERVED };
+    writeln!(out, "{}{BODY}", head(title, &policy(SCRIPT, more)))?;
     facts["withoutText"] = left.without_text.into();
     writeln!(out, "{}", facts_script(&facts))?;
     // The encoder clears its output buffer on each write, however small.
@@ -107,7 +119,7 @@ pub(crate) fn facts_script(facts: &serde_json::Value) -> String {
 /// Returns the policy of the page, for the server that sends it.
 #[cfg(feature = "serve")]
 pub(crate) fn own_policy() -> String {
-    policy(SCRIPT, "")
+    policy(SCRIPT, SERVED)
 }
 
 /// Returns the source expression of a script or a style in a Content-Security-Policy.

@@ -8,10 +8,10 @@ use serde_json::json;
 use super::body::{Outgoing, whole};
 use crate::query::QUERY_PREFIXES;
 use crate::query::catalogue::CATALOGUE;
-use crate::report::page::{DATA, facts_script, head, own_policy, policy};
+use crate::report::page::{BASIC, facts_script, head, own_policy, policy};
 
 const BODY: &str = include_str!("page/query.html");
-const SCRIPT: &str = include_str!("page/query.js");
+const SCRIPT: &str = concat!(include_str!("page/editor.js"), include_str!("page/query.js"));
 
 /// A page, built once.
 pub(super) struct Page {
@@ -27,7 +27,7 @@ impl Page {
 
     /// Creates the page with the query form.
     pub fn ask() -> Self {
-        let script = format!("\"use strict\";\n(() => {{\n{DATA}{SCRIPT}}})();\n");
+        let script = format!("\"use strict\";\n(() => {{\n{BASIC}{SCRIPT}}})();\n");
         let policy = policy(&script, "; connect-src 'self'");
         let queries: Vec<_> = CATALOGUE
             .iter()

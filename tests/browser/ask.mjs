@@ -1,14 +1,16 @@
 // Opens what is served in an installed Chromium, asks, and tells as JSON what is there.
 //
-//     RPCGRAPH_BROWSER=FOLDER node ask.mjs CHROMIUM URL
+//     RPCGRAPH_BROWSER=FOLDER node ask.mjs CHROMIUM URL LOG
+//
+// LOG is the file that is served, to which it adds a message.
 
 import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 const require = createRequire(path.join(process.env.RPCGRAPH_BROWSER, "package.json"));
 const puppeteer = require("puppeteer-core");
-const [chromium, url] = process.argv.slice(2);
+const [chromium, url, log] = process.argv.slice(2);
 const origin = new URL(url).origin;
 
 const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
@@ -28,6 +30,26 @@ const ready = () => tab.waitForSelector("html[data-ready=yes]", { timeout: 30000
 const text = (selector) => tab.$eval(selector, (one) => one.textContent);
 const answered = () =>
   tab.waitForFunction(() => document.getElementById("said").textContent && document.getElementById("said").textContent !== "Asking…");
+
+async function judge() {
+  await tab.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
+  const session = await tab.createCDPSession();
+  for (const [scheme, forced] of [
+    ["dark", "none"],
+    ["light", "active"],
+    ["light", "none"],
+  ]) {
+    const features = [
+      { name: "prefers-color-scheme", value: scheme },
+      { name: "forced-colors", value: forced },
+    ];
+    await session.send("Emulation.setEmulatedMedia", { features });
+    const { violations } = await tab.evaluate(() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }));
+    answer.violations.push(
+      ...violations.map((one) => `${scheme} ${forced}: ${one.id}: ${one.nodes.map((node) => node.failureSummary).join(" ")}`),
+    );
+  }
+}
 
 async function ask(query) {
   await tab.$eval("#text", (area, value) => (area.value = value), query);
@@ -59,13 +81,48 @@ await ready();
 await ask("SELECT ?method { ?request jrpc:hasMethod ?method } ORDER BY ?method");
 answer.methods = await tab.$$eval("#answer td", (all) => all.map((one) => one.textContent));
 answer.status = await text("#said");
-await tab.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
-const { violations } = await tab.evaluate(() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }));
-answer.violations.push(...violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.failureSummary).join(" ")}`));
+await judge();
 await ask("CONSTRUCT WHERE { ?s jrpc:hasMethod ?o }");
 answer.graph = await text("#answer");
 await tab.select("#named", "methods");
 answer.named = await tab.$eval("#text", (area) => area.value);
+// Names have prefixes, messages are links to the page, and ASK is answered in a word.
+await ask("SELECT ?message ?class { ?message a ?class ; jrpc:hasMethod 'subtract' }");
+answer.cells = await tab.$$eval("#answer td", (all) => all.map((one) => one.textContent));
+answer.coloured = await tab.$$eval("#colours .token-word", (all) => all.map((one) => one.textContent));
+await tab.evaluate(() => (URL.createObjectURL = (blob) => (blob.text().then((text) => (window.saved = text)), "data:,")));
+answer.downloads = {};
+for (const button of await tab.$$("#downloads button")) {
+  await tab.evaluate(() => (window.saved = null));
+  await button.click();
+  await tab.waitForFunction(() => window.saved);
+  answer.downloads[await button.evaluate((one) => one.textContent)] = await tab.evaluate(() => window.saved);
+}
+await tab.click("#answer td a");
+await tab.waitForSelector("#message .tree");
+answer.linked = await text("#message-title");
+// The page reads the logs again, in place of the data it had.
+answer.before = await text("#filter-count");
+await tab.evaluate(() => (location.hash = "view=sequence"));
+appendFileSync(log, '{"jsonrpc":"2.0","method":"late"}\n');
+await tab.click("#again");
+await tab.waitForFunction(() => [...document.querySelectorAll(".sequence .row")].some((row) => row.textContent.includes("late")));
+answer.after = await text("#filter-count");
+await tab.goto(`${origin}/query`);
+await ready();
+await ask("ASK { ?request jrpc:hasMethod 'subtract' }");
+answer.truth = await text("#answer");
+// The terms of the log complete what is typed.
+await tab.$eval("#text", (area) => ((area.value = ""), area.focus()));
+await tab.waitForFunction(() => document.activeElement.id === "text");
+await new Promise((resolve) => setTimeout(resolve, 1000));
+await tab.keyboard.type("SELECT * { ?r hasMet");
+await tab.waitForSelector("#terms li");
+answer.terms = await tab.$$eval("#terms li", (all) => all.map((one) => one.textContent));
+await judge();
+await tab.keyboard.press("Enter");
+await tab.keyboard.type(" 'x' }");
+answer.completed = await tab.$eval("#text", (area) => area.value);
 // The browser itself tells the console of answers that are refusals.
 refused = true;
 await ask("SELECT");

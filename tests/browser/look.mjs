@@ -71,7 +71,7 @@ answer.totals = Object.fromEntries(
   await tab.$$eval("#totals > div", (all) => all.map((one) => [...one.children].map((part) => part.textContent))),
 );
 answer.lists = Object.fromEntries(
-  await tab.$$eval("#lists section", (all) =>
+  await tab.$$eval("#lists details", (all) =>
     all.map((one) => [one.querySelector("h3").textContent, [...one.querySelectorAll("li")].map((item) => item.textContent)]),
   ),
 );

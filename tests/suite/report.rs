@@ -43,14 +43,7 @@ fn inflated(page: &str, id: &str) -> Vec<u8> {
 
 fn index(page: &str) -> Value {
     let index: Value = serde_json::from_slice(&inflated(page, "index")).unwrap();
-    let rows = index["rows"].as_array().unwrap();
-    let columns = index["columns"].as_array().unwrap().iter().enumerate();
-    columns
-        .map(|(place, name)| {
-            (name.as_str().unwrap().to_owned(), rows.iter().map(|row| row[place].clone()).collect::<Value>())
-        })
-        .collect::<serde_json::Map<_, _>>()
-        .into()
+    index["columns"].clone()
 }
 
 fn graph(log: &[u8]) -> Vec<Quad> {
@@ -370,16 +363,24 @@ fn page_looked_at(page: &str, what: &str) -> Option<Value> {
     Some(seen)
 }
 
+/// Each case of tests/browser/cases is a log, and what a reader does with its page.
+#[test]
+fn a_browser_passes_the_cases() {
+    let Some((driver, chromium)) = browser() else { return };
+    let mut node = Command::new("node");
+    node.arg(own("tests/browser/cases.mjs")).arg(chromium).arg(env!("CARGO_BIN_EXE_rpcgraph"));
+    let output = node.env("RPCGRAPH_BROWSER", driver).output().expect("node");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&[output.stdout, output.stderr].concat()));
+}
+
 #[test]
 fn a_browser_shows_it() {
     let log = fs::read_to_string(own("examples/mcp-session.ndjson")).unwrap();
     let Some(seen) = looked_at(&log, "small") else { return };
-    assert!(
-        seen["verdict"]
-            .as_str()
-            .unwrap()
-            .starts_with("m9 tools/call alerts was open when the log ended. 2 failures in 4 requests")
-    );
+    assert!(log.len() < 2_000 && page(log.as_bytes(), &ReportOptions::default()).0.len() < 100_000);
+    let verdict = "✗ 2 failures in 4 requests, the first: m5 tools/call forecast: isError no station answers. \
+                   ! m9 tools/call alerts was open when the log ended. ";
+    assert!(seen["verdict"].as_str().unwrap().starts_with(verdict), "{}", seen["verdict"]);
     assert_eq!((&seen["totals"]["requests"], &seen["totals"]["failures"]), (&"4".into(), &"2".into()));
     assert_eq!(seen["rows"].as_array().unwrap().len(), 6);
     assert_eq!(seen["opened"], "m3 notifications/initialized");
@@ -443,7 +444,7 @@ fn a_browser_shows_what_an_editor_does() {
     assert_eq!(
         seen["lists"]["Traffic by document (2)"],
         serde_json::json!([
-            format!("file:///src/a.rs 4 messages, {a} B, diagnostics told 1 time"),
+            format!("file:///src/a.rs 4 messages, {a} B, diagnostics sent 1 time"),
             format!("file:///src/b.rs 2 messages, {b} B")
         ])
     );
@@ -499,7 +500,7 @@ fn a_browser_tells_what_was_chosen() {
     folder.run(&["report", "log", "-o", "page.html", "--kind", "request", "--limit", "1"]).quietly();
     let page = String::from_utf8(folder.read("page.html")).unwrap();
     let Some(seen) = page_looked_at(&page, "chosen") else { return };
-    assert_eq!(seen["verdict"], "The request was answered, without a failure. ");
+    assert_eq!(seen["verdict"], "✓ The request was answered, without a failure. ");
     let note = "2 of 4 messages, chosen by --kind request --limit 1, each with its answer or request.";
     assert_eq!(seen["notes"], serde_json::json!([note]));
 }
@@ -519,7 +520,7 @@ fn a_browser_is_not_misled() {
     assert!(seen["rows"][0].as_str().unwrap().starts_with("m1m… open at the end10.2 MB"), "{}", seen["rows"]);
     assert!(seen["shown"].as_str().unwrap().contains("</script>"));
     let Some(seen) = looked_at("", "empty") else { return };
-    assert_eq!(seen["verdict"], "There are no requests. ");
+    assert_eq!(seen["verdict"], "· There are no requests. ");
     let timed: String = (0..3000)
         .map(|n| {
             format!(

@@ -7,13 +7,26 @@ const STATES = ["", "cancelled", "unanswered", "open", "waiting"];
 const STATE_WORDS = ["", "cancelled", "never answered", "open at the end", "waiting"];
 const SENDERS = ["unknown", "client", "server"];
 
-const facts = JSON.parse(document.getElementById("facts").textContent);
+/** Where the data comes from: `facts`, and the compressed `index` and `piece(number)`. */
+let source;
 const pieces = new Map();
 
-async function inflate(id) {
-  const element = document.getElementById(id);
-  if (!element) return null;
-  const bytes = Uint8Array.from(atob(element.textContent), (character) => character.charCodeAt(0));
+/** A page with its data, such as this one. */
+function documentSource(page) {
+  const data = (id) => Uint8Array.from(atob(page.getElementById(id).textContent), (character) => character.charCodeAt(0));
+  const facts = JSON.parse(page.getElementById("facts").textContent);
+  return { facts, index: data("index"), piece: (number) => data(`piece-${number}`) };
+}
+
+/** The server of this page, whose logs may have grown. */
+async function serverSource() {
+  const response = await fetch("/");
+  if (!response.ok) throw new Error(await response.text());
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  return documentSource(page);
+}
+
+async function inflated(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -22,21 +35,39 @@ async function inflate(id) {
 let index;
 /** For each row that of its answer, or -1. */
 let answer;
+/** For each row the row that ended it without an answer of its own, or -1. */
+let endedBy;
 /** For each row the number of its log. */
 let logOf;
+/** The first time of each log: clocks of two logs need not agree. */
+let zero;
 /** The operations of several requests, by the log and the name of the first. */
 let operations;
 
-async function open() {
-  index = JSON.parse(new TextDecoder().decode(await inflate("index")));
-  index.columns.forEach((name, place) => (index[name] = index.rows.map((row) => row[place])));
-  delete index.rows;
+/** Forgets all data of the source, so that another one can be opened. */
+function reset() {
+  pieces.clear();
+  stopSearch();
+  hideMessage();
+  [source, index, rowOfName, drawn] = [null, null, null, null];
+}
+
+async function open(from) {
+  source = from;
+  Object.assign(facts, source.facts);
+  const read = JSON.parse(new TextDecoder().decode(await inflated(source.index)));
+  index = { ...read, ...read.columns };
   const rows = index.kind.length;
   answer = new Int32Array(rows).fill(-1);
+  endedBy = Int32Array.from(index.ended, (row) => row ?? -1);
   logOf = new Uint32Array(rows);
   index.logs.forEach((log, number) => logOf.fill(number, log.first, log.first + log.rows));
   index.answers.forEach((request, row) => {
     if (request !== null) answer[request] = row;
+  });
+  zero = index.logs.map(() => Infinity);
+  index.time.forEach((time, row) => {
+    if (time !== null) zero[logOf[row]] = Math.min(zero[logOf[row]], time);
   });
   operations = new Set(index.operation.flatMap((first, row) => (first ? [`${logOf[row]} ${index.texts[first]}`] : [])));
 }
@@ -45,7 +76,7 @@ async function open() {
 async function textOf(row) {
   const number = index.piece[row];
   if (!number) return null;
-  if (!pieces.has(number)) pieces.set(number, inflate(`piece-${number}`));
+  if (!pieces.has(number)) pieces.set(number, inflated(source.piece(number)));
   const bytes = await pieces.get(number);
   const start = index.start[row];
   return new TextDecoder().decode(bytes.subarray(start, start + index.length[row]));
@@ -53,6 +84,13 @@ async function textOf(row) {
 
 /** The place of a message in its batch, if the text that the page has is that of the batch. */
 const placeInBatch = (row) => (facts.chosenBy ? 0 : index.element[row]);
+
+/** The rows that pass a test. */
+function rowsWhere(test) {
+  const rows = [];
+  for (let row = 0; row < index.kind.length; row++) if (test(row)) rows.push(row);
+  return rows;
+}
 
 const word = (column, row) => index.texts[index[column][row]];
 const isCall = (row) => index.kind[row] <= KIND.notification;
@@ -69,6 +107,7 @@ function nameOf(row) {
 
 /** The call that a row is, or that it answers. */
 const callOf = (row) => (index.answers[row] === null ? row : index.answers[row]);
+const exchangeOf = (row) => [callOf(row), answer[callOf(row)]].filter((one) => one >= 0);
 const methodOf = (row) => word("method", callOf(row)) || word("method", row);
 
 /** The first request of the operation that a row belongs to, if that has several. */
@@ -96,21 +135,26 @@ function outcomeOf(row) {
   const kind = index.kind[row];
   if (kind === KIND.invalid || kind === KIND.malformed) return ["invalid", KINDS[kind]];
   if (kind === KIND.notification) return ["notification", ""];
-  const end = kind === KIND.request ? answer[row] : row;
-  // Of a batch, the first request has the HTTP exchange for its answer.
-  if (end < 0) return stateOf(row) ? [stateOf(row), STATE_WORDS[index.state[row]]] : ["failed", "HTTP exchange"];
+  if (stateOf(row)) return [stateOf(row), STATE_WORDS[index.state[row]]];
+  // The HTTP exchange of a batch answers its first request, and ends the others.
+  const end = kind !== KIND.request ? row : answer[row] < 0 ? endedBy[row] : answer[row];
+  if (end < 0) return ["ok", ""];
   if (isFailure(end)) return ["failed", word("error", end)];
   return ["ok", kind === KIND.request ? "" : kind === KIND.exchange ? word("error", row) : "answers nothing"];
 }
 
-/** Seconds as people read them. */
-function duration(seconds) {
-  if (seconds === null || seconds === undefined) return "";
-  if (seconds < 0.0005) return `${Math.round(seconds * 1e6)} µs`;
-  if (seconds < 1) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
-  if (seconds < 120) return `${seconds.toFixed(2)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+/** Seconds from the first time of the row's log; null without a time. */
+const timeOf = (row) => (index.time[row] === null ? null : index.time[row] - zero[logOf[row]]);
+
+/** When a call ended, by its answer or its cancellation; null if neither has a time. */
+function endOf(row) {
+  const end = answer[row];
+  if (end >= 0 && index.latency[end] !== null) return timeOf(row) === null ? null : timeOf(row) + index.latency[end];
+  const last = end >= 0 ? end : endedBy[row];
+  return last >= 0 ? timeOf(last) : null;
 }
+
+const logName = (log) => `${log + 1}: ${index.logs[log].name}`;
 
 /** A time of day, UTC; with `whole`, its day too. */
 function clock(row, whole) {
@@ -121,28 +165,3 @@ function clock(row, whole) {
   const text = date.toISOString();
   return whole && seconds >= 86400 ? text.replace("T", " ").replace("Z", " UTC") : text.slice(11, 23);
 }
-
-function bytes(count) {
-  if (count < 1000) return `${count} B`;
-  const units = ["kB", "MB", "GB"];
-  let unit = -1;
-  while (count >= 999.5 && unit < 2) (count /= 1000), unit++;
-  return `${count.toPrecision(3)} ${units[unit]}`;
-}
-
-const counted = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
-
-/** An element with attributes, and texts or elements in it. Texts stay texts. */
-function el(name, attributes, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (key === "class") element.className = value;
-    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (value !== null && value !== undefined) element.setAttribute(key, value);
-  }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
-}
-
-/** The value at a share of sorted numbers, by the nearest rank. */
-const percentile = (sorted, share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];

@@ -1,16 +1,25 @@
-// Lists of any length: only what is visible is in the document. And the two that the page has.
+// Lists of any length: only the visible rows are in the document.
 
 const ROW = 28;
+/** The number of rows of a list on paper. */
+const PRINTED = 200;
+let isPrinting = false;
 
-/** A list box of rows; `fill` puts the cells of a row into its element. */
-function virtualList(name, label, rows, fill, head) {
+for (const event of ["beforeprint", "afterprint"]) {
+  window.addEventListener(event, () => {
+    isPrinting = event === "beforeprint";
+    view.firstChild?.redraw?.();
+  });
+}
+
+/** A list box of rows; `fill` puts the cells of a row into its element. `head` stays above the rows. */
+function virtualList(name, label, rows, fill, ...head) {
   const sheet = el("div", { class: "rows", role: "presentation" });
-  const box = el("div", { class: `list ${name}`, role: "listbox", tabindex: "0", "aria-label": label });
-  box.append(sheet);
+  const box = el("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": label }, sheet);
   sheet.style.height = `${rows.length * ROW}px`;
   box.style.maxHeight = `${Math.max(3, rows.length) * ROW + 2}px`;
   let active = 0;
-  /** The rows in the document, by their places. What stays in view is not made again. */
+  /** The rows in the document by place. Rows that stay in view are kept. */
   const drawn = new Map();
   const make = (place) => {
     const row = el("div", { class: "row", role: "option", id: `row-${place}`, "aria-posinset": place + 1, "aria-setsize": rows.length });
@@ -20,11 +29,12 @@ function virtualList(name, label, rows, fill, head) {
     return row;
   };
   const draw = () => {
-    const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
-    const last = Math.min(rows.length, first + Math.ceil(box.clientHeight / ROW) + 10);
+    const first = isPrinting ? 0 : Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
+    const last = Math.min(rows.length, isPrinting ? PRINTED : first + Math.ceil(box.clientHeight / ROW) + 10);
     for (const [place, row] of drawn) {
       if (place < first || place >= last) row.remove(), drawn.delete(place);
     }
+    const selected = selectedRow(rows);
     let next = null;
     for (let place = last - 1; place >= first; place--) {
       let row = drawn.get(place);
@@ -34,10 +44,11 @@ function virtualList(name, label, rows, fill, head) {
         sheet.insertBefore(row, next);
       }
       row.classList.toggle("active", place === active);
-      row.setAttribute("aria-selected", String(rows[place] === shownRow));
+      row.setAttribute("aria-selected", String(rows[place] === selected));
       next = row;
     }
-    if (rows.length) box.setAttribute("aria-activedescendant", `row-${active}`);
+    if (drawn.has(active)) box.setAttribute("aria-activedescendant", `row-${active}`);
+    else box.removeAttribute("aria-activedescendant");
   };
   const move = (place) => {
     active = Math.max(0, Math.min(rows.length - 1, place));
@@ -46,6 +57,11 @@ function virtualList(name, label, rows, fill, head) {
     if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
     draw();
   };
+  /** Moves by some rows. An open message makes way for that of the row. */
+  const step = (places) => {
+    move(active + places);
+    if (shownRow >= 0 && rows.length) go({ open: nameOf(rows[active]) }, true);
+  };
   let waiting = false;
   box.addEventListener("scroll", () => {
     if (waiting) return;
@@ -53,99 +69,28 @@ function virtualList(name, label, rows, fill, head) {
     requestAnimationFrame(() => ((waiting = false), draw()));
   });
   box.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor(box.clientHeight / ROW) - 1);
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
-    if (event.key in steps) move(active + steps[event.key]);
+    const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
+    if (event.key in steps) step(steps[event.key]);
     else if ((event.key === "Enter" || event.key === " ") && rows.length) go({ open: nameOf(rows[active]) });
     else return;
     event.preventDefault();
+    event.stopPropagation();
   });
   new ResizeObserver(draw).observe(box);
-  const wrapper = el("div", {}, head, box);
-  wrapper.select = (row) => {
-    const place = rows.indexOf(row);
+  const wrapper = el("div", { class: name }, ...head, box);
+  wrapper.select = () => {
+    const place = rows.indexOf(selectedRow(rows));
     if (place >= 0) move(place);
     else draw();
   };
-  wrapper.focusList = () => box.focus();
-  return wrapper;
+  return Object.assign(wrapper, { step, redraw: draw, focusList: () => box.focus() });
 }
 
-/** The rows of the waterfall: calls, what answers none, and what is no message. */
-const isExchange = (row) => index.kind[row] !== KIND.text && index.answers[row] === null;
+/** The row of the open message in a list; in the waterfall, an answer has the row of its request. */
+const selectedRow = (rows) => (shownRow < 0 ? -1 : rows.includes(shownRow) ? shownRow : callOf(shownRow));
 
-function waterfall(rows) {
-  const timed = rows.some((row) => index.time[row] !== null);
-  const at = (row) => (timed ? index.time[row] : row);
-  const end = (row) =>
-    answer[row] < 0 ? at(row) : timed && index.latency[answer[row]] !== null ? at(row) + index.latency[answer[row]] : at(answer[row]);
-  let [from, to] = [Infinity, -Infinity];
-  for (const row of rows) {
-    if (at(row) === null) continue;
-    from = Math.min(from, at(row));
-    to = Math.max(to, at(row), end(row) ?? from);
-  }
-  const span = to - from || 1;
-  const note = timed ? `Bars are in time, over ${duration(to - from)}.` : "The log has no times: bars are by the order of messages.";
-  const fill = (row, element) => {
-    const [outcome, told] = outcomeOf(row);
-    const mark = {
-      failed: "✗ ",
-      open: "… ",
-      unanswered: "… ",
-      waiting: "… ",
-      cancelled: "– ",
-      ok: "✓ ",
-      notification: "→ ",
-      invalid: "! ",
-    }[outcome];
-    const isOpen = STATES.includes(outcome);
-    const bar = el("span", { class: `bar ${isOpen ? "open" : outcome}` });
-    const start = ((at(row) ?? from) - from) / span;
-    bar.style.left = `${Math.min(99, start * 100)}%`;
-    bar.style.width = `${isOpen ? 100 - start * 100 : Math.max(0, ((end(row) ?? at(row)) - at(row)) / span) * 100}%`;
-    const size = index.length[row] + (answer[row] < 0 ? 0 : index.length[answer[row]]);
-    element.append(
-      el("span", { class: "mono" }, nameOf(row)),
-      el("span", { class: "faint" }, clock(row)),
-      el("span", { title: visible(subjectOf(row)) }, visible(briefly(row))),
-      el("span", { class: outcome }, visible(mark + (told || outcome))),
-      el("span", {}, answer[row] < 0 ? "" : duration(index.latency[answer[row]])),
-      el("span", {}, bytes(size)),
-      el("span", { class: "track", "aria-hidden": "true" }, bar),
-    );
-  };
-  return virtualList(timed ? "waterfall" : "waterfall untimed", "Exchanges", rows, fill, el("p", { class: "faint" }, note));
-}
-
-function sequence(rows) {
-  const fill = (row, element) => {
-    const kind = index.kind[row];
-    const [left, right] = [el("span", { class: "lifeline" }, "client"), el("span", { class: "lifeline" }, "server")];
-    const arrow = [" · ", "→", "←"][index.sender[row]];
-    let said = `${arrow} ${subjectOf(row)}`;
-    let style = "arrow";
-    if (kind === KIND.text) (said = "text"), (style += " text faint");
-    else if (kind === KIND.notification) style += " dashed";
-    else if (kind === KIND.request && answer[row] < 0) (said += ` … ${STATE_WORDS[index.state[row]]}`), (style += " open");
-    else if (isFailure(row)) (said = `${arrow} ✗ ${subjectOf(row)}: ${word("error", row)}`), (style += " failed");
-    else if (isAnswer(row)) said = `${arrow} ✓ ${subjectOf(row)} ${duration(index.latency[row])}`;
-    else if (kind === KIND.exchange) said = `${arrow} ${word("error", row)}`;
-    else if (kind >= KIND.invalid) (said = `${arrow} ! ${KINDS[kind]}`), (style += " failed");
-    if (index.element[row]) element.classList.add("batch");
-    const operation = operationOf(row);
-    if (operation) (said += ` (operation of ${operation})`), element.classList.add("operation");
-    const label = el("span", {}, visible(said));
-    if (kind === KIND.text) textOf(row).then((text) => text !== null && (label.textContent = visible(text.trim().slice(0, 300))));
-    element.append(
-      el("span", { class: "mono" }, nameOf(row)),
-      el("span", { class: "faint" }, clock(row)),
-      left,
-      el("span", { class: style }, label),
-      right,
-    );
-  };
-  const note = "From the top down, as the log has them: → from the client, ← from the server.";
-  const timed = rows.some((row) => index.time[row] !== null);
-  return virtualList(timed ? "sequence" : "sequence untimed", "Messages in sequence", rows, fill, el("p", { class: "faint" }, note));
-}
+/** The cells above the columns of a list. */
+const headCells = (...cells) =>
+  el("div", { class: "head", "aria-hidden": "true" }, ...cells.map(([name, text]) => el("span", { class: name }, text)));

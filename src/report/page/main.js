@@ -1,7 +1,6 @@
 // What is shown stands in the address, so that a view can be linked.
 
 const VIEWS = ["waterfall", "sequence", "plots"];
-const FILTERS = ["q", "outcome", "sender", "session", "log"];
 const view = document.getElementById("view");
 let drawn = null;
 
@@ -14,87 +13,48 @@ function address(changes) {
     if (value === null || value === "") parts.delete(name);
     else parts.set(name, value);
   }
-  return `#${parts}`;
+  // An empty fragment would scroll to the top.
+  return parts.size ? `#${parts}` : "#view=waterfall";
 }
 
-const go = (changes) => (location.hash = address(changes));
-
-function choices(id, all) {
-  const select = document.getElementById(id);
-  select.append(el("option", { value: "" }, "all"), ...all.map(([value, text]) => el("option", { value }, text)));
+/** Changes the address. Where it is replaced, Back does not return to what it was. */
+function go(changes, replaces) {
+  if (!replaces) return (location.hash = address(changes));
+  history.replaceState(null, "", address(changes));
+  draw();
 }
 
-function fillFilter() {
-  choices("filter-outcome", [
-    ["failed", "failed"],
-    ["cancelled", "cancelled"],
-    ["unanswered", "never answered"],
-    ["open", "open at the end"],
-    ["waiting", "waiting"],
-    ["ok", "answered"],
-    ["notification", "notification"],
-    ["invalid", "no JSON-RPC"],
-  ]);
-  choices(
-    "filter-sender",
-    SENDERS.map((name, number) => [String(number), name]),
-  );
-  const sessions = [...new Set(index.session)].filter(Boolean);
-  choices(
-    "filter-session",
-    sessions.slice(0, 1000).map((number) => [index.texts[number], index.texts[number]]),
-  );
-  document.getElementById("filter-session-label").hidden = sessions.length < 2;
-  choices(
-    "filter-log",
-    index.logs.map((log, number) => [String(number + 1), `${number + 1}: ${log.name}`]),
-  );
-  document.getElementById("filter-log-label").hidden = index.logs.length < 2;
-  for (const name of FILTERS) {
-    document.getElementById(`filter-${name}`).addEventListener("input", (event) => go({ [name]: event.target.value }));
-  }
-  document.getElementById("filter").addEventListener("submit", (event) => event.preventDefault());
+/** A link that changes parts of the address: of that at the time of the click, not of the drawing. */
+function link(changes, ...children) {
+  const anchor = el("a", { href: address(changes) }, ...children);
+  for (const event of ["pointerdown", "click"]) anchor.addEventListener(event, () => (anchor.href = address(changes)));
+  return anchor;
 }
 
-/** The rows that the filter lets through. */
-function filtered(parts) {
-  const wanted = (parts.get("q") || "").toLowerCase();
-  const hits = wanted && new Set(index.texts.flatMap((text, number) => (text.toLowerCase().includes(wanted) ? [number] : [])));
-  const [outcome, sender, session, log] = FILTERS.slice(1).map((name) => parts.get(name));
-  const has = (row) => ["method", "detail", "id", "error"].some((column) => index[column][row] && hits.has(index[column][row]));
-  return [...index.kind.keys()].filter((row) => {
-    const call = callOf(row);
-    if (sender && index.sender[row] !== Number(sender)) return false;
-    if (session && word("session", row) !== session) return false;
-    if (log && logOf[row] !== Number(log) - 1) return false;
-    if (outcome && (index.kind[row] === KIND.text || outcomeOf(call)[0] !== outcome)) return false;
-    return !wanted || has(row) || has(call) || (answer[call] >= 0 && has(answer[call])) || nameOf(row) === wanted;
-  });
-}
+const rowLink = (row) => link({ open: nameOf(row) }, `${nameOf(row)} ${visible(subjectOf(row))}`);
 
 let rowOfName;
 
-/** The row of a name, which the address has. */
-function rowNamed(name) {
-  rowOfName ||= new Map(Array.from(index.kind.keys(), (row) => [nameOf(row), row]).reverse());
-  return rowOfName.get(name);
+/** The row of a name or, on a server, of an IRI, which the address has. */
+function rowNamed(text) {
+  const log = (facts.sessions ?? []).findIndex((session) => text?.startsWith(`${session}#`));
+  const own = log < 0 ? text : text.slice(facts.sessions[log].length + 1);
+  const name = log >= 0 && index.logs.length > 1 ? `${log + 1}:${own}` : own;
+  rowOfName ||= name && new Map(Array.from(index.kind.keys(), (row) => [nameOf(row), row]).reverse());
+  return rowOfName?.get(name);
 }
 
 function draw() {
+  if (!index) return;
   const parts = state();
-  const name = VIEWS.includes(parts.get("view")) ? parts.get("view") : VIEWS[0];
-  const key = [name, ...FILTERS.map((filter) => parts.get(filter) || "")].join("\n");
-  const opened = parts.get("open") && rowNamed(parts.get("open"));
-  if (opened !== undefined && opened !== null && opened !== "") {
-    if (opened !== shownRow) showMessage(opened).then(() => document.getElementById("message-title")?.focus());
-  } else if (shownRow >= 0) {
+  const opened = rowNamed(parts.get("open"));
+  if (opened === undefined && shownRow >= 0) {
     hideMessage();
     view.firstChild?.focusList?.();
-  }
-  if (key === drawn) {
-    if (shownRow >= 0) view.firstChild?.select?.(name === "waterfall" ? callOf(shownRow) : shownRow);
-    return;
-  }
+  } else if (opened !== undefined && opened !== shownRow) showMessage(opened);
+  const name = VIEWS.includes(parts.get("view")) ? parts.get("view") : VIEWS[0];
+  const key = [name, ...[...FILTERS, "from", "to"].map((part) => parts.get(part))].join("\n");
+  if (key === drawn) return view.firstChild?.select?.();
   drawn = key;
   for (const filter of FILTERS) {
     const input = document.getElementById(`filter-${filter}`);
@@ -106,10 +66,37 @@ function draw() {
     tab.tabIndex = one === name ? 0 : -1;
   }
   view.setAttribute("aria-labelledby", `tab-${name}`);
-  const rows = filtered(parts);
-  const shown = name === "sequence" ? rows : name === "waterfall" ? rows.filter(isExchange) : rows;
-  document.getElementById("filter-count").textContent = `${shown.length} of ${counted(index.kind.length, "row")}`;
-  view.replaceChildren(name === "waterfall" ? waterfall(shown) : name === "sequence" ? sequence(shown) : plots(shown));
+  const words = wordsOf(parts);
+  show(name, filtered(parts), words.length ? ", searching…" : "");
+  if (words.length) {
+    searchTexts(words).then((found) => {
+      if (drawn === key) show(name, filtered(parts, found), found ? "" : ": this browser does not search the texts");
+    });
+  }
+}
+
+/** Shows rows in a view, and how many they are. */
+function show(name, rows, remark) {
+  const shown = name === "waterfall" ? rows.filter(isExchange) : rows;
+  const pressed = document.activeElement.closest(".zoom button")?.getAttribute("aria-label");
+  const made = { waterfall, sequence, plots }[name](shown);
+  view.replaceChildren(made);
+  document.getElementById("filter-count").textContent = `${made.count ?? shown.length} of ${counted(index.kind.length, "row")}${remark}`;
+  made.select?.();
+  if (pressed) made.querySelector(`.zoom [aria-label="${pressed}"]`)?.focus();
+}
+
+/** Handles the keys that work anywhere on the page. */
+function pressed(event) {
+  if (event.key === "Escape" && shownRow >= 0) return go({ open: null });
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  const places = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (event.key === "/") document.getElementById("filter-q").focus();
+  // Arrows scroll the text of a message that has the focus.
+  else if (places && shownRow >= 0 && view.firstChild.step && !(event.key.length > 1 && event.target.closest("[role=region]")))
+    view.firstChild.step(places);
+  else return;
+  event.preventDefault();
 }
 
 function listen() {
@@ -125,16 +112,29 @@ function listen() {
       tabs[next].focus();
     });
   });
-  document.addEventListener("keydown", (event) => event.key === "Escape" && shownRow >= 0 && go({ open: null }));
+  document.addEventListener("keydown", pressed);
+  document.getElementById("again").addEventListener("click", async () => {
+    const verdict = document.getElementById("verdict");
+    try {
+      await load(await serverSource());
+    } catch (error) {
+      verdict.textContent = `The server does not answer: ${error.message}`;
+    }
+  });
 }
 
-open()
-  .then(() => {
-    document.getElementById("ask").hidden = !facts.sessions;
-    fillFilter();
-    listen();
-    draw();
-    return overview();
-  })
+/** Shows the data of a source in place of any other. */
+async function load(from) {
+  reset();
+  await open(from);
+  document.getElementById("ask").hidden = !facts.sessions;
+  fillFilter();
+  draw();
+  await overview();
+}
+
+listenToFilter();
+listen();
+load(documentSource(document))
   .then(() => (document.documentElement.dataset.ready = "yes"))
   .catch((error) => (document.getElementById("verdict").textContent = `This page cannot be shown: ${error}`));

@@ -11,7 +11,8 @@ function svg(name, attributes, ...children) {
 }
 
 function table(heads, rows) {
-  const cell = (name, value, place) => el(name, { class: place ? "number" : "", scope: name === "th" ? "col" : null }, String(value));
+  const cell = (name, value, place) =>
+    el(name, { class: place ? "number" : "", scope: name === "th" ? "col" : null }, value instanceof Node ? value : String(value));
   const head = el("thead", {}, el("tr", {}, ...heads.map((value, place) => cell("th", value, place))));
   const body = el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((value, place) => cell("td", value, place)))));
   return el(
@@ -25,38 +26,53 @@ function figure(title, picture, ...rest) {
   return el("figure", {}, el("figcaption", {}, title), picture, ...rest);
 }
 
+/** The plots, drawn for the width of the view, so that their text has the size of other text. */
 function plots(rows) {
   const methods = byMethod(rows).sort((one, other) => other.calls - one.calls);
-  return el("div", { class: "plots" }, latencies(methods), inFlight(rows), sizes(methods));
+  const all = el("div", { class: "plots" });
+  let drawn = 0;
+  new ResizeObserver(() => {
+    const width = Math.max(240, Math.min(1100, Math.floor(all.clientWidth)));
+    if (width === drawn) return;
+    drawn = width;
+    all.replaceChildren(latencies(methods, width), inFlight(rows, width), sizes(methods, width));
+  }).observe(all);
+  return all;
 }
 
-function latencies(methods) {
+/** An empty picture; a pixel of it is one of the page. */
+const drawing = (width, height, label) =>
+  svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+
+const text = (content, attributes) => svg("text", attributes, visible(content));
+
+/** The width of names at the left of a plot, and a name that fits there. */
+const nameWidth = (width) => Math.min(200, Math.round(width * 0.35));
+function named(name, width, y) {
+  const most = Math.floor(nameWidth(width) / 7);
+  return text(name.length > most ? `${name.slice(0, most - 1)}…` : name, { x: nameWidth(width) - 10, y, "text-anchor": "end" });
+}
+
+function latencies(methods, width) {
   const shown = methods.filter((one) => one.latencies.length).slice(0, MOST_METHODS);
   if (!shown.length) return figure("Latency by method", el("p", {}, "No request and answer have times."));
   const all = shown.flatMap((one) => one.latencies).filter((seconds) => seconds > 0);
   const least = Math.log10(all.reduce((one, other) => Math.min(one, other), Infinity));
   const most = Math.log10(all.reduce((one, other) => Math.max(one, other), 0));
   const [from, to] = all.length ? [Math.floor(least), Math.max(Math.floor(least) + 1, Math.ceil(most))] : [-3, 0];
-  const x = (seconds) => 210 + ((Math.log10(Math.max(seconds, 10 ** from)) - from) / (to - from)) * 560;
+  const start = nameWidth(width);
+  const x = (seconds) => start + ((Math.log10(Math.max(seconds, 10 ** from)) - from) / (to - from)) * (width - start - 30);
   const height = shown.length * 24 + 40;
-  const picture = svg("svg", {
-    viewBox: `0 0 800 ${height}`,
-    role: "img",
-    "aria-label": "Latency of each call by method, on a logarithmic scale",
-  });
+  const picture = drawing(width, height, "Latency of each call by method, on a logarithmic scale");
   for (let power = from; power <= to; power++) {
     picture.append(svg("line", { class: "axis", x1: x(10 ** power), x2: x(10 ** power), y1: 0, y2: height - 24 }));
-    const label = svg("text", { x: x(10 ** power), y: height - 8, "text-anchor": "middle" });
-    label.textContent = duration(10 ** power);
-    picture.append(label);
+    picture.append(text(duration(10 ** power), { x: x(10 ** power), y: height - 8, "text-anchor": "middle" }));
   }
   const calls = shown.reduce((sum, one) => sum + one.latencies.length, 0);
   const every = Math.max(1, Math.ceil(calls / MOST_DOTS));
   const lines = shown.map((one, place) => {
     const y = place * 24 + 14;
-    const label = svg("text", { x: 200, y: y + 4, "text-anchor": "end" });
-    label.textContent = visible(one.name.length > 30 ? `${one.name.slice(0, 29)}…` : one.name);
-    picture.append(label);
+    picture.append(named(one.name, width, y + 4));
     one.latencies.forEach((seconds, number) => {
       const failed = isFailure(one.ends[number]);
       if (number % every === 0 || failed)
@@ -82,17 +98,16 @@ function latencies(methods) {
   );
 }
 
-function inFlight(rows) {
+function inFlight(rows, width) {
   const changes = [];
   const failed = [];
   for (const row of rows) {
-    if (index.kind[row] !== KIND.request || index.time[row] === null) continue;
-    changes.push([index.time[row], 1]);
-    const end = answer[row];
-    if (end >= 0 && index.latency[end] !== null) {
-      changes.push([index.time[row] + index.latency[end], -1]);
-      if (isFailure(end)) failed.push(index.time[row] + index.latency[end]);
-    }
+    if (index.kind[row] !== KIND.request || timeOf(row) === null) continue;
+    changes.push([timeOf(row), 1]);
+    const end = endOf(row);
+    if (end === null) continue;
+    changes.push([end, -1]);
+    if (answer[row] >= 0 && isFailure(answer[row])) failed.push(end);
   }
   if (changes.length < 2) return figure("In flight", el("p", {}, "No requests have times."));
   changes.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
@@ -110,24 +125,20 @@ function inFlight(rows) {
     if (now > most) [most, when] = [now, time];
   }
   const y = (count) => 160 - (count / (most || 1)) * 140;
-  const points = steps.map((count, step) => `${40 + (step / 3999) * 740},${y(count)}`).join(" ");
-  const picture = svg("svg", { viewBox: "0 0 800 200", role: "img", "aria-label": "Requests in flight over time, and failures" });
-  picture.append(svg("line", { class: "axis", x1: 40, x2: 780, y1: 160, y2: 160 }), svg("polyline", { class: "line", points }));
-  for (const [text, x, place, anchor] of [
+  const x = (share) => 40 + share * (width - 60);
+  const points = steps.map((count, step) => `${x(step / 3999)},${y(count)}`).join(" ");
+  const picture = drawing(width, 200, "Requests in flight over time, and failures");
+  picture.append(svg("line", { class: "axis", x1: x(0), x2: x(1), y1: 160, y2: 160 }), svg("polyline", { class: "line", points }));
+  for (const [label, place, line, anchor] of [
     [String(most), 34, 24, "end"],
     ["0", 34, 164, "end"],
-    ["0 s", 40, 190, "start"],
-    [duration(to - from), 780, 190, "end"],
-  ]) {
-    const label = svg("text", { x, y: place, "text-anchor": anchor });
-    label.textContent = text;
-    picture.append(label);
-  }
+    ["0 s", x(0), 190, "start"],
+    [duration(to - from), x(1), 190, "end"],
+  ])
+    picture.append(text(label, { x: place, y: line, "text-anchor": anchor }));
   failed
     .slice(0, MOST_DOTS)
-    .forEach((time) =>
-      picture.append(svg("circle", { class: "dot failed", cx: 40 + ((time - from) / (to - from || 1)) * 740, cy: 170, r: 3 })),
-    );
+    .forEach((time) => picture.append(svg("circle", { class: "dot failed", cx: x((time - from) / (to - from || 1)), cy: 170, r: 3 })));
   return figure(
     "In flight",
     picture,
@@ -142,21 +153,17 @@ function inFlight(rows) {
   );
 }
 
-function sizes(methods) {
+function sizes(methods, width) {
   const shown = [...methods].sort((one, other) => other.bytes - one.bytes).slice(0, MOST_METHODS);
   if (!shown.length) return figure("Bytes by method", el("p", {}, "There are no calls."));
   const most = shown[0].bytes || 1;
-  const picture = svg("svg", {
-    viewBox: `0 0 800 ${shown.length * 22 + 6}`,
-    role: "img",
-    "aria-label": "Bytes of calls and answers by method",
-  });
+  const picture = drawing(width, shown.length * 22 + 6, "Bytes of calls and answers by method");
+  const start = nameWidth(width);
   shown.forEach((one, place) => {
-    const label = svg("text", { x: 200, y: place * 22 + 17, "text-anchor": "end" });
-    label.textContent = visible(one.name.length > 30 ? `${one.name.slice(0, 29)}…` : one.name);
+    const bar = Math.max(1, (one.bytes / most) * (width - start - 10));
     picture.append(
-      label,
-      svg("rect", { class: "fill", x: 210, y: place * 22 + 5, width: Math.max(1, (one.bytes / most) * 580), height: 14 }),
+      named(one.name, width, place * 22 + 17),
+      svg("rect", { class: "fill", x: start, y: place * 22 + 5, width: bar, height: 14 }),
     );
   });
   return figure(

@@ -6,12 +6,19 @@ const MOST_TEXT = 256 * 1024;
 const text = document.getElementById("text");
 const said = document.getElementById("said");
 const shown = document.getElementById("answer");
+const downloads = document.getElementById("downloads");
+const paint = edit(text, document.getElementById("colours"), document.getElementById("terms"));
 let running = new AbortController();
 
-/** What a term of a row says; the rest of it is in a tooltip. */
+/** A term of a row: of a literal its text, of an IRI its name. The name of a message is a link to it. */
 function plain(term) {
   const literal = term.match(/^"((?:[^"\\]|\\.)*)"/s);
-  if (!literal) return term.replace(/^<(.*)>$/s, "$1");
+  if (!literal) {
+    const iri = /^<(.*)>$/s.exec(term)?.[1];
+    if (iri === undefined) return term;
+    const isMessage = /#m\d+(\.\d+)?$/.test(iri);
+    return isMessage ? el("a", { href: `/#${new URLSearchParams({ open: iri })}` }, iri.replace(/^.*\//s, "")) : shortened(iri);
+  }
   const escaped = { t: "\t", n: "\n", r: "\r" };
   return literal[1].replace(/\\(.)/gs, (_, character) => escaped[character] || character);
 }
@@ -41,6 +48,10 @@ async function rows(response) {
     const lines = all.split("\n");
     const rest = lines.pop();
     for (const line of lines) {
+      if (line === "true" || line === "false") {
+        body.append(el("tr", {}, el("td", {}, line === "true" ? "yes" : "no")));
+        continue;
+      }
       const cells = line.split("\t");
       if (!table.tHead) {
         table.prepend(el("thead", {}, el("tr", {}, ...cells.map((name) => el("th", { scope: "col" }, name.replace(/^\?/, ""))))));
@@ -53,6 +64,7 @@ async function rows(response) {
     return done ? "" : rest;
   });
   shown.replaceChildren(table);
+  if (!table.tHead) return body.textContent;
   return ended ? counted(count, "row") : `The first ${counted(count, "row")}; there are more.`;
 }
 
@@ -62,8 +74,29 @@ async function graph(response) {
     pre.textContent = all.slice(0, MOST_TEXT);
     return all.length > MOST_TEXT ? null : all;
   });
+  pre.replaceChildren(...coloured(pre.textContent));
   shown.replaceChildren(pre);
   return ended ? "" : "The beginning of a graph that is longer.";
+}
+
+const FORMATS = {
+  csv: ["CSV", "text/csv", "csv"],
+  json: ["JSON", "application/sparql-results+json", "json"],
+  turtle: ["Turtle", "text/turtle", "ttl"],
+  jsonld: ["JSON-LD", "application/ld+json", "jsonld"],
+};
+
+/** Asks again, for all of the answer in a format, and saves it. */
+async function download(query, type, end) {
+  try {
+    const response = await askServer(query, type);
+    if (!response.ok) throw new Error(await response.text());
+    const url = URL.createObjectURL(await response.blob());
+    el("a", { href: url, download: `answer.${end}` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  } catch (error) {
+    said.textContent = `The answer did not arrive: ${error.message}`;
+  }
 }
 
 async function ask() {
@@ -72,20 +105,22 @@ async function ask() {
   const mine = running;
   said.textContent = "Asking…";
   shown.replaceChildren();
+  downloads.replaceChildren();
+  const query = text.value;
   const began = performance.now();
   try {
-    const response = await fetch("sparql", {
-      method: "POST",
-      headers: { "Content-Type": "application/sparql-query", Accept: "text/tab-separated-values, text/turtle" },
-      body: text.value,
-      signal: mine.signal,
-    });
+    const response = await askServer(query, "text/tab-separated-values, text/turtle", mine.signal);
     if (!response.ok) {
       shown.replaceChildren(el("pre", { class: "failed" }, await response.text()));
       said.textContent = "There is no answer:";
       return;
     }
     const isGraph = response.headers.get("Content-Type").startsWith("text/turtle");
+    const formats = isGraph ? [FORMATS.turtle, FORMATS.jsonld] : [FORMATS.csv, FORMATS.json];
+    downloads.replaceChildren(
+      "Download ",
+      ...formats.map(([name, type, end]) => el("button", { type: "button", onclick: () => download(query, type, end) }, name)),
+    );
     const found = await (isGraph ? graph(response) : rows(response));
     said.textContent = [found, `after ${duration((performance.now() - began) / 1000)}`].filter(Boolean).join(", ");
   } catch (error) {
@@ -98,6 +133,7 @@ function follow() {
   const query = new URLSearchParams(location.hash.slice(1)).get("q");
   if (query === null) return;
   text.value = query;
+  paint();
   ask();
 }
 
@@ -112,11 +148,13 @@ named.append(...facts.queries.map(({ name, title }) => el("option", { value: nam
 named.addEventListener("change", () => {
   const query = facts.queries.find(({ name }) => name === named.value);
   if (query) text.value = query.text;
+  paint();
 });
 document.getElementById("prefixes").append(...facts.prefixes.map(([prefix, iri]) => el("li", {}, `${prefix}: <${iri}>`)));
 document.getElementById("question").addEventListener("submit", (event) => (event.preventDefault(), submit()));
 text.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && submit());
 window.addEventListener("hashchange", follow);
 text.value = "SELECT * { ?request a jrpc:Request ; jrpc:hasMethod ?method }\nLIMIT 100";
+paint();
 follow();
 document.documentElement.dataset.ready = "yes";
