@@ -143,12 +143,16 @@ impl McpOptions {
     async fn call(&self, tool: &str, arguments: &JsonObject) -> Result<Value, String> {
         let inputs = self.inputs(arguments)?;
         let mut command = Command::new(&self.program);
-        let (own, next) = command_line(tool, arguments, &inputs)?;
+        let (own, next) = command_line(tool, arguments)?;
         command.args(own).args(&self.options);
-        if tool != "show" {
-            command.arg("--quiet").arg(format!("--timeout={}", self.timeout));
-            command.arg(format!("--max-memory={}", self.memory)).arg("--").args(&inputs);
-        }
+        match (tool, inputs.as_slice()) {
+            ("show", [input]) => command.arg("--").arg(input).args(texts(arguments, "messages")?),
+            ("show", _) => return Err("there are several logs: name one in `inputs`".to_owned()),
+            _ => {
+                command.arg("--quiet").arg(format!("--timeout={}", self.timeout));
+                command.arg(format!("--max-memory={}", self.memory)).arg("--").args(&inputs)
+            }
+        };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let failed = |error: std::io::Error| format!("cannot run {}: {error}", self.program.display());
         let mut child = command.spawn().map_err(failed)?;
@@ -207,12 +211,8 @@ impl McpOptions {
     }
 }
 
-/// Returns the arguments of the command for a tool, and what to ask next.
-fn command_line(
-    tool: &str,
-    arguments: &JsonObject,
-    inputs: &[PathBuf],
-) -> Result<(Vec<OsString>, &'static str), String> {
+/// Returns the command for a tool with its options, and what to ask next.
+fn command_line(tool: &str, arguments: &JsonObject) -> Result<(Vec<OsString>, &'static str), String> {
     let rows = ["--to=jsonl".into(), "--offline".into()];
     let text = |name: &str| match arguments.get(name) {
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -239,11 +239,8 @@ fn command_line(
         "query" => vec!["query".into(), format!("--query={}", required("sparql")?).into()],
         "schema" => vec!["query".into(), format!("--query={TERMS}").into()],
         _ => {
-            let [input] = inputs else { return Err("there are several logs: name one in `inputs`".to_owned()) };
             let mut own = vec!["show".into()];
             own.extend(text("around")?.map(|count| format!("--around={count}").into()));
-            own.extend(["--".into(), input.into()]);
-            own.extend(texts(arguments, "messages")?.into_iter().map(OsString::from));
             return Ok((own, "`ask` timeline shows the messages around these"));
         }
     };
