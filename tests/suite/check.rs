@@ -14,7 +14,7 @@ use rpcgraph::record::{Format, ReaderOptions};
 use rpcgraph::vocab::rpcg;
 use serde_json::Value;
 
-use crate::cli::Place;
+use crate::cli::{Place, Ran};
 use crate::shapes::{pyshacl, report, shacl, triples};
 use crate::support::BASE;
 
@@ -151,6 +151,27 @@ fn pyshacl_finds_the_same() {
     assert_eq!(theirs.difference(&ours).collect::<Vec<_>>(), Vec::<&(String, String)>::new(), "only there");
 }
 
+/// Two rules for tests, whose texts do not change with the built-in ones.
+const RULES: &str = r#"@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix rpcg: <https://w3id.org/rpcgraph#> .
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+@base <https://w3id.org/rpcgraph/rules/> .
+<my/no-request> rdfs:label "An answer to nothing" ; rdfs:seeAlso <https://example.org/clause> ; rpcg:side "sender" ;
+    sh:sparql [ sh:message "No open request has this id." ; sh:select """SELECT $this {
+        $this a jrpc:Response FILTER NOT EXISTS { $this rpcg:respondsTo|rpcg:problem ?known }
+    }""" ] .
+<my/second-answer> rdfs:label "A second answer" ; rpcg:exercisedBy "ASK { ?answer rpcg:respondsTo ?request }" ;
+    sh:sparql [ sh:message "The id {?text} was answered before." ; sh:select """SELECT $this ?text {
+        $this rpcg:problem rpcg:DuplicateAnswer ; jrpc:hasId/jrpc:hasNumberValue ?text
+    }""" ] .
+"#;
+
+/// Runs `check` with [`RULES`] alone.
+fn check(place: &Place, arguments: &[&str], stdin: &str) -> Ran {
+    place.put("my.ttl", RULES);
+    place.run_with(&[&["check", "--rules", "my.ttl", "--only", "my/*"], arguments].concat(), stdin)
+}
+
 /// Line 3 answers twice, line 4 answers nothing.
 const LOG: &str = r#"{"jsonrpc":"2.0","id":1,"method":"add"}
 {"jsonrpc":"2.0","id":1,"result":2}
@@ -165,10 +186,10 @@ fn json_lines(text: &str) -> Vec<Value> {
 #[test]
 fn json_has_a_line_for_each_finding() {
     let place = Place::with("a.log", LOG);
-    let ran = place.run(&["check", "a.log", "-t", "json", "--only", "jsonrpc/no-request"]);
-    let expected = r#"{"rule":"jsonrpc/no-request","level":"error","verdict":"failed","input":"a.log","line":4,"message":"m4","text":"No open request has this id.","clause":"https://www.jsonrpc.org/specification#response_object"}"#;
+    let ran = check(&place, &["a.log", "-t", "json", "--skip", "*/second*"], "");
+    let expected = r#"{"rule":"my/no-request","level":"error","verdict":"failed","input":"a.log","line":4,"message":"m4","text":"No open request has this id.","clause":"https://example.org/clause"}"#;
     assert_eq!((ran.text().trim_end(), ran.status), (expected, Some(1)), "{}", ran.stderr);
-    let ran = place.run_with(&["check", "-t", "json", "--only", "*/second-answer"], &LOG[..40]);
+    let ran = check(&place, &["-t", "json"], &LOG[..40]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     let line = &json_lines(ran.text())[0];
     assert_eq!(line["verdict"], "unexercised");
@@ -178,21 +199,29 @@ fn json_has_a_line_for_each_finding() {
 #[test]
 fn text_points_at_the_place() {
     let place = Place::with("a.log", LOG);
-    let ran = place.run(&["check", "a.log", "--only", "jsonrpc/no-request", "--level", "*=warning"]);
+    let options = ["a.log", "--level", "my/no*=warning", "--level", "my/sec*=note"];
+    let ran = check(&place, &options, "");
     let expected = "\
-warning: An answer to a request that was not made [jsonrpc/no-request]
-  https://www.jsonrpc.org/specification#response_object
+warning: An answer to nothing [my/no-request]
+  https://example.org/clause
   a.log:4: No open request has this id.
     4 | sent {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"ü<&\"}
       |      ^
 
-1 rule broken, 0 passed, 0 undecidable, 0 unexercised
+note: A second answer [my/second-answer]
+  a.log:3: The id 1 was answered before.
+    3 | {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":2}
+      |                       ^
+
+2 rules broken, 0 passed, 0 undecidable, 0 unexercised
 ";
     assert_eq!((ran.text(), ran.status), (expected, Some(0)), "{}", ran.stderr);
-    let fails = ["check", "a.log", "--only", "jsonrpc/no-request", "--level", "*=warning", "--fail-on", "note"];
-    assert_eq!(place.run(&fails).status, Some(1));
+    for (level, status) in [("error", 0), ("warning", 1), ("note", 1), ("never", 0)] {
+        let ran = check(&place, &[options.as_slice(), &["--fail-on", level]].concat(), "");
+        assert_eq!(ran.status, Some(status), "{level}");
+    }
     place.put("many.log", r#"{"jsonrpc":"2.0","id":7,"result":1}"#.to_owned().repeat(7).replace("}{", "}\n{"));
-    let ran = place.run(&["check", "many.log", "--only", "jsonrpc/no-request"]);
+    let ran = check(&place, &["many.log"], "");
     assert!(ran.text().contains("\n  … and 2 more\n"), "{}", ran.text());
 }
 
@@ -201,7 +230,7 @@ fn an_input_without_messages_is_an_error() {
     let place = Place::with("a.log", "nothing\n");
     place.put("b.log", LOG);
     assert_eq!(place.run(&["check", "a.log"]).status, Some(2));
-    let ran = place.run(&["check", "a.log", "b.log"]);
+    let ran = check(&place, &["a.log", "b.log"], "");
     assert!(ran.text().contains("b.log:4: "), "{}", ran.text());
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
 }
@@ -228,16 +257,18 @@ fn rules_are_listed_and_explained() {
 fn sarif_has_all_rules_and_places() {
     let place = Place::with("a b.log", LOG);
     place.put("rule.rq", "# id: mine/all\n# level: note\nSELECT ?message { ?message rpcg:sequence ?n }");
-    let ran = place.run(&["check", "a b.log", "--rules", "rule.rq", "-o", "a.sarif"]);
+    place.put("my.ttl", RULES);
+    let ran = place.run(&["check", "a b.log", "--rules", "rule.rq", "--rules", "my.ttl", "-o", "a.sarif"]);
     assert_eq!((ran.status, ran.text()), (Some(1), ""), "{}", ran.stderr);
     let log: Value = serde_json::from_slice(&place.read("a.sarif")).unwrap();
     let run = &log["runs"][0];
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
-    assert_eq!(rules.len(), Rules::built_in().unwrap().iter().count() + 1);
-    assert!(rules.iter().all(|rule| rule["helpUri"].is_string() || rule["id"] == "mine/all"));
+    assert_eq!(rules.len(), Rules::built_in().unwrap().iter().count() + 3);
+    let with_clause = rules.iter().filter(|rule| rule["helpUri"].is_string());
+    assert_eq!(with_clause.count(), rules.len() - 2);
     let results = run["results"].as_array().unwrap();
-    let result = results.iter().find(|result| result["ruleId"] == "jsonrpc/no-request").unwrap();
-    assert_eq!(rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()]["id"], "jsonrpc/no-request");
+    let result = results.iter().find(|result| result["ruleId"] == "my/no-request").unwrap();
+    assert_eq!(rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()]["id"], "my/no-request");
     let physical = &result["locations"][0]["physicalLocation"];
     assert_eq!(physical["artifactLocation"]["uri"], "a%20b.log");
     assert_eq!(physical["region"], serde_json::json!({"startLine": 4, "startColumn": 6, "endColumn": 45}));
@@ -285,15 +316,14 @@ fn junit_has_a_case_for_each_rule() {
 </testsuites>
 "#;
     assert_eq!((ran.text(), ran.status), (expected, Some(1)), "{}", ran.stderr);
-    let ran = place.run_with(&["check", "-t", "junit", "--only", "jsonrpc/second-answer"], &LOG[..40]);
+    let ran = check(&place, &["-t", "junit"], &LOG[..40]);
     assert!(ran.text().contains("skipped=\"1\"") && ran.text().contains("<skipped message="), "{}", ran.text());
 }
 
 #[test]
 fn what_a_baseline_has_does_not_fail() {
     let place = Place::with("a.log", LOG);
-    let check = ["check", "a.log", "--only", "jsonrpc/no-request", "--only", "jsonrpc/second-answer", "-t", "json"];
-    let with = |option| place.run(&[check.as_slice(), &[option, "known.jsonl"]].concat());
+    let with = |option| check(&place, &["a.log", "-t", "json", option, "known.jsonl"], "");
     assert_eq!(json_lines(with("--write-baseline").text()).len(), 2);
     assert_eq!(with("--write-baseline").status, Some(0));
     with("--baseline").said(0, "note: 2 known findings left out\n");
@@ -301,7 +331,7 @@ fn what_a_baseline_has_does_not_fail() {
     // The fault that is left moves to another line; the other is gone.
     let moved = LOG.lines().filter(|line| !line.starts_with("sent")).collect::<Vec<_>>().join("\n");
     place.put("a.log", format!("\n\n{moved}\n"));
-    let gone = "note: gone: jsonrpc/no-request: No open request has this id.\n";
+    let gone = "note: gone: my/no-request: No open request has this id.\n";
     with("--baseline").said(0, &format!("note: 1 known finding left out\n{gone}"));
     place.put("a.log", r#"{"jsonrpc":"2.0","id":7,"method":"a"}"#.to_owned() + "\n" + LOG);
     place.put("known.jsonl", "");
