@@ -156,8 +156,15 @@ impl Excerpt {
     fn of(line: &str, before: usize, column: usize, detail: Option<&str>) -> Self {
         let characters: Vec<char> = line.chars().collect();
         let message: String = characters.get(column - before..).unwrap_or_default().iter().collect();
-        let detail = detail.filter(|detail| !detail.is_empty());
-        let marked = detail.and_then(|detail| Some((message.get(..message.find(detail)?)?, detail)));
+        // Not a part of a longer word or number.
+        let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'));
+        let is_whole =
+            |before: &str, after: &str| !is_part(before.chars().next_back()) && !is_part(after.chars().next());
+        let marked = detail.filter(|detail| !detail.is_empty()).and_then(|detail| {
+            let cut = |(at, _)| Some((message.get(..at)?, message.get(at + detail.len()..)?));
+            let mut found = message.match_indices(detail).filter_map(cut);
+            found.find(|(before, after)| is_whole(before, after)).map(|(before, _)| (before, detail))
+        });
         let (from, length) = match marked {
             Some((skipped, detail)) => (column + skipped.chars().count(), detail.chars().count()),
             None => (column, message.chars().count().max(1)),
