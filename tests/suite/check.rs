@@ -247,7 +247,10 @@ fn rules_are_listed_and_explained() {
     let place = Place::new();
     let list = place.run(&["check", "--list"]);
     let count = list.quietly().text().lines().count();
-    assert!(list.text().contains("jsonrpc/no-request ") && count == Rules::built_in(&Arc::default()).unwrap().iter().count());
+    assert!(
+        list.text().contains("jsonrpc/no-request ")
+            && count == Rules::built_in(&Arc::default()).unwrap().iter().count()
+    );
     let lines = place.run(&["check", "--list", "-t", "json"]);
     assert_eq!(json_lines(lines.quietly().text()).len(), count);
     let rule = place.run(&["check", "--rule", "jsonrpc/no-request"]);
