@@ -69,7 +69,7 @@ catalogue! {
     "tools" "it counts definitions, which lists of tools repeat and change",
     "tool-failures" sql,
     "tool-changes" "it compares definitions, which lists of tools repeat and change",
-    "definitions-size" "it measures definitions, which lists repeat and change",
+    "cost" "it measures definitions, which lists repeat and change",
     "operations" "an operation may be several requests",
     "inputs" "what is asked may be in an answer, and answered by another request",
     "resources" "it counts definitions and contents, which are many in a message",

@@ -29,6 +29,7 @@ pub struct Function {
 pub(super) enum FunctionKind {
     Value,
     Length,
+    Size,
     Keys,
     Type,
     Secrets,
@@ -43,7 +44,7 @@ pub(super) enum FunctionKind {
 /// Every function. The first argument of JSON functions is an rdf:JSON literal, or a string that contains JSON, as
 /// texts of MCP often do. The second is a JSON Pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); without
 /// it, the function applies to the whole value. `*` in the pointer stands for each element of an array, and the result
-/// is then an array of the values found. If the value does not exist, the result is unbound.
+/// is then an array of the values found, or the sum of their sizes. If the value does not exist, the result is unbound.
 pub const FUNCTIONS: &[Function] = &[
     function(
         "rpcg:json",
@@ -51,6 +52,7 @@ pub const FUNCTIONS: &[Function] = &[
         FunctionKind::Value,
     ),
     function("rpcg:jsonLength", "how many elements an array has, or members an object", FunctionKind::Length),
+    function("rpcg:jsonSize", "how many bytes the value has as canonical JSON", FunctionKind::Size),
     function("rpcg:jsonKeys", "the member names of an object, as an rdf:JSON array", FunctionKind::Keys),
     function(
         "rpcg:jsonType",
@@ -213,6 +215,7 @@ fn apply_to(kind: FunctionKind, value: &Value<'_>) -> Option<Term> {
         (FunctionKind::Value, value) => term(value),
         (FunctionKind::Length, Value::Array(array)) => Some(Literal::from(array.items.len() as u64).into()),
         (FunctionKind::Length, Value::Object(object)) => Some(Literal::from(object.members.len() as u64).into()),
+        (FunctionKind::Size, value) => Some(Literal::from(canonical(value)?.len() as u64).into()),
         (FunctionKind::Keys, Value::Object(object)) => array(object.members.iter().map(|(name, _)| name_text(name))),
         (FunctionKind::Type, value) => Some(Literal::from(type_name(value)).into()),
         _ => None,
@@ -287,6 +290,10 @@ fn apply_to_all(kind: FunctionKind, value: &Value<'_>, pointer: &str) -> Option<
         _ if !is_array => apply_to(kind, found.pop()?),
         FunctionKind::Value => array(found.into_iter().filter_map(canonical)),
         FunctionKind::Length => Some(Literal::from(found.len() as u64).into()),
+        FunctionKind::Size => {
+            let sizes = found.into_iter().filter_map(canonical).map(|text| text.len() as u64);
+            Some(Literal::from(sizes.sum::<u64>()).into())
+        }
         FunctionKind::Type => Some(Literal::from("array").into()),
         _ => None,
     }

@@ -24,6 +24,10 @@ fn payloads_open() {
         ("DATATYPE(rpcg:json(?p, \"/a\"))", "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"),
         ("rpcg:jsonLength(?p)", "3"),
         ("rpcg:jsonLength(?p, \"/a\")", "5"),
+        ("rpcg:jsonSize(\"[\\\"å\\\", 1]\")", "8"),
+        ("rpcg:jsonSize(?p, \"/a/4\")", "4"),
+        ("rpcg:jsonSize(\"{\\\"a\\\":[{\\\"b\\\":1},{},{\\\"b\\\":\\\"x\\\"}]}\", \"/a/*/b\")", "4"),
+        ("COALESCE(rpcg:jsonSize(?p, \"/none/*\"), \"nothing\")", "nothing"),
         ("rpcg:jsonKeys(?p)", "\"[\"\"a\"\",\"\"s\"\",\"\"t\"\"]\""),
         ("rpcg:jsonType(?p, \"/a/4\")", "null"),
         // Text that holds JSON, as MCP's often does.
