@@ -25,5 +25,5 @@ pub use self::baseline::{Baseline, BaselineError};
 pub use self::fault::{Excerpt, Fault, read_excerpts};
 pub use self::judge::{Judged, Verdict};
 pub use self::output::{Checked, TextStyle};
-pub use self::rules::{BUILT_IN, Level, Rule, RuleError, Rules};
+pub use self::rules::{BUILT_IN, Level, OPENRPC, Rule, RuleError, Rules};
 pub use self::sarif::RESULTS;

@@ -169,7 +169,7 @@ fn program() -> clap::Command {
             help += &format!("  {:<13}{about}\n", command.get_name());
         }
     }
-    help += &format!("\n{header}Options:{header:#}\n{{options}}{{after-help}}");
+    help += &format!("{header}Options:{header:#}\n{{options}}{{after-help}}");
     root.help_template(help)
 }
 

@@ -26,6 +26,9 @@ pub const BUILT_IN: [(&str, &str); 6] = [
     ("mcp-2026-07-28.ttl", include_str!("../../ontology/rules/mcp-2026-07-28.ttl")),
 ];
 
+/// The file of the rules of an OpenRPC document.
+pub const OPENRPC: &str = include_str!("../../ontology/rules/openrpc.ttl");
+
 /// How grave it is to break a rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::check::{Baseline, Checked, Level, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts};
+use crate::check::{Baseline, Checked, Level, OPENRPC, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts};
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
 use crate::query::{Cancel, Dataset};
@@ -50,6 +50,10 @@ pub struct CheckCommand {
     /// `# level:` and `# clause:`.
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     rules: Vec<PathBuf>,
+
+    /// Check methods, params and results by an OpenRPC document
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    openrpc: Option<PathBuf>,
 
     /// List the rules
     #[arg(long, conflicts_with_all = ["inputs", "rule"], help_heading = "Rules")]
@@ -166,7 +170,20 @@ impl CheckCommand {
 
     /// Returns the rules that the options choose, with the levels that they set.
     fn rules(&self) -> Result<Rules, Failure> {
-        let mut rules = Rules::built_in(&Arc::new(QuerySchemas::new(env::current_exe().ok())))?;
+        let mut schemas = QuerySchemas::new(env::current_exe().ok());
+        if let Some(path) = &self.openrpc {
+            let text = fs::read(path).with_context(|| format!("cannot read {}", shown(path)))?;
+            let document: serde_json::Value =
+                serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", shown(path)))?;
+            if !document["methods"].is_array() {
+                bail!("{} is not an OpenRPC document: it has no array `methods`", shown(path));
+            }
+            schemas = schemas.with_openrpc(&document);
+        }
+        let mut rules = Rules::built_in(&Arc::new(schemas))?;
+        if self.openrpc.is_some() {
+            rules.add_turtle("openrpc.ttl", OPENRPC)?;
+        }
         for path in &self.rules {
             let name = shown(path);
             let text = fs::read_to_string(path).with_context(|| format!("cannot read the rules in {name}"))?;

@@ -10,10 +10,12 @@ const METHODS: &str = "urn:rpcgraph:openrpc#";
 const DIALECT: &str = "http://json-schema.org/draft-07/schema#";
 
 /// Returns the schemas of the params of each method (`urn:rpcgraph:openrpc#METHOD`), by position or by name, and of its
-/// result (`urn:rpcgraph:openrpc#METHOD/result`), each with the components that it refers to.
+/// result (`urn:rpcgraph:openrpc#METHOD/result`), each with the components that it refers to; and the schema of an array
+/// of names of methods (`urn:rpcgraph:openrpc#`).
 pub fn schemas(document: &Value) -> Vec<(String, Value)> {
     let methods = document["methods"].as_array().into_iter().flatten().map(|method| resolved(document, method));
-    let mut schemas = Vec::new();
+    let names: Vec<_> = methods.clone().map(|method| &method["name"]).collect();
+    let mut schemas = vec![(METHODS.to_owned(), json!({ "$schema": DIALECT, "items": { "enum": names } }))];
     for method in methods {
         let Some(name) = method["name"].as_str() else { continue };
         let with_dialect = |mut schema: Value| {

@@ -381,6 +381,35 @@ fn rules_of_ones_own_are_checked() {
     }
 }
 
+#[test]
+fn an_openrpc_document_is_checked() {
+    let log = r#"{"jsonrpc":"2.0","id":1,"method":"add"}
+{"jsonrpc":"2.0","id":1,"result":2}
+{"jsonrpc":"2.0","method":"a"}"#;
+    let place = Place::with("a.log", log);
+    let param = r#"{"name":"n","schema":{"type":"integer"},"required":true}"#;
+    let method =
+        format!(r#"{{"name":"add","params":[{param}],"result":{{"name":"sum","schema":{{"type":"string"}}}}}}"#);
+    place.put("api.json", format!(r#"{{"openrpc":"1.3.2","methods":[{method}]}}"#));
+    place.put("b.log", r#"{"jsonrpc":"2.0","method":"add","params":{"n":"1"}}"#);
+    let ran = place.run(&["check", "a.log", "b.log", "--openrpc", "api.json", "--only", "openrpc/*", "-t", "json"]);
+    let found: Vec<_> = json_lines(ran.text())
+        .iter()
+        .map(|finding| {
+            ["rule", "input", "message", "text"].map(|name| finding[name].as_str().unwrap().to_owned()).join(" ")
+        })
+        .collect();
+    let expected = [
+        "openrpc/method a.log m3 The document does not have the method a.",
+        "openrpc/params b.log m1 The params do not conform to the document: at /n: \"1\" is not of type \"integer\".",
+        "openrpc/result a.log m2 The result of add does not conform to the document: 2 is not of type \"string\".",
+    ];
+    assert_eq!((found.as_slice(), ran.status), (expected.map(str::to_owned).as_slice(), Some(1)), "{}", ran.stderr);
+    place.put("api.json", "{}");
+    let refused = "error: api.json is not an OpenRPC document: it has no array `methods`\n";
+    place.run(&["check", "a.log", "--openrpc", "api.json"]).said(2, refused);
+}
+
 /// Recorded sessions and examples break nothing but what is named here, with the message.
 #[test]
 fn recorded_sessions_break_few_rules() {
