@@ -77,7 +77,9 @@ for case in "${cases[@]}"; do
     done
     judge "$format, $name" "${counts[@]}"
 done
-# Questions that join what payloads say, over 8n, 16n and 32n messages of one session.
+# Questions that join what payloads say, over 8n, 16n and 32n messages of one session. Payloads that fall out of the cache
+# are decompressed again, which makes up to 1.3.
+most=1.6
 rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs
 for question in progress operations capabilities; do
     counts=()
