@@ -32,6 +32,14 @@ pub(crate) fn is_obeyed(character: char) -> bool {
         || matches!(character, '\u{FFFE}' | '\u{FFFF}')
 }
 
+/// Returns the first characters of a text, and an ellipsis if there are more than `most`.
+pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
+    }
+}
+
 /// Returns a line of text with a mark below `length` characters, of which `at` is the first. A line that is wider than
 /// `width` is cut.
 pub(crate) fn pointed(number: u64, text: &str, at: usize, length: usize, width: usize) -> String {

@@ -115,7 +115,7 @@ pub(crate) use identity::file_id;
 pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method};
 pub use layout::{Layout, LayoutError};
 pub(crate) use nature::nature;
-pub(crate) use nested::nested;
+pub(crate) use nested::{MEMBERS, nested};
 #[cfg(feature = "register")]
 pub(crate) use page::page_mark;
 pub use pointer::PointerError;

@@ -1,9 +1,10 @@
-//! What breaks a rule, and its place in a line of the log.
+//! Faults: messages that break a rule, and their places in the lines of the log.
 
 use std::io::{self, BufRead as _, BufReader, Read};
 
 use super::facts::MessageFacts;
 use super::rules::Rule;
+use crate::diagnostic::shortened;
 use crate::json::sha256;
 use crate::log::Row;
 use crate::record::decompressed;
@@ -26,9 +27,9 @@ pub struct Fault {
     pub message: Option<String>,
     /// The name of another message that explains the fault.
     pub related: Option<String>,
-    /// Who is guilty: `client` or `server`.
+    /// The guilty side: `client` or `server`.
     pub side: Option<&'static str>,
-    /// What is wrong, in a sentence.
+    /// A sentence that describes the fault.
     pub text: String,
     /// The detail in the text that the rule selected.
     pub detail: Option<String>,
@@ -61,7 +62,9 @@ fn filled(text: &str, row: &Row) -> String {
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         match part.strip_prefix(['?', '$']).and_then(|part| part.split_once('}')) {
-            Some((variable, rest)) => filled.extend([&*shortened(row.text(variable).unwrap_or_default()), rest]),
+            Some((variable, rest)) => {
+                filled.extend([&*shortened(row.text(variable).unwrap_or_default(), LONGEST), rest])
+            }
             None => filled.extend(["{", part]),
         }
     }
@@ -72,7 +75,7 @@ impl Fault {
     /// Creates the fault that a row states; `text` has variables in braces.
     pub(super) fn of(row: &Row, text: &str) -> Self {
         let mut text = filled(text, row);
-        let detail = row.text("text").map(shortened);
+        let detail = row.text("text").map(|text| shortened(text, LONGEST).into_owned());
         if let Some(detail) = detail.as_deref().filter(|detail| !text.contains(*detail)) {
             text = format!("{}: {detail}", text.trim_end_matches('.'));
         }
@@ -96,13 +99,6 @@ impl Fault {
         let method = facts.and_then(|facts| facts.method.as_deref()).unwrap_or_default();
         self.fingerprint = sha256(format!("{}\n{method}\n{}", rule.id, self.text).as_bytes());
         self.fingerprint.truncate(32);
-    }
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }
 

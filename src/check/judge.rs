@@ -10,7 +10,7 @@ use super::fault::{Fault, message_of};
 use super::rules::{Rule, Rules};
 use crate::query::{Answer, Cancel, Dataset, Query, QueryError, SyntaxError};
 
-/// What a rule says about all logs.
+/// The verdict of a rule on all logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// Something exercised the rule, and nothing breaks it.
@@ -30,7 +30,7 @@ pub struct Judged<'r> {
     pub rule: &'r Rule,
     /// The verdict.
     pub verdict: Verdict,
-    /// What breaks the rule, in the order of the logs.
+    /// The faults, in the order of the logs.
     pub faults: Vec<Fault>,
 }
 
@@ -148,11 +148,12 @@ impl Judge<'_> {
     fn judged<'r>(&self, rule: &'r Rule) -> Result<Judged<'r>, QueryError> {
         let (verdict, faults) = match self.sessions_for(rule)? {
             Err(verdict) => (verdict, Vec::new()),
-            Ok(sessions) => (Verdict::Failed, self.faults(rule, &sessions)?),
+            Ok(sessions) => match self.faults(rule, &sessions)? {
+                faults if faults.is_empty() => (Verdict::Passed, faults),
+                faults => (Verdict::Failed, faults),
+            },
         };
-        let mut judged = Judged { rule, verdict, faults };
-        judged.retain(|_| true);
-        Ok(judged)
+        Ok(Judged { rule, verdict, faults })
     }
 
     /// Returns the sessions that a rule can be decided for, or the verdict if there are none.

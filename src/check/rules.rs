@@ -75,7 +75,7 @@ pub struct Rule {
     pub rationale: Option<String>,
     /// The IRIs of the clause and of further explanations.
     pub clauses: Vec<String>,
-    /// Who is guilty: `client`, `server`, or `sender` for the sender of the message.
+    /// The guilty side: `client`, `server`, or `sender` for the sender of the message.
     pub side: Option<String>,
     /// The protocol whose sessions the rule is about.
     pub protocol: Option<String>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::diagnostic::printable;
 use crate::mapping::Mapping;
 use crate::query::{Cancel, Dataset};
 use crate::schema::QuerySchemas;
-use crate::sink::Output;
+use crate::sink::{Compression, Output};
 use crate::summary::counted;
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
@@ -152,7 +152,9 @@ impl CheckCommand {
         let mut checked = Checked { judged, inputs: sources.iter().map(InputSource::name).collect() };
         if let Some(path) = &self.write_baseline {
             let text = Baseline::of(&checked.judged).to_text();
-            fs::write(path, text).with_context(|| format!("cannot write {}", shown(path)))?;
+            let mut output = Output::file(path, Compression::None, false)?;
+            output.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", shown(path)))?;
+            output.finish()?;
         }
         if let Some(baseline) = &baseline {
             let (known, gone) = baseline.subtract(&mut checked.judged);
@@ -211,7 +213,7 @@ impl CheckCommand {
         let dataset = Dataset::new(&rules.loading()?, false)?;
         let mut loading = dataset.load(cancel)?;
         let mut run = self.read.run(&graph, self.quiet)?;
-        // What is wrong with records is for rules to say.
+        // Rules report the problems of records.
         run.findings.quiet = true;
         let mut any_read = false;
         for source in sources {

@@ -1,6 +1,6 @@
 //! `mcp`: a log as an MCP server on standard input and output.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -68,20 +68,15 @@ fn forwarded() -> Vec<OsString> {
     let Some(matches) = matches.subcommand_matches("mcp") else { return Vec::new() };
     let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
     let options = command.get_arguments().filter(|option| !OWN.contains(&option.get_id().as_str()));
-    options
-        .filter(|option| given(option.get_id().as_str()))
-        .flat_map(|option| {
-            let flag = OsString::from(format!("--{}", option.get_long().unwrap_or_default()));
-            match option.get_action().takes_values() {
-                true => matches.get_raw(option.get_id().as_str()).into_iter().flatten().fold(
-                    Vec::new(),
-                    |mut all, value| {
-                        all.push([flag.as_os_str(), value].join(std::ffi::OsStr::new("=")));
-                        all
-                    },
-                ),
-                false => vec![flag],
-            }
-        })
-        .collect()
+    let mut forwarded = Vec::new();
+    for option in options.filter(|option| given(option.get_id().as_str())) {
+        let flag = OsString::from(format!("--{}", option.get_long().unwrap_or_default()));
+        if !option.get_action().takes_values() {
+            forwarded.push(flag);
+            continue;
+        }
+        let values = matches.get_raw(option.get_id().as_str()).into_iter().flatten();
+        forwarded.extend(values.map(|value| [flag.as_os_str(), value].join(OsStr::new("="))));
+    }
+    forwarded
 }

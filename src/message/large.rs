@@ -7,12 +7,12 @@ use std::ops::Range;
 use super::parse::{is_answer_without_result, is_keyword_like, kind_of, message, not_an_object};
 use super::{ErrorMember, ExtraMembers, Invalid, Kind, Message, Payload, Problem, Problems, Single};
 use crate::json::{Object, Outline, OutlineMember, OutlineWriter, Place, Value};
+use crate::record::MEMBERS;
 
 /// The minimum size, in bytes, of records and elements of batches that are read in this way if they are unusual. As
 /// values, they may take 30 times as much memory.
 pub(crate) const LARGE: usize = 1 << 20;
 
-const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 const ERROR_MEMBERS: [&str; 3] = ["code", "message", "data"];
 
 /// The maximum number of extra members that are listed.

@@ -9,7 +9,7 @@ use super::functions::FUNCTIONS;
 use super::items;
 use super::needs::Uses;
 use super::tokens::{first_wrong, tokens, too_much};
-use crate::diagnostic::{pointed, printable};
+use crate::diagnostic::{pointed, printable, shortened};
 use crate::vocab::{jrpc, lsp, mcp, prov, rpcg};
 
 /// The prefixes that a query does not have to declare.
@@ -136,7 +136,7 @@ fn explain(text: &str, parser: &SparqlParser, words: &str) -> SyntaxError {
         let message = rule.unwrap_or_else(|| format!("the query ends too early{}", wanted(expected)));
         return SyntaxError { message, place: Some(TextPlace::at(text, text.trim_end().len())) };
     };
-    let token = shortened(text.get(range.clone()).unwrap_or_default());
+    let token = on_one_line(text.get(range.clone()).unwrap_or_default());
     let message = match (rule.as_deref(), token.split_once(':')) {
         (Some("Prefix not found"), Some((prefix, _))) => {
             let known: Vec<_> = QUERY_PREFIXES.iter().map(|(prefix, _)| format!("{prefix}:")).collect();
@@ -163,11 +163,8 @@ impl TextPlace {
 }
 
 /// Returns a token on one line, shortened if it is long.
-fn shortened(token: &str) -> String {
-    match token.char_indices().nth(TOKEN) {
-        Some((end, _)) => format!("{}…", printable(token.get(..end).unwrap_or(token))),
-        None => printable(token).into_owned(),
-    }
+fn on_one_line(token: &str) -> String {
+    printable(&shortened(token, TOKEN)).into_owned()
 }
 
 /// Returns the items in the parser's `expected one of …`.

@@ -8,7 +8,7 @@ use crate::json::pointer_token;
 const MOST: usize = 32;
 
 /// The members of messages.
-const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+pub(crate) const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
 /// Returns the option that reads the first possible message inside a JSON value or behind a prefix, given the first
 /// bytes of an input.

@@ -35,9 +35,9 @@ const SCRIPT: &str = concat!(
     "})();\n",
 );
 
-/// What a page may do beside running its own script: search in a worker.
+/// The permission of every page beside its own script: a worker for the search.
 const MORE: &str = "; worker-src blob:";
-/// What a page from a server may do as well: ask that server.
+/// The further permission of a page from a server: requests to that server.
 const SERVED: &str = "; worker-src blob:; connect-src 'self'";
 
 /// The content that a page leaves out.

@@ -131,6 +131,19 @@ fn pages_of_a_long_answer_join_within_the_budget() {
     assert_eq!(rows, 301);
 }
 
+/// A row that is longer than a page is cut, so that its page has an end.
+#[test]
+fn a_row_wider_than_the_budget_is_cut() {
+    let place = Place::with("log", LOG);
+    let mut agent = Agent::new(&place, &["log", "--budget", "3000"]);
+    let columns: String = (0..60).map(|n| format!(" ({n} AS ?{}{n})", "column".repeat(8))).collect();
+    let sparql = format!("SELECT {columns} {{ VALUES ?row {{ 1 2 }} }}");
+    let result = agent.call("query", &json!({ "sparql": sparql }), 3000);
+    let content = &result["structuredContent"];
+    assert_eq!((&content["total"], &content["cursor"]), (&json!(2), &json!("1")), "{result}");
+    assert!(content["rows"][0].as_str().is_some_and(|row| row.contains("characters)")), "{result}");
+}
+
 /// The official client validates each answer by the tool's output schema.
 #[test]
 fn the_official_client_accepts_the_answers() {

@@ -1,4 +1,4 @@
-// What all pages share: their facts, elements, and numbers in words.
+// Shared by all pages: facts, elements, and numbers in words.
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
 
