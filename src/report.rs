@@ -46,11 +46,22 @@ pub struct ReportOptions {
     pub limit: Option<u64>,
     /// The criteria that chose the messages, as the page shows them; `None` if it has all messages.
     pub chosen_by: Option<String>,
+    /// What the rules of conformance say of all logs.
+    pub verdicts: Option<Verdicts>,
+}
+
+/// What the rules of conformance say of the logs of a page.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Verdicts {
+    /// All verdicts in a line.
+    pub said: String,
+    /// The broken rules: each one's name, the number of its faults, and the log (from 0) and the message of the first.
+    pub broken: Vec<(String, usize, Option<usize>, Option<String>)>,
 }
 
 impl Default for ReportOptions {
     fn default() -> Self {
-        Self { redact: false, limit: Some(DEFAULT_LIMIT), chosen_by: None }
+        Self { redact: false, limit: Some(DEFAULT_LIMIT), chosen_by: None, verdicts: None }
     }
 }
 
@@ -63,6 +74,7 @@ pub struct Report {
     secrets: u64,
     sessions: Option<Vec<String>>,
     chosen_by: Option<String>,
+    verdicts: Option<Verdicts>,
     /// The number of messages that were not chosen.
     left_out: u64,
 }
@@ -99,6 +111,7 @@ impl Report {
             secrets: 0,
             sessions: None,
             chosen_by: options.chosen_by.clone(),
+            verdicts: options.verdicts.clone(),
             left_out: 0,
         })
     }
@@ -375,7 +388,7 @@ impl Report {
     pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<Left> {
         let facts = serde_json::json!({
             "title": title, "secrets": self.secrets, "redacted": self.redaction.is_some(), "sessions": self.sessions,
-            "chosenBy": self.chosen_by, "leftOut": self.left_out,
+            "chosenBy": self.chosen_by, "leftOut": self.left_out, "verdicts": self.verdicts,
         });
         let chosen = self.pieces.choose(self.index.marked(), self.limit);
         page::write(title, facts, &mut self.index, &mut self.pieces, &chosen, out)

@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::check::{Baseline, Checked, Level, OPENRPC, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts};
+use crate::convert::processors;
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
 use crate::query::{Cancel, Dataset};
+use crate::record::ReaderOptions;
+use crate::report::Verdicts;
 use crate::schema::QuerySchemas;
 use crate::sink::{Compression, Output};
 use crate::summary::counted;
@@ -18,6 +21,7 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use super::choice::load;
 use super::input::{InputSource, shown};
 use super::limits::LimitArgs;
 use super::read::{Attempt, GraphArgs, ReadArgs};
@@ -104,6 +108,31 @@ type FailOn = Option<Level>;
 fn parse_fail_on(name: &str) -> Result<FailOn, String> {
     let level = Level::named(name).map(Some).or((name == "never").then_some(None));
     level.ok_or_else(|| "expected error, warning, note or never".to_owned())
+}
+
+/// The maximum size of logs that are judged beside another answer, in bytes.
+const JUDGED: u64 = 16 << 20;
+
+/// Judges logs by the built-in rules, beside another answer. Returns `None` for streams, graphs, and logs that take long.
+pub fn verdicts(sources: &[InputSource], reader: &ReaderOptions) -> Result<Option<Verdicts>, Failure> {
+    let size = |source: &InputSource| {
+        let file = source.path().metadata().ok().filter(|file| file.is_file() && source.rdf_format().is_none());
+        file.map(|file| file.len())
+    };
+    if sources.iter().map(size).sum::<Option<u64>>().is_none_or(|size| size > JUDGED) {
+        return Ok(None);
+    }
+    let rules = Rules::built_in(&Arc::new(QuerySchemas::new(env::current_exe().ok())))?;
+    let dataset = load(&rules.loading()?, sources, reader, rules.name_log_lines())?;
+    let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
+    let judged = rules.judge(&dataset, &inputs, processors(), &Cancel::default())?;
+    let checked = Checked { judged, inputs: Vec::new() };
+    let broken = checked.broken().map(|judged| {
+        let first = judged.faults.first();
+        let message = first.and_then(|fault| fault.message.clone());
+        (judged.rule.id.clone(), judged.faults.len(), first.and_then(|fault| fault.input), message)
+    });
+    Ok(Some(Verdicts { said: checked.summary(), broken: broken.collect() }))
 }
 
 impl CheckFormat {

@@ -38,27 +38,7 @@ impl<'c> Choice<'c> {
         for text in beside {
             query = query.with_needs_of(&Query::parse(&text, None)?);
         }
-        let dataset = Dataset::new(&query, sources.iter().any(|source| source.rdf_format().is_some()))?;
-        let mut loading = dataset.load(&Cancel::default())?;
-        let provenance = query.names_provenance();
-        let mapper = Mapper::new(Mapping::Session, &[])?.with_provenance(provenance);
-        let options = Options { reader: reader.clone(), jobs: processors(), ..Options::default() };
-        let mut converter = Converter::new(mapper, options);
-        for source in sources {
-            if let Some(entries) = source.in_tables(provenance, reader.max_record_size)? {
-                converter.convert_entries(entries, &mut loading.sink(), &mut |_| {})?;
-                continue;
-            }
-            let input = source.open()?.into_input();
-            match source.rdf_format() {
-                Some(format) => {
-                    loading.rdf(&source.name(), &source.iri, format, reader.max_record_size, input.read)?;
-                }
-                None => _ = converter.convert(input, &mut loading.sink(), &mut |_| {})?,
-            }
-        }
-        loading.commit()?;
-        Ok(Source::Here(dataset))
+        Ok(Source::Here(load(&query, sources, reader, false)?))
     }
 
     /// Returns the chosen messages, each with its answer or its request.
@@ -77,6 +57,36 @@ impl<'c> Choice<'c> {
         }
         Ok(anyhow!("there is nothing to show of {name}: {}", unmet.join("; ")))
     }
+}
+
+/// Loads from logs and RDF files the data that a query needs; `log_lines` keeps the text between messages.
+pub fn load(
+    query: &Query,
+    sources: &[InputSource],
+    reader: &ReaderOptions,
+    log_lines: bool,
+) -> Result<Dataset, Failure> {
+    let dataset = Dataset::new(query, sources.iter().any(|source| source.rdf_format().is_some()))?;
+    let mut loading = dataset.load(&Cancel::default())?;
+    let provenance = query.names_provenance();
+    let mapper = Mapper::new(Mapping::Session, &[])?.with_provenance(provenance);
+    let options = Options { reader: reader.clone(), log_lines, jobs: processors(), ..Options::default() };
+    let mut converter = Converter::new(mapper, options);
+    for source in sources {
+        if let Some(entries) = source.in_tables(provenance, reader.max_record_size)? {
+            converter.convert_entries(entries, &mut loading.sink(), &mut |_| {})?;
+            continue;
+        }
+        let input = source.open()?.into_input();
+        match source.rdf_format() {
+            Some(format) => {
+                loading.rdf(&source.name(), &source.iri, format, reader.max_record_size, input.read)?;
+            }
+            None => _ = converter.convert(input, &mut loading.sink(), &mut |_| {})?,
+        }
+    }
+    loading.commit()?;
+    Ok(dataset)
 }
 
 fn query_text(patterns: &[String], filter: &FilterArgs, conditions: &[Condition]) -> String {

@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 
 use super::ask::{AskArgs, Question, RowTimes};
+use super::check::verdicts;
 use super::filter::FilterArgs;
 use super::input::shown;
 use super::words::{Named, nearest};
@@ -192,6 +193,13 @@ impl QuestionArgs {
     /// Asks the built-in question with a name.
     pub fn run(&self, name: &str) -> Result<Outcome, Failure> {
         let outcome = self.ask(name, &OwnQueries::default())?;
+        if ["overview", "handshake"].contains(&name)
+            && !self.ask.summary.quiet
+            && self.filter.said(false).is_empty()
+            && let Some(verdicts) = verdicts(&self.ask.sources()?, &self.ask.read.reader_options()?)?
+        {
+            say(&format!("conformance: {} (`rpcgraph check` has them)", verdicts.said));
+        }
         if name == "overview" && !self.ask.summary.quiet {
             say("ask next: rpcgraph errors, unanswered, slowest, problems or timeline");
         }

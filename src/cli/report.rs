@@ -4,6 +4,7 @@ use crate::report::{DEFAULT_LIMIT, Report, ReportOptions};
 use crate::summary::counted;
 use clap::Args;
 
+use super::check::verdicts;
 use super::choice::Choice;
 use super::filter::FilterArgs;
 use super::input::InputSource;
@@ -62,7 +63,8 @@ impl ReportCommand {
                 nothing = Some(choice.nothing(&asked, &names.join(", "))?);
             }
         }
-        let mut report = Report::new(&ReportOptions { redact: self.redact, limit, chosen_by })?;
+        let verdicts = if chosen_by.is_none() { verdicts(&sources, &options)? } else { None };
+        let mut report = Report::new(&ReportOptions { redact: self.redact, limit, chosen_by, verdicts })?;
         let unread = self.input.read_each(&sources, self.quiet, |source, read| {
             let name = if self.redact { format!("log {}", report.logs() + 1) } else { source.file_name() };
             let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));

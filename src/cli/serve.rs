@@ -14,6 +14,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 
 use super::ask::base;
+use super::check::verdicts;
 use super::input::InputSource;
 use super::limits::parse_seconds;
 use super::read::{Attempt, GraphArgs, ReadArgs, parse_size};
@@ -158,7 +159,8 @@ impl Logs {
             return Ok(None);
         }
         let options = read.reader_options()?;
-        let mut report = Report::new(&ReportOptions::default())?;
+        let verdicts = verdicts(sources, &options)?;
+        let mut report = Report::new(&ReportOptions { verdicts, ..ReportOptions::default() })?;
         for source in sources {
             if source.rdf_format().is_some() {
                 bail!("{} is RDF and not a log: load it into a store, and serve that with --store", source.name());

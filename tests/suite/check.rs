@@ -439,3 +439,25 @@ fn recorded_sessions_break_few_rules() {
         assert_eq!(broken(&corpora.join(log).join("messages.ndjson")), "", "{log}");
     }
 }
+
+/// The overview, the handshake and the page have the verdicts that `check` ends with; a choice of messages has none.
+#[test]
+fn other_answers_say_the_verdicts() {
+    let log = format!("{}/examples/mcp-session.ndjson", env!("CARGO_MANIFEST_DIR"));
+    let place = Place::new();
+    let checked = place.run(&["check", &log]);
+    let verdicts = checked.text().lines().last().unwrap();
+    assert!(verdicts.starts_with("1 rule broken, "), "{verdicts}");
+    let line = format!("conformance: {verdicts} (`rpcgraph check` has them)");
+    let said = |arguments: &[&str]| place.run(arguments).stderr;
+    for command in ["overview", "handshake"] {
+        assert!(said(&[command, &log]).contains(&line), "{command}");
+        assert!(!said(&[command, &log, "--quiet"]).contains("conformance"), "{command}");
+        assert!(!said(&[command, &log, "--sender", "client"]).contains("conformance"), "{command}");
+    }
+    assert!(!said(&["errors", &log]).contains("conformance"));
+    place.run(&["report", &log, "-o", "page.html"]);
+    let page = String::from_utf8(place.read("page.html")).unwrap();
+    let data = format!("{{\"said\":\"{verdicts}\",\"broken\":[[\"mcp/stdout-noise\",1,0,\"m8\"]]}}");
+    assert!(page.contains(&data));
+}

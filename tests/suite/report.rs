@@ -20,7 +20,7 @@ use crate::cli::{LOG, Place};
 use crate::support::{BASE, assert_isomorphic, corpora, files, own};
 
 fn options(redact: bool, limit: Option<u64>) -> ReportOptions {
-    ReportOptions { redact, limit, chosen_by: None }
+    ReportOptions { redact, limit, chosen_by: None, verdicts: None }
 }
 
 fn page(log: &[u8], options: &ReportOptions) -> (String, Left) {
