@@ -48,6 +48,7 @@ mod columnar;
 mod dataset;
 #[cfg(feature = "http")]
 mod endpoint;
+mod first;
 mod functions;
 mod items;
 mod keys;

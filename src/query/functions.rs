@@ -7,6 +7,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
 use spareval::QueryEvaluator;
 
+use super::first::First;
 use super::keys;
 use super::overlap::MostAtOnce;
 use super::percentile::Percentile;
@@ -39,6 +40,7 @@ pub(super) enum FunctionKind {
     SchemaProblem,
     Percentile(usize),
     MostAtOnce,
+    First,
 }
 
 /// Every function. The first argument of JSON functions is an rdf:JSON literal, or a string that contains JSON, as
@@ -86,6 +88,7 @@ pub const FUNCTIONS: &[Function] = &[
         "how many spans overlap at most; \"3/7\" is one from 3 up to 7, \"3/\" one that goes on",
         FunctionKind::MostAtOnce,
     ),
+    function("rpcg:first", "the message that comes first in its log", FunctionKind::First),
 ];
 
 const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -> Function {
@@ -95,7 +98,7 @@ const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -
 impl Function {
     /// Returns true if the function aggregates the rows of a group.
     pub fn is_aggregate(&self) -> bool {
-        matches!(self.kind, FunctionKind::Percentile(_) | FunctionKind::MostAtOnce)
+        matches!(self.kind, FunctionKind::Percentile(_) | FunctionKind::MostAtOnce | FunctionKind::First)
     }
 
     /// Returns the function's name with its arguments.
@@ -103,6 +106,7 @@ impl Function {
         let arguments = match self.kind {
             FunctionKind::Percentile(_) => "?number",
             FunctionKind::MostAtOnce => "?span",
+            FunctionKind::First => "?message",
             FunctionKind::Secrets => "?json",
             FunctionKind::Conforms => "?json, ?schema",
             FunctionKind::SchemaProblem => "?schema",
@@ -177,6 +181,7 @@ pub(super) fn add<E: WithFunctions>(evaluator: E, schemas: &Arc<QuerySchemas>) -
 pub(super) fn accumulator(kind: FunctionKind) -> Box<dyn AggregateFunctionAccumulator + Send + Sync> {
     match kind {
         FunctionKind::Percentile(percent) => Box::new(Percentile::new(percent)),
+        FunctionKind::First => Box::new(First::default()),
         _ => Box::new(MostAtOnce::default()),
     }
 }
