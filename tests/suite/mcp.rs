@@ -13,6 +13,8 @@ struct Agent {
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
     last: u64,
+    /// The messages of both sides, as a log.
+    log: String,
 }
 
 impl Agent {
@@ -20,7 +22,7 @@ impl Agent {
         let mut command = place.command(&[&["mcp"], arguments].concat());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (requests, answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let mut agent = Self { child, requests, answers, last: 0 };
+        let mut agent = Self { child, requests, answers, last: 0, log: String::new() };
         let client = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
         assert_eq!(agent.ask("initialize", &params)["result"]["protocolVersion"], "2025-06-18");
@@ -30,6 +32,7 @@ impl Agent {
 
     fn send(&mut self, message: &Value) {
         writeln!(self.requests, "{message}").unwrap();
+        self.log += &format!("{{\"sender\":\"client\",\"message\":{message}}}\n");
     }
 
     /// Returns the answer to a request, which has to be the next line.
@@ -39,6 +42,7 @@ impl Agent {
         let mut line = String::new();
         self.answers.read_line(&mut line).unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();
+        self.log += &format!("{{\"sender\":\"server\",\"message\":{answer}}}\n");
         assert_eq!(answer["id"], self.last, "{line}");
         answer
     }
@@ -89,6 +93,11 @@ fn an_agent_asks_a_log() {
     assert_eq!(agent.rows("query", &json!({ "sparql": "ASK { ?m a jrpc:Request }" })), ["true"]);
     assert!(agent.rows("schema", &json!({})).iter().any(|row| row["term"] == "http://json-rpc.org/ontology#Request"));
     assert_eq!(agent.rows("ask", &json!({ "question": "sessions", "inputs": ["other"] })).len(), 1);
+    // What the two said breaks no rule.
+    place.put("recorded.ndjson", &agent.log);
+    let checked = place.run(&["check", "recorded.ndjson"]);
+    assert!(checked.text().starts_with("0 rules broken, "), "{}", checked.text());
+    assert!(checked.text().contains(" passed"), "{}", checked.text());
 }
 
 #[test]
