@@ -33,6 +33,7 @@ pub use number::{Decimal, Number};
 pub(crate) use outline::{Outline, OutlineMember, OutlineWriter, Place};
 pub use parse::parse;
 pub(crate) use pointer::{pointer_name, pointer_token};
+pub(crate) use quick::MAX_QUICK_DEPTH;
 pub use quick::QuickWriter;
 pub use text::Text;
 pub use value::{Array, Evidence, Object, Value};

@@ -65,6 +65,8 @@ pub(crate) struct Told {
     pub errors_alone: bool,
     /// True if only cancellations are extracted.
     pub cancels_alone: bool,
+    /// False if no triple is wanted that depends on a payload.
+    pub payloads: bool,
 }
 
 /// A statement about a node. Statements about one node are adjacent, and among them statements with one property.

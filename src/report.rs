@@ -35,7 +35,7 @@ use crate::vocab::rpcg;
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
 
 /// The statements about operations, whose rounds the page marks.
-const MCP: Told = Told { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false };
+const MCP: Told = Told { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false, payloads: true };
 
 /// The options of a page.
 #[derive(Debug, Clone)]

@@ -98,6 +98,44 @@ impl<'a> Cursor<'a> {
         Ok(self.text.get(start..self.at - 1).unwrap_or_default())
     }
 
+    /// Checks the next value and skips it. `None` for text that is not JSON, is nested deeper than `depth`, or has a lone
+    /// surrogate.
+    pub fn check(&mut self, depth: usize) -> Option<()> {
+        match self.peek()? {
+            b'"' => self.check_string(),
+            bracket @ (b'{' | b'[') => {
+                let depth = depth.checked_sub(1)?;
+                let end = if bracket == b'{' { b'}' } else { b']' };
+                self.skip();
+                let mut more = self.take(end).is_none();
+                while more {
+                    if bracket == b'{' {
+                        self.check_string()?;
+                        self.take(b':')?;
+                    }
+                    self.check(depth)?;
+                    more = self.another(end)?;
+                }
+                Some(())
+            }
+            b't' | b'f' | b'n' => self.word().map(drop),
+            _ => self.number().map(drop),
+        }
+    }
+
+    fn check_string(&mut self) -> Option<()> {
+        self.take(b'"')?;
+        loop {
+            match self.plain()?.1 {
+                b'"' => break,
+                b'\\' => _ = self.escape()?.ok()?,
+                _ => return None, // a control character
+            }
+        }
+        self.skip();
+        Some(())
+    }
+
     /// Reads a string of text that is known to be JSON. Returns the text between its quotes, with its escape sequences.
     pub fn known_string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;

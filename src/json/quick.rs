@@ -9,7 +9,7 @@ use super::canonical::{Canonical, Numbers, number_text, write_char};
 use super::{Cursor, Number};
 
 /// The deepest nesting that the quick path follows: each level may move members that are out of order once more.
-const MAX_QUICK_DEPTH: usize = 64;
+pub(crate) const MAX_QUICK_DEPTH: usize = 64;
 
 /// Writes canonical JSON from JSON text, reusing its buffers for the next text.
 pub struct QuickWriter {

@@ -18,6 +18,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
+use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
 
 use self::chunk::{Chunk, ChunkSource};
@@ -33,7 +34,29 @@ use crate::protocol::{self, Protocol, Told};
 use crate::record::{OwnEntries, Reader};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkKind};
-use crate::vocab::rpcg;
+use crate::vocab::{jrpc, rpcg};
+
+/// The properties whose triples do not depend on payloads, nor on duplicate members in them.
+const WITHOUT_PAYLOADS: [NamedNodeRef<'static>; 18] = [
+    rdf::TYPE,
+    jrpc::HAS_ID,
+    jrpc::HAS_STRING_VALUE,
+    jrpc::HAS_NUMBER_VALUE,
+    jrpc::HAS_METHOD,
+    jrpc::HAS_ERROR,
+    jrpc::HAS_ERROR_CODE,
+    jrpc::HAS_ERROR_MESSAGE,
+    rpcg::IN_SESSION,
+    rpcg::SEQUENCE,
+    rpcg::CAPTURED_AT,
+    rpcg::CLOCK_TIME,
+    rpcg::SENT_BY,
+    rpcg::IN_BATCH,
+    rpcg::BATCH_INDEX,
+    rpcg::RESPONDS_TO,
+    rpcg::LATENCY_SECONDS,
+    rpcg::FORMAT,
+];
 
 /// An input and its names.
 pub struct Input<R> {
@@ -177,7 +200,10 @@ impl Converter {
             _ => Protocol::None,
         };
         let alone = |term| is_single && first == Some(term);
-        Told { protocol, errors_alone: alone(rpcg::ERROR_KIND), cancels_alone: alone(rpcg::CANCELS) }
+        let properties = selection.filter(|selection| !selection.wants(rdf::TYPE, Some(rpcg::FAILURE.as_str())));
+        let properties = properties.and_then(Selection::predicates);
+        let payloads = properties.is_none_or(|mut all| all.any(|property| !WITHOUT_PAYLOADS.contains(&property)));
+        Told { protocol, errors_alone: alone(rpcg::ERROR_KIND), cancels_alone: alone(rpcg::CANCELS), payloads }
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -303,6 +329,34 @@ mod tests {
         ] {
             assert_eq!(told(text), (Protocol::Auto, false), "{text}");
         }
+    }
+
+    #[test]
+    fn payloads_are_read_where_a_triple_depends_on_them() {
+        let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
+        let converter = Converter::new(mapper, Options::default());
+        let payloads = |text: &str| {
+            let query = Query::parse(&format!("SELECT * {{ {text} }}"), None).unwrap();
+            converter.told(Some(query.needs())).payloads
+        };
+        for text in
+            ["?m a jrpc:Request ; jrpc:hasMethod ?n", "?m rpcg:latencySeconds ?s ; rpcg:respondsTo/jrpc:hasId ?i"]
+        {
+            assert!(!payloads(text), "{text}");
+        }
+        for text in [
+            "?s ?p ?o",
+            "?m a ?class",
+            "?m a rpcg:Failure",
+            "?m jrpc:hasParameters ?p",
+            "?m jrpc:hasError/jrpc:hasErrorData ?d",
+            "?m rpcg:problem rpcg:DuplicateMember",
+            "?m rpcg:text ?t",
+            "?m rpcg:toolName ?t",
+        ] {
+            assert!(payloads(text), "{text}");
+        }
+        assert!(converter.told(None).payloads);
     }
 
     /// The worker that panics may be the first, before others have begun, or any when all are at work.

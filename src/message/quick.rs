@@ -7,11 +7,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Content, ErrorMember, ErrorObject, ExtraMembers, Id, Kind, Message, Payload, Problem, Problems, Single};
-use crate::json::{Canonical, Cursor, Numbers, QuickWriter};
+use crate::json::{Canonical, Cursor, MAX_QUICK_DEPTH, Numbers, QuickWriter};
 
 /// Reads the messages of a batch of records, reusing its buffers.
 pub struct Scanner {
     writer: QuickWriter,
+    /// False if payloads are checked and not written.
+    payloads: bool,
 }
 
 /// A message with its payloads as ranges of the text that they were written to.
@@ -43,7 +45,12 @@ struct ScannedError<'a> {
 impl Scanner {
     /// Creates a scanner for a form of numbers in payloads.
     pub fn new(numbers: Numbers) -> Self {
-        Self { writer: QuickWriter::new(numbers) }
+        Self { writer: QuickWriter::new(numbers), payloads: true }
+    }
+
+    /// Leaves payloads empty, where no triple depends on them. A duplicate member in a payload is not noticed.
+    pub(crate) fn with_payloads(self, payloads: bool) -> Self {
+        Self { payloads, ..self }
     }
 
     /// Reads a record, and appends its payloads to `payloads`. `None` if the careful path has to decide; `payloads` is
@@ -105,7 +112,10 @@ impl Scanner {
 
     fn payload(&mut self, cursor: &mut Cursor<'_>, payloads: &mut String) -> Option<ScannedPayload> {
         let start = payloads.len();
-        let canonical = self.writer.write(cursor, payloads)?;
+        let canonical = match self.payloads {
+            true => self.writer.write(cursor, payloads)?,
+            false => cursor.check(MAX_QUICK_DEPTH).map(|()| Canonical { interoperable: true })?,
+        };
         Some(ScannedPayload { text: start..payloads.len(), canonical })
     }
 
@@ -181,5 +191,58 @@ impl<'a> Scanned<'a> {
             problems: self.problems,
             ..Message::new(self.kind)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the members of a message, payloads apart, as they are scanned with and without payloads.
+    fn scanned(payload: &str) -> [Option<String>; 2] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{payload}}}"#);
+        [true, false].map(|payloads| {
+            let mut scanner = Scanner::new(Numbers::Exact).with_payloads(payloads);
+            let scanned = scanner.scan(&text, &mut String::new())?;
+            Some(format!("{:?} {:?} {:?} {:?}", scanned.kind, scanned.id, scanned.method, scanned.problems))
+        })
+    }
+
+    #[test]
+    fn payloads_that_are_not_written_are_checked() {
+        for payload in [
+            "[]",
+            "{}",
+            "7",
+            r#" { "b" : [ 1 , -2.5e3 , true , false , null , "x\n\u00e9\ud83d\ude00" ] , "a" : { } } "#,
+        ] {
+            let [with, without] = scanned(payload);
+            assert!(with.is_some(), "{payload}");
+            assert_eq!(with, without, "{payload}");
+        }
+        let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(scanned(&deep(64)).iter().all(Option::is_some));
+        for payload in [
+            "",
+            "[1,]",
+            "[1 2]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{1:2}",
+            "{\"a\":1,}",
+            "[\"\u{1}\"]",
+            "[\"\n\"]",
+            r#"["\x"]"#,
+            r#"["\ud800"]"#,
+            "[01]",
+            "[tru]",
+            "[}",
+            "[",
+            &deep(65),
+        ] {
+            assert_eq!(scanned(payload), [None, None], "{payload}");
+        }
+        // What is unusual but JSON is read without the careful path, since its text is not needed.
+        assert_eq!(scanned(r#"{"a":1,"a":2}"#).map(|scanned| scanned.is_some()), [false, true]);
     }
 }

@@ -164,7 +164,7 @@ impl<'a> Extract<'a> {
     /// [`spell`](super::spell).
     fn of(told: Told, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
-        let Told { protocol, errors_alone, cancels_alone } = told;
+        let Told { protocol, errors_alone, cancels_alone, .. } = told;
         let is_told = match message.method.as_deref() {
             method if cancels_alone => matches!(method, Some("notifications/cancelled" | "$/cancelRequest")),
             _ => !errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse),

@@ -136,7 +136,7 @@ pub(super) struct Worker<'w, 's> {
 impl<'w, 's> Worker<'w, 's> {
     pub fn new(shared: &'w WorkShared<'s>, rendered: Box<dyn WorkerTarget>) -> Self {
         let mapper = InputMapper::new(shared.mapper, shared.iri);
-        let scanner = message::Scanner::new(shared.mapper.numbers());
+        let scanner = message::Scanner::new(shared.mapper.numbers()).with_payloads(shared.told.payloads);
         Self { shared, mapper, rendered, scanner, payloads: String::new() }
     }
 

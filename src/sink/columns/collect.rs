@@ -59,6 +59,8 @@ pub(crate) struct Collector {
     plain: bool,
     owner: Owner,
     collected: Vec<Collected>,
+    /// The index after the last predicate: triples of records mostly come in the same order.
+    next: usize,
     kept: Kept,
     packer: Packer,
     subject: Subject,
@@ -80,6 +82,7 @@ impl Collector {
             base: columns.bases.find(iri),
             selection,
             collected: Vec::new(),
+            next: 0,
             kept: Kept::default(),
             packer: Packer::new(columns.packed.secret()),
             subject: Subject::Named(Form::Iri),
@@ -166,7 +169,11 @@ impl Collector {
 
     /// Returns the index of the predicate's triples; `None` if they are not wanted.
     fn place(&mut self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> Option<usize> {
-        let known = self.collected.iter().position(|collected| collected.predicate == predicate.as_str());
+        let is_here = |collected: &Collected| collected.predicate == predicate.as_str();
+        let known = match self.collected.get(self.next).is_some_and(is_here) {
+            true => Some(self.next),
+            false => self.collected.iter().position(is_here),
+        };
         let place = known.unwrap_or_else(|| {
             self.collected.push(Collected {
                 predicate: predicate.as_str().to_owned(),
@@ -177,6 +184,7 @@ impl Collector {
             });
             self.collected.len() - 1
         });
+        self.next = place + 1;
         let collected = self.collected.get(place)?;
         let wanted = collected.wanted
             && (object.is_none() || self.selection.wants(predicate, object))
