@@ -22,6 +22,7 @@ mod queries;
 mod query;
 mod read;
 mod rebuild;
+mod redact;
 mod register;
 mod report;
 mod serve;
@@ -66,7 +67,7 @@ const GROUPS: [(&str, &str); 6] = [
     ("Look", "overview timeline errors unanswered slowest methods tools problems handshake compare show"),
     ("Ask", "ask query check"),
     ("Convert", "convert load rebuild"),
-    ("Share", "report serve mcp"),
+    ("Share", "report serve redact mcp"),
     ("Building blocks", "register capture"),
     ("Reference", "formats detect vocab completions man"),
 ];
@@ -111,6 +112,8 @@ enum Command {
     Report(report::ReportCommand),
     /// Serve a live page and a SPARQL endpoint
     Serve(serve::ServeCommand),
+    /// Write a log without its secrets
+    Redact(redact::RedactCommand),
     /// Serve a log to agents, as an MCP server
     Mcp(mcp::McpCommand),
     /// Make the example register of a building block
@@ -161,7 +164,7 @@ fn program() -> clap::Command {
     let mut root = Cli::command();
     root.build();
     let header = *root.get_styles().get_header();
-    let mut help = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
+    let mut help = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     for (group, names) in GROUPS {
         help += &format!("{header}{group}:{header:#}\n");
         for command in names.split(' ').filter_map(|name| root.find_subcommand(name)) {
@@ -202,6 +205,7 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
         Command::Register(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Serve(command) => command.run(),
+        Command::Redact(command) => command.run(),
         Command::Mcp(command) => command.run(),
         Command::Capture(command) => command.run(),
         Command::Formats(command) => command.run(),

@@ -35,7 +35,7 @@
 //! json vocab diagnostic   JSON with its evidence; IRIs; findings
 //! record                  bytes → entries: wrapper, splitter, rules of the format
 //! message                 record → message
-//! redact                  messages without their content; detection of secrets
+//! redact                  logs without their secrets; detection of secrets
 //! session                 senders, pairing, latency; names of nodes
 //! protocol                the meaning of a message in MCP and LSP
 //! context                 JSON-LD contexts and how they are loaded

@@ -4,6 +4,7 @@ pub mod convert;
 mod error;
 mod messages;
 pub mod rebuild;
+pub mod redacted;
 mod rows;
 pub mod summary;
 

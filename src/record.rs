@@ -116,11 +116,13 @@ pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_meth
 pub use layout::{Layout, LayoutError};
 pub(crate) use nature::nature;
 pub(crate) use nested::{MEMBERS, nested};
+pub(crate) use object::{has_member, message_look, unescaped as unescaped_bytes};
 #[cfg(feature = "register")]
 pub(crate) use page::page_mark;
 pub use pointer::PointerError;
 pub use reader::{OwnEntries, ReadError, Reader, ReaderOptions};
 pub use session_by::SessionBy;
-pub(crate) use times::unix_epoch;
+pub(crate) use times::{days_later, is_time, unix_epoch};
+pub(crate) use value::whole_value;
 
 pub use crate::diagnostic::Location;

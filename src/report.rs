@@ -19,13 +19,11 @@ use std::io::{self, Read, Write};
 use self::index::{Index, LogFacts, Row, RowKind, RowState};
 pub use self::page::Left;
 use self::pieces::{Pieces, Place, Tee};
-use crate::json;
 use crate::log::convert::Paired;
 use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
 use crate::protocol::{self, Extract, Protocol, Said, Statement, Told};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
-use crate::redact::Redaction;
 use crate::redact::secrets;
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node};
@@ -40,8 +38,8 @@ const MCP: Told = Told { protocol: Protocol::Mcp, errors_alone: false, cancels_a
 /// The options of a page.
 #[derive(Debug, Clone)]
 pub struct ReportOptions {
-    /// True to replace texts with placeholders (see [`redact`](crate::redact)).
-    pub redact: bool,
+    /// True if the logs are redacted, so that what looks like a secret is a placeholder.
+    pub redacted: bool,
     /// The maximum size of payloads, in bytes; `None` for all.
     pub limit: Option<u64>,
     /// The criteria that chose the messages, as the page shows them; `None` if it has all messages.
@@ -61,13 +59,13 @@ pub struct Verdicts {
 
 impl Default for ReportOptions {
     fn default() -> Self {
-        Self { redact: false, limit: Some(DEFAULT_LIMIT), chosen_by: None, verdicts: None }
+        Self { redacted: false, limit: Some(DEFAULT_LIMIT), chosen_by: None, verdicts: None }
     }
 }
 
 /// A page under construction.
 pub struct Report {
-    redaction: Option<Redaction>,
+    redacted: bool,
     limit: Option<u64>,
     index: Index,
     pieces: Pieces,
@@ -104,7 +102,7 @@ impl Report {
     /// The temporary file cannot be created.
     pub fn new(options: &ReportOptions) -> io::Result<Self> {
         Ok(Self {
-            redaction: options.redact.then(Redaction::keyed),
+            redacted: options.redacted,
             limit: options.limit,
             index: Index::new(),
             pieces: Pieces::new()?,
@@ -150,7 +148,7 @@ impl Report {
     ) -> Result<Summary, ReadError> {
         let unreadable = |source| ReadError::Io { after: 0, source };
         let (tee, window) = Tee::new(plain_text(input).map_err(unreadable)?);
-        self.pieces.begin(window, self.redaction.is_some(), chosen.is_some());
+        self.pieces.begin(window, chosen.is_some());
         let mut reader = Reader::new(tee, options)?;
         let paired = Paired::new(Summary::new(reader.format(), reader.carriers()));
         let facts = LogFacts::new(name, reader.format(), self.index.len());
@@ -199,7 +197,7 @@ impl Report {
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);
         let mut place = Place::default();
         match log.chosen {
-            None => place = self.place(record, &record.bytes, &nodes, log)?,
+            None => place = self.place(record, &record.bytes)?,
             Some(_) => self.pieces.leave_out(),
         }
         for node in nodes.iter().filter(|node| !matches!(node.node, Node::Batch)) {
@@ -210,32 +208,23 @@ impl Report {
                 }
                 let text = node.batch_index.and_then(|index| texts.get(index as usize - 1));
                 let text = text.map_or(&*record.bytes, |text| text.get().as_bytes());
-                place = self.place(record, text, std::slice::from_ref(node), log)?;
+                place = self.place(record, text)?;
             }
             self.message(node, place, &statements, log);
         }
         Ok(())
     }
 
-    /// Stores the text of a record that contains these nodes.
-    fn place(
-        &mut self,
-        record: &Record<'_>,
-        text: &[u8],
-        nodes: &[Annotated<'_>],
-        log: &OpenLog<'_>,
-    ) -> io::Result<Place> {
-        let Some(redaction) = &self.redaction else {
+    /// Stores the text of a record.
+    fn place(&mut self, record: &Record<'_>, text: &[u8]) -> io::Result<Place> {
+        self.count_secrets(text);
+        self.pieces.place(record.location.byte, text)
+    }
+
+    fn count_secrets(&mut self, text: &[u8]) {
+        if !self.redacted {
             self.secrets += secrets::ranges(text).count() as u64;
-            return self.pieces.place(record.location.byte, text);
-        };
-        let method = nodes.iter().find_map(|node| match &node.node {
-            Node::Message(Message { method: Some(method), .. }) => Some(&**method),
-            _ => log.open.get(&node.responds_to?)?.1.as_deref(),
-        });
-        let message = json::parse(text).ok();
-        let text = message.map(|message| redaction.message(&message, method)).unwrap_or_default();
-        self.pieces.own_line(&nodes[0], &text)
+        }
     }
 
     /// Determines the reason why a request does not have an answer.
@@ -263,10 +252,7 @@ impl Report {
             _ => RowKind::Invalid,
         };
         let mut row = Row::new(kind, node, place);
-        row.session = match (log.paired.sessions.last_key(), &self.redaction) {
-            (Some(key), Some(redaction)) => self.index.text(&redaction.text(key)),
-            (key, _) => self.index.text(key.unwrap_or_default()),
-        };
+        row.session = self.index.text(log.paired.sessions.last_key().unwrap_or_default());
         let first = statements[node.meaning.clone()].iter().find_map(operation);
         let first = first.filter(|first| *first != node.name && Some(*first) != node.responds_to);
         row.operation = first.map_or(0, |first| self.index.text(&first.to_string()));
@@ -278,10 +264,7 @@ impl Report {
         }
         if let (Node::Exchange(others), Some(http)) = (&node.node, node.http) {
             others.iter().for_each(|other| self.end(log.open.remove(other).as_ref()));
-            row.error = self.index.text(&match &self.redaction {
-                Some(redaction) => redaction.text(&http.text()),
-                None => index::shortened(&http.text()),
-            });
+            row.error = self.index.text(&index::shortened(&http.text()));
         }
         if let Some(older) = node.superseded.and_then(|older| log.open.get(&older))
             && let Some(older) = self.index.rows.get_mut(older.0 as usize)
@@ -303,7 +286,7 @@ impl Report {
             self.members(message, &mut row);
             let method = message.method.as_deref().or(answered.as_ref().and_then(|(_, method)| method.as_deref()));
             if method == Some("initialize") {
-                log.facts.handshake(message, self.redaction.as_ref());
+                log.facts.handshake(message);
             }
             if kind == RowKind::Request {
                 if method == Some("initialize") {
@@ -328,32 +311,18 @@ impl Report {
     }
 
     fn members(&mut self, message: &Message<'_>, row: &mut Row) {
-        let shown = |text: &str, redaction: &Option<Redaction>| match redaction {
-            Some(redaction) => redaction.text(text),
-            None => index::shortened(text),
-        };
         if let Some(method) = &message.method {
-            row.method = match &self.redaction {
-                Some(redaction) => self.index.text(&redaction.name(method)),
-                None => self.index.text(method),
-            };
+            row.method = self.index.text(method);
         }
         if let Some(id) = &message.id {
-            row.id = self.index.text(&match &self.redaction {
-                Some(redaction) => redaction.id(id),
-                None => index::shortened(&index::id(id)),
-            });
+            row.id = self.index.text(&index::shortened(&index::id(id)));
         }
         let (detail, error) = index::detail_and_error(message);
-        if let Some((detail, is_name)) = detail {
-            row.detail = match &self.redaction {
-                // Spelled as in the message, so that tool calls and the tool's definition have the same name.
-                Some(redaction) if is_name => self.index.text(&redaction.name(&detail)),
-                redaction => self.index.text(&shown(&detail, redaction)),
-            };
+        if let Some(detail) = detail {
+            row.detail = self.index.text(&index::shortened(&detail));
         }
         if let Some((code, text)) = error {
-            let text = text.map(|text| shown(&text, &self.redaction)).unwrap_or_default();
+            let text = text.map(|text| index::shortened(&text)).unwrap_or_default();
             row.error = self.index.text(format!("{code} {text}").trim());
         }
     }
@@ -363,13 +332,8 @@ impl Report {
             self.pieces.leave_out();
             return Ok(());
         }
-        let place = match self.redaction {
-            None => {
-                self.secrets += secrets::ranges(&line.bytes).count() as u64;
-                self.pieces.place(line.location.byte, &line.bytes)?
-            }
-            Some(_) => Place::default(),
-        };
+        self.count_secrets(&line.bytes);
+        let place = self.pieces.place(line.location.byte, &line.bytes)?;
         self.index.push(Row::log_line(line, place));
         Ok(())
     }
@@ -387,7 +351,7 @@ impl Report {
     /// The output is not writable.
     pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<Left> {
         let facts = serde_json::json!({
-            "title": title, "secrets": self.secrets, "redacted": self.redaction.is_some(), "sessions": self.sessions,
+            "title": title, "secrets": self.secrets, "redacted": self.redacted, "sessions": self.sessions,
             "chosenBy": self.chosen_by, "leftOut": self.left_out, "verdicts": self.verdicts,
         });
         let chosen = self.pieces.choose(self.index.marked(), self.limit);

@@ -14,7 +14,6 @@ use crate::context::{JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::diagnostic;
 use crate::json::{self, pretty};
 use crate::record::Sender;
-use crate::redact::{redact, redact_name, unique};
 use crate::register::examples::{Example, Examples, Snippet};
 use crate::register::output::{self, Files, Product, WriteError};
 
@@ -23,22 +22,17 @@ const LONGEST_METHOD: usize = 80;
 
 /// Makes a building block from a capture.
 ///
-/// With `redacted`, the block contains only the shape of messages (see [`redact`](crate::redact)), and not the names of
-/// the logs.
-///
 /// # Errors
 ///
 /// If YAML cannot hold the examples; no such case is known.
-pub fn block(capture: &Capture, redacted: bool) -> Result<Files, serde_saphyr::ser_error::Error> {
+pub fn block(capture: &Capture) -> Result<Files, serde_saphyr::ser_error::Error> {
     let mut names = HashSet::new();
-    let examples = capture.chosen().map(|chosen| example(chosen, redacted, &mut names)).collect();
+    let examples = capture.chosen().map(|chosen| example(chosen, &mut names)).collect();
     let examples = Examples { examples, ..Examples::default() };
-    let mut files = Files::from([
-        ("description.md".to_owned(), description(redacted)),
-        ("examples.yaml".to_owned(), examples.to_yaml()?),
-    ]);
+    let mut files =
+        Files::from([("description.md".to_owned(), description()), ("examples.yaml".to_owned(), examples.to_yaml()?)]);
     for (problem, message) in capture.faulty() {
-        files.insert(format!("tests/{}-fail.json", slug(problem.name())), text(message, None, redacted));
+        files.insert(format!("tests/{}-fail.json", slug(problem.name())), text(message));
     }
     files.insert(Product::BLOCK.marker.to_owned(), metadata(&files));
     Ok(files)
@@ -65,29 +59,19 @@ fn metadata(files: &Files) -> String {
     format!("{metadata:#}\n")
 }
 
-fn description(redacted: bool) -> String {
-    let mut text = "\
+fn description() -> String {
+    "\
 # Captured JSON-RPC traffic
 
 Each example is an exchange as it was captured: a call and its answer, a call that nothing answered, or a notification. Of
 all exchanges with the same method and outcome it is the shortest.
 "
-    .to_owned();
-    if redacted {
-        text.push_str(
-            "\n\
-Strings and long numbers are placeholders of the same shape: `x` stands for a letter, `0` for a digit. What the protocols
-themselves define is as it was: names of methods, members and tools, codes of errors, versions.
-",
-        );
-    }
-    text
+    .to_owned()
 }
 
-fn example(chosen: &Chosen, redacted: bool, names: &mut HashSet<String>) -> Example {
+fn example(chosen: &Chosen, names: &mut HashSet<String>) -> Example {
     let method = chosen.subject.method.as_deref();
-    let shown = method.map(|method| if redacted { redact_name(method) } else { Cow::Borrowed(method) });
-    let shown = shown.as_deref().map_or_else(|| "unreadable call".to_owned(), printable);
+    let shown = method.map_or_else(|| "unreadable call".to_owned(), printable);
     let caller = match chosen.subject.caller {
         Some(Sender::Client) => " from the client",
         Some(Sender::Server) => " from the server",
@@ -96,36 +80,26 @@ fn example(chosen: &Chosen, redacted: bool, names: &mut HashSet<String>) -> Exam
     let title = format!("{shown}{caller}: {}", in_title(&chosen.outcome));
     let call = chosen.exchange.call.iter().map(|side| {
         let element = if chosen.outcome == CallOutcome::Notification { "#Notification" } else { "#Request" };
-        snippet(side, method, redacted, element)
+        snippet(side, element)
     });
     let answer = chosen.exchange.answer.iter().map(|side| {
         let element = answer_element(&chosen.outcome, chosen.exchange.call.is_none());
-        snippet(side, method, redacted, element)
+        snippet(side, element)
     });
     let snippets = call.chain(answer).collect();
     let base_output_filename = Some(unique(&slug(&title), names));
-    Example {
-        content: Some(content(chosen, redacted)),
-        title: Some(title),
-        base_output_filename,
-        snippets,
-        ..Example::default()
-    }
+    Example { content: Some(content(chosen)), title: Some(title), base_output_filename, snippets, ..Example::default() }
 }
 
-fn snippet(side: &Side, method: Option<&str>, redacted: bool, element: &str) -> Snippet {
+fn snippet(side: &Side, element: &str) -> Snippet {
     let schema_ref = Some(element.to_owned());
-    Snippet { schema_ref, ..Snippet::new("json", text(&side.text, method, redacted)) }
+    Snippet { schema_ref, ..Snippet::new("json", text(&side.text)) }
 }
 
 /// Formats a message for people, with a line end.
-fn text(message: &str, method: Option<&str>, redacted: bool) -> String {
-    let mut text = Cow::Borrowed(message);
-    if redacted && let Ok(value) = json::parse(message.as_bytes()) {
-        text = Cow::Owned(redact(&value, method));
-    }
+fn text(message: &str) -> String {
     // The program wrote this text, so it is valid JSON.
-    let mut text = json::parse(text.as_bytes()).map_or_else(|_| text.clone().into_owned(), |value| pretty(&value));
+    let mut text = json::parse(message.as_bytes()).map_or_else(|_| message.to_owned(), |value| pretty(&value));
     text.push('\n');
     // These characters are valid in JSON, but not in YAML.
     text.replace('\u{FFFE}', "\\uFFFE").replace('\u{FFFF}', "\\uFFFF")
@@ -171,7 +145,7 @@ fn answer_element(outcome: &CallOutcome, unread: bool) -> &'static str {
 }
 
 /// Describes the example in Markdown.
-fn content(chosen: &Chosen, redacted: bool) -> String {
+fn content(chosen: &Chosen) -> String {
     let how = match &chosen.outcome {
         CallOutcome::Result => "The call succeeded.".to_owned(),
         CallOutcome::ToolFailure => {
@@ -187,12 +161,11 @@ fn content(chosen: &Chosen, redacted: bool) -> String {
         [one] => format!("record {one}"),
         several => format!("records {}", several.join(" and ")),
     };
-    let log = if redacted { String::new() } else { format!(" of `{}`", printable(&chosen.exchange.log)) };
     let count = match chosen.count {
         1 => "Seen once".to_owned(),
         count => format!("The shortest of {count}"),
     };
-    let mut text = format!("{how} {count}: {records}{log}.");
+    let mut text = format!("{how} {count}: {records} of `{}`.", printable(&chosen.exchange.log));
     if sides.iter().any(|side| side.name.element.is_some()) {
         text.push_str(" Sent in a batch.");
     }
@@ -211,6 +184,17 @@ fn printable(name: &str) -> String {
         text.push('…');
     }
     text
+}
+
+/// Returns the name, or a name made from it that is not in `taken`; adds it there.
+fn unique(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut candidate = name.to_owned();
+    let mut copy = 1_u64;
+    while !taken.insert(candidate.clone()) {
+        copy += 1;
+        candidate = format!("{name}-{copy}");
+    }
+    candidate
 }
 
 /// Converts a title to a file name that is valid on any system.

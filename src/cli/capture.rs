@@ -24,14 +24,6 @@ pub struct CaptureCommand {
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: PathBuf,
 
-    /// Replace strings and long numbers with placeholders, also in ids and error messages
-    ///
-    /// A letter becomes `x`, a digit `0`; punctuation stays, so that dates, URIs and paths keep their shape. What stays:
-    /// names of methods, members, tools and prompts that look like names and have few digits, versions of protocols, words
-    /// that the protocols define, codes of errors, and numbers of up to 6 digits.
-    #[arg(long, help_heading = "Output")]
-    redact: bool,
-
     /// Print only errors
     #[arg(long, help_heading = "Output")]
     quiet: bool,
@@ -56,12 +48,12 @@ impl CaptureCommand {
                 left_out(&capture)
             );
         }
-        let files = block(&capture, self.redact)?;
+        let files = block(&capture)?;
         if let Some((file, text)) = files.iter().find(|(_, text)| text.len() as u64 > MAX_FILE) {
             let much = text.len();
             bail!(
                 "{file} would have {much} bytes, and `register` reads no more than {MAX_FILE}: leave out the log with the \
-                 longest messages, or shorten them with --redact"
+                 longest messages, or the payloads with --metadata-only"
             );
         }
         write(&files, output)?;

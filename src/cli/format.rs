@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::input::{InputSource, files, sources};
 use super::read::{named, parse_size};
+use super::redact::RedactArgs;
 use super::{Failure, told};
 
 /// Options of every command that reads logs.
@@ -40,6 +41,9 @@ pub struct FormatArgs {
     /// Skip records longer than N bytes; K, M and G stand for KiB, MiB and GiB
     #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size, hide_short_help = true)]
     max_record_size: usize,
+
+    #[command(flatten)]
+    pub redact: RedactArgs,
 }
 
 #[derive(Debug, Clone)]
@@ -49,9 +53,14 @@ enum From {
 }
 
 impl FormatArgs {
-    /// Returns the logs at paths, without opening them.
+    /// Returns the logs at paths, without opening them unless they are redacted.
     pub fn sources(&self, paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
-        sources(&files(paths, self.recursive)?, base)
+        let mut sources = sources(&files(paths, self.recursive)?, base)?;
+        if self.redact.is_on() {
+            let keeps_iri = base.is_some() && sources.len() == 1;
+            self.redact.apply(&mut sources, &self.options()?, keeps_iri)?;
+        }
+        Ok(sources)
     }
 
     /// Returns the options for reading.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -36,6 +36,8 @@ pub struct InputSource {
     pub follow: Option<Arc<AtomicBool>>,
     /// A copy of its content when it was opened, if it is read more than once.
     kept: Option<Kept>,
+    /// The name in place of the file's, if `kept` is the redacted log.
+    alias: Option<String>,
     /// The tables that contain it, if its path is a folder of tables, and its index among their logs.
     tables: Option<(Arc<TableLogs>, usize)>,
 }
@@ -175,7 +177,7 @@ pub fn folders_in(path: &Path) -> u64 {
 impl InputSource {
     /// Creates an input without an IRI.
     fn new(path: Option<PathBuf>, iri_stated: bool) -> Self {
-        Self { path, iri: String::new(), iri_stated, follow: None, kept: None, tables: None }
+        Self { path, iri: String::new(), iri_stated, follow: None, kept: None, alias: None, tables: None }
     }
 
     /// Returns the RDF syntax of the file; `None` for a log.
@@ -194,15 +196,35 @@ impl InputSource {
 
     /// Returns its name in messages to the user.
     pub fn name(&self) -> String {
-        match &self.path {
-            Some(path) => shown(path),
-            None => "standard input".to_owned(),
+        match (&self.alias, &self.path) {
+            (Some(alias), _) => alias.clone(),
+            (None, Some(path)) => shown(path),
+            (None, None) => "standard input".to_owned(),
         }
     }
 
     /// Returns its file name without folders.
     pub fn file_name(&self) -> String {
-        self.path.as_deref().map_or_else(|| "stdin".to_owned(), file_name)
+        self.alias.clone().unwrap_or_else(|| self.path.as_deref().map_or_else(|| "stdin".to_owned(), file_name))
+    }
+
+    /// True if it is redacted.
+    pub fn is_redacted(&self) -> bool {
+        self.alias.is_some()
+    }
+
+    /// Replaces the content, the name and, unless `keeps_iri`, the IRI.
+    pub fn replace(&mut self, log: &[u8], name: String, keeps_iri: bool) -> Result<(), Failure> {
+        let mut file = tempfile::tempfile().context("cannot keep the redacted log")?;
+        file.write_all(log).context("cannot keep the redacted log")?;
+        self.kept = Some(Kept { file: Arc::new(file), at: 0 });
+        if !keeps_iri {
+            // The last segment of a stated IRI is the name of the file.
+            let stated = self.iri.rsplit_once('/').filter(|_| self.iri_stated);
+            self.iri = stated.map_or_else(|| format!("urn:rpcgraph:{name}"), |(base, _)| format!("{base}/{name}"));
+        }
+        self.alias = Some(name);
+        Ok(())
     }
 
     /// Returns its path; for standard input, the system's path for it.
@@ -277,6 +299,9 @@ impl InputSource {
     pub fn open(&self) -> Result<Log, Failure> {
         if self.tables.is_some() {
             bail!("{} is a folder of tables, and here logs are read: name the logs", self.name());
+        }
+        if let (Some(alias), Some(kept)) = (&self.alias, &self.kept) {
+            return Ok(Log::read(alias, kept.clone()).with_base(&self.iri)?);
         }
         let log = match (&self.path, &self.follow) {
             (Some(path), None) => match &self.kept {

@@ -1,6 +1,7 @@
 //! `mcp`: a log as an MCP server on standard input and output.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,9 +47,19 @@ impl McpCommand {
             anyhow::bail!("standard input carries the messages of MCP: name a file");
         }
         let absolute = |path: &PathBuf| std::path::absolute(path);
+        let mut forwarded = forwarded();
+        // One key for the processes of all calls.
+        let redact = &self.input.format.redact;
+        let mut key_file = tempfile::NamedTempFile::new()?;
+        if redact.is_on() && redact.key_file.is_none() {
+            let mut key = [0; 32];
+            getrandom::fill(&mut key)?;
+            key_file.write_all(&key)?;
+            forwarded.push([OsStr::new("--key-file="), key_file.path().as_os_str()].join(OsStr::new("")));
+        }
         let options = McpOptions {
             program: std::env::current_exe()?,
-            options: forwarded(),
+            options: forwarded,
             inputs: self.input.inputs.iter().map(absolute).collect::<Result<_, _>>()?,
             allowed: self.allow.clone(),
             budget: usize::try_from(self.budget)?,

@@ -34,7 +34,7 @@ pub struct InputArgs {
     pub inputs: Vec<PathBuf>,
 
     #[command(flatten)]
-    format: FormatArgs,
+    pub format: FormatArgs,
 
     /// Show progress on standard error: `auto` on a terminal, after a second
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]

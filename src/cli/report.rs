@@ -25,10 +25,6 @@ pub struct ReportCommand {
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
 
-    /// Replace strings and long numbers with placeholders; equal ones stay equal within the page
-    #[arg(long, help_heading = "Output")]
-    redact: bool,
-
     /// Keep the text of every message; without it, up to 20 MB, failures first
     #[arg(long, help_heading = "Output")]
     full: bool,
@@ -47,12 +43,12 @@ pub struct ReportCommand {
 
 impl ReportCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let options = self.input.options()?;
+        let (options, redacted) = (self.input.options()?, self.input.format.redact.is_on());
         let mut sources = self.input.sources(None)?;
         self.target.check(sources.iter().map(InputSource::path))?;
         let limit = (!self.full).then_some(DEFAULT_LIMIT);
         let choice = Choice::new(&[], &self.filter);
-        let chosen_by = Some(self.filter.said(!self.redact)).filter(|said| !said.is_empty());
+        let chosen_by = Some(self.filter.said(!redacted)).filter(|said| !said.is_empty());
         let (mut chosen, mut nothing) = (None, None);
         if chosen_by.is_some() {
             sources.iter_mut().try_for_each(InputSource::keep)?;
@@ -64,11 +60,10 @@ impl ReportCommand {
             }
         }
         let verdicts = if chosen_by.is_none() { verdicts(&sources, &options)? } else { None };
-        let mut report = Report::new(&ReportOptions { redact: self.redact, limit, chosen_by, verdicts })?;
+        let mut report = Report::new(&ReportOptions { redacted, limit, chosen_by, verdicts })?;
         let unread = self.input.read_each(&sources, self.quiet, |source, read| {
-            let name = if self.redact { format!("log {}", report.logs() + 1) } else { source.file_name() };
             let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));
-            report.read_chosen(&name, read, &options, messages)
+            report.read_chosen(&source.file_name(), read, &options, messages)
         })?;
         if let Some(nothing) = nothing {
             return Err(nothing);
@@ -78,10 +73,8 @@ impl ReportCommand {
             say(&format!("{}; there is no page", counted(secrets, "possible secret")));
             return Ok(Outcome::Findings);
         }
-        let title = self.title.clone().unwrap_or_else(|| match self.redact {
-            true => "Redacted log".to_owned(),
-            false => sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", "),
-        });
+        let names = || sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", ");
+        let title = self.title.clone().unwrap_or_else(names);
         let mut output = self.target.open(false)?;
         let left = report
             .write(&title, &mut output)

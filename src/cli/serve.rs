@@ -74,6 +74,9 @@ const PLAIN: GraphArgs = GraphArgs { strict: false, provenance: false, log_lines
 impl ServeCommand {
     pub fn run(&self) -> Result<Outcome, Failure> {
         ctrlc::set_handler(|| std::process::exit(0)).context("cannot listen for Ctrl-C")?;
+        if self.read.input.format.redact.is_on() {
+            bail!("serve reads logs as they are: redact the log first, and serve that");
+        }
         let mut sources = if self.store.is_some() { Vec::new() } else { self.read.sources()? };
         #[cfg(target_os = "linux")]
         if let Some(handed) = Handed::get()? {

@@ -188,7 +188,7 @@ pub(super) fn unescape(string: &[u8]) -> Option<Cow<'_, [u8]>> {
 }
 
 /// Returns the text of a JSON string, given from after its quote.
-pub(super) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
     let plain = mark(rest);
     if rest.get(plain) != Some(&b'\\') {
         return Cow::Borrowed(&rest[..plain]);
@@ -266,6 +266,23 @@ pub(super) fn is_message(object: &RawObject<'_>) -> bool {
     let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
     let answer = object.has("id") && (object.has("result") || object.has("error"));
     object.has("jsonrpc") || call || answer
+}
+
+/// What an object that is a message says of itself.
+pub(crate) struct MessageLook {
+    /// The method of a call.
+    pub method: Option<String>,
+}
+
+/// Looks at the object at the beginning of `text`. `None` if it is not a message.
+pub(crate) fn message_look(text: &[u8]) -> Option<MessageLook> {
+    let object = RawObject::parse(text).filter(is_message)?;
+    Some(MessageLook { method: object.string("method").map(Cow::into_owned) })
+}
+
+/// True if the object at the beginning of `text` has a member with this name.
+pub(crate) fn has_member(text: &[u8], name: &str) -> bool {
+    RawObject::parse(text).is_some_and(|object| object.has(name))
 }
 
 /// Returns the side that a value names, given the names of client and server.

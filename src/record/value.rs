@@ -27,6 +27,16 @@ pub(super) fn value(input: &[u8]) -> Extent {
     }
 }
 
+/// Returns the size of the value at the start of `input`, in bytes; if it is cut off or has a syntax error, the number of
+/// bytes that were examined.
+pub(crate) fn whole_value(input: &[u8]) -> Result<usize, usize> {
+    match value(input) {
+        Extent::Whole(length) => Ok(length),
+        Extent::Incomplete => Err(input.len()),
+        Extent::Broken(at) => Err(at),
+    }
+}
+
 /// Returns the size of the string at the start of `input`, in bytes, if it is whole and has only short escape
 /// sequences. Most strings are like this, and this check is the fastest.
 fn string(input: &[u8]) -> Option<usize> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use memchr::memmem;
 use regex::bytes::Regex;
 
 use crate::json::{self, Cursor};
@@ -128,14 +129,34 @@ fn name<'a>(cursor: &mut Cursor<'a>, path: &mut [Step<'a>]) {
 
 /// Masks a secret: shows its first characters if it is long enough to stay secret.
 fn mask(found: &str) -> String {
-    // Text after the name of the member or variable; in a URL, the password.
-    let password = found.strip_suffix('@').and_then(|url| url.rsplit(':').next());
-    let secret = password.unwrap_or_else(|| found.trim_end_matches('=').rsplit(['"', '=']).next().unwrap_or(found));
-    if secret.starts_with("-----BEGIN") {
+    let secret = secret(found);
+    if secret.starts_with(PEM) {
         return secret.to_owned();
     }
     let shown = if secret.len() < 16 { 0 } else { 4 };
     secret.chars().take(shown).chain(['…']).collect()
+}
+
+const PEM: &str = "-----BEGIN";
+
+/// Returns the secret: the text after the name of the member or variable; in a URL, the password.
+fn secret(found: &str) -> &str {
+    let password = found.strip_suffix('@').and_then(|url| url.rsplit(':').next());
+    password.unwrap_or_else(|| found.trim_end_matches('=').rsplit(['"', '=']).next().unwrap_or(found))
+}
+
+/// Returns the ranges of secrets without the names of their members, and of private keys up to their end.
+pub(crate) fn hidden(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    ranges(text).map(move |range| {
+        let found = str::from_utf8(&text[range.clone()]).unwrap_or_default();
+        if found.starts_with(PEM) {
+            let rest = &text[range.end..];
+            let end = memmem::find(rest, b"-----END").or_else(|| memchr::memchr(b'"', rest)).unwrap_or(rest.len());
+            return range.end..range.end + end;
+        }
+        let start = range.start + found.find(secret(found)).unwrap_or_default();
+        start..if found.ends_with('@') { range.end - 1 } else { range.end }
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use super::pieces::Place;
 use crate::json::{Value, quoted};
 use crate::message::{ErrorMember, Id, Message, Problem};
 use crate::record::{Format, LogLine, Sender, Time};
-use crate::redact::{Redaction, redact_version};
 use crate::session::Annotated;
 
 /// The maximum length of a text in the index, in characters.
@@ -188,20 +187,18 @@ impl LogFacts {
     }
 
     /// Records the facts from a message of the handshake.
-    pub fn handshake(&mut self, message: &Message<'_>, redaction: Option<&Redaction>) {
+    pub fn handshake(&mut self, message: &Message<'_>) {
         let Some(payload) = message.params.as_ref().or(message.result.as_ref()) else { return };
         let payload = payload.value();
-        let shown = |text: &str| redaction.map_or_else(|| shortened(text), |redaction| redaction.text(text));
         let who = |member: &str| {
             let info = payload.member(member)?;
             let part = |name| info.member(name).and_then(Value::to_cow).unwrap_or_default();
-            Some(shown(format!("{} {}", part("name"), part("version")).trim()))
+            Some(shortened(format!("{} {}", part("name"), part("version")).trim()))
         };
         self.client = self.client.take().or_else(|| who("clientInfo"));
         self.server = self.server.take().or_else(|| who("serverInfo"));
         if let Some(version) = payload.member("protocolVersion").and_then(Value::to_cow) {
-            self.protocol
-                .push(redaction.map_or_else(|| shortened(&version), |_| redact_version(&version).into_owned()));
+            self.protocol.push(shortened(&version));
             self.protocol.dedup();
         }
     }
@@ -284,11 +281,8 @@ pub(super) fn id(id: &Id<'_>) -> String {
 /// An error's code, and its message.
 type Failure<'m> = (Cow<'m, str>, Option<Cow<'m, str>>);
 
-/// The subject of a message; true if it is the name of a tool or a prompt.
-type Detail = (String, bool);
-
 /// Returns the subject of a message, and its failure.
-pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<Detail>, Option<Failure<'m>>) {
+pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<String>, Option<Failure<'m>>) {
     let error = match &message.error {
         Some(ErrorMember::Object(error)) => {
             Some((error.code.as_deref().unwrap_or("error").into(), error.message.as_deref().map(Cow::Borrowed)))
@@ -307,9 +301,7 @@ pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<Detail>,
         let value = params.value();
         let of = |name: &str| value.member(name).and_then(Value::to_cow).map(Cow::into_owned);
         let document = || value.member("textDocument")?.member("uri")?.to_cow().map(Cow::into_owned);
-        let is_name = matches!(message.method.as_deref(), Some("tools/call" | "prompts/get"));
-        let name = of("name").map(|name| (name, is_name));
-        name.or_else(|| Some((of("uri").or_else(document)?, false)))
+        of("name").or_else(|| of("uri")).or_else(document)
     });
     (detail, error)
 }

@@ -8,10 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::json::write_str;
-use crate::record::Sender;
-use crate::session::Annotated;
-
 /// The maximum number of messages in a piece, and the approximate size of its text, in bytes.
 const MESSAGES: usize = 1_000;
 const BYTES: usize = 1 << 20;
@@ -90,8 +86,6 @@ pub(super) struct Pieces {
     /// Texts that the log has in another form: in strings, or in parts.
     own: OpenPiece,
     own_text: Vec<u8>,
-    /// True if redacted texts replace the log itself.
-    is_redacted: bool,
     /// True if the log itself is left out, except for the texts of some messages.
     is_chosen: bool,
 }
@@ -107,14 +101,13 @@ impl Pieces {
             log: OpenPiece::default(),
             own: OpenPiece::default(),
             own_text: Vec::new(),
-            is_redacted: false,
             is_chosen: false,
         })
     }
 
     /// Begins a log.
-    pub fn begin(&mut self, window: Arc<Mutex<Window>>, is_redacted: bool, is_chosen: bool) {
-        (self.window, self.is_redacted, self.is_chosen) = (window, is_redacted, is_chosen);
+    pub fn begin(&mut self, window: Arc<Mutex<Window>>, is_chosen: bool) {
+        (self.window, self.is_chosen) = (window, is_chosen);
         self.log = self.open();
         self.own = self.open();
     }
@@ -167,32 +160,10 @@ impl Pieces {
         window.bytes.clear();
     }
 
-    /// Stores a message on a line with other known facts about it, in place of the log, which is discarded.
-    pub fn own_line(&mut self, node: &Annotated<'_>, text: &str) -> io::Result<Place> {
-        self.leave_out();
-        if text.is_empty() {
-            return Ok(Place::default());
-        }
-        let mut front = String::from("{");
-        if let Some(time) = node.time {
-            front.push_str("\"time\":");
-            write_str(&time.to_string(), &mut front);
-            front.push(',');
-        }
-        if let Some(sender) = node.sender {
-            front.push_str(&format!("\"sender\":\"{}\",", if sender == Sender::Client { "client" } else { "server" }));
-        }
-        front.push_str("\"message\":");
-        let place = self.own(front.as_bytes())?;
-        self.own_text.extend_from_slice(text.as_bytes());
-        self.own_text.extend_from_slice(b"}\n");
-        Ok(placed(place.piece, place.start as usize + front.len(), text.len()))
-    }
-
     fn end_own(&mut self) -> io::Result<()> {
         let text = std::mem::take(&mut self.own_text);
         if !text.is_empty() {
-            self.write(self.own.number, self.is_redacted, &text)?;
+            self.write(self.own.number, false, &text)?;
             self.own = self.open();
         }
         Ok(())
@@ -202,7 +173,7 @@ impl Pieces {
     pub fn end(&mut self) -> io::Result<()> {
         self.end_own()?;
         let rest = std::mem::take(&mut *lock(&self.window));
-        if rest.bytes.is_empty() || self.is_redacted || self.is_chosen {
+        if rest.bytes.is_empty() || self.is_chosen {
             return Ok(());
         }
         self.write(self.log.number, true, &rest.bytes)

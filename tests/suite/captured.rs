@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rpcgraph::capture::{Capture, block, write};
 use rpcgraph::record::ReaderOptions;
+use rpcgraph::redact::{RedactOptions, Redactor};
 use rpcgraph::register::MAX_FILE;
 
 use rpcgraph::register::{Register, RegisterOptions};
@@ -48,7 +49,7 @@ fn the_way_from_a_log_to_a_register() {
     assert_eq!(place.read("traffic/examples.yaml"), made);
     place.run_with(&["capture", "-", "-o", "traffic", "--quiet", "--redact"], LOG).quietly();
     let redacted = String::from_utf8(place.read("traffic/examples.yaml")).unwrap();
-    assert!(redacted.contains("xxxxx, xxx") && !redacted.contains("Ida") && !redacted.contains("Eva"), "{redacted}");
+    assert!(!redacted.contains("Ida") && !redacted.contains("Eva"), "{redacted}");
     place.run(&["register", "traffic", "-o", "build", "--quiet"]).quietly();
 }
 
@@ -98,7 +99,7 @@ fn what_cannot_be_done_is_said() {
     place.put("long.log", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}}\n{answer}"));
     let ran = place.run(&["capture", "long.log", "-o", "out"]);
     ran.began(2, "error: examples.yaml would have ");
-    place.run(&["capture", "long.log", "-o", "short", "--redact", "--quiet"]).quietly();
+    place.run(&["capture", "long.log", "-o", "short", "--metadata-only", "--quiet"]).quietly();
     place.run(&["register", "short", "-o", "out", "--quiet"]).quietly();
 
     // What the author put there is not taken away.
@@ -131,7 +132,8 @@ fn every_log_registers() {
         if bytes.len() > 200_000 {
             continue;
         }
-        for redacted in [false, true] {
+        let redacted = Redactor::new(b"key", RedactOptions::default()).log(&bytes);
+        for bytes in [bytes, redacted] {
             let mut capture = Capture::new();
             if capture.read("log", bytes.as_slice(), &ReaderOptions::default()).is_err() {
                 continue;
@@ -141,7 +143,7 @@ fn every_log_registers() {
             }
             let folder = tempfile::tempdir().unwrap();
             let folder = folder.path().join("block");
-            write(&block(&capture, redacted).unwrap(), &folder).unwrap();
+            write(&block(&capture).unwrap(), &folder).unwrap();
             let register = register(&folder);
             assert_passes(&register, &name);
             examples += register.blocks[0].report.items.len();

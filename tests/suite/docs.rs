@@ -327,7 +327,7 @@ fn examples_of_help_are_run() {
         fs::create_dir_all(folder.path().join(shell)).unwrap();
     }
     let commands =
-        "convert query check ask errors show rebuild load register capture vocab formats detect completions man";
+        "convert query check ask errors show rebuild load redact register capture vocab formats detect completions man";
     let mut run = 0;
     for example in commands.split(' ').flat_map(examples_of_help) {
         // `man` itself is not everywhere, and what follows a log does not end.

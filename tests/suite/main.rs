@@ -43,6 +43,7 @@ mod query;
 mod reasoners;
 mod rebuild;
 mod record;
+mod redact;
 mod register;
 mod renderings;
 mod report;

@@ -11,6 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
 use oxrdf::Quad;
 use rpcgraph::record::ReaderOptions;
+use rpcgraph::redact::{RedactOptions, Redactor};
 use rpcgraph::report::{Left, Report, ReportOptions};
 use rpcgraph::{Log, Query, Syntax};
 use serde_json::Value;
@@ -19,8 +20,8 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::{LOG, Place};
 use crate::support::{BASE, assert_isomorphic, corpora, files, own};
 
-fn options(redact: bool, limit: Option<u64>) -> ReportOptions {
-    ReportOptions { redact, limit, chosen_by: None, verdicts: None }
+fn options(redacted: bool, limit: Option<u64>) -> ReportOptions {
+    ReportOptions { redacted, limit, chosen_by: None, verdicts: None }
 }
 
 fn page(log: &[u8], options: &ReportOptions) -> (String, Left) {
@@ -32,7 +33,7 @@ fn page(log: &[u8], options: &ReportOptions) -> (String, Left) {
 }
 
 /// What is in the page's compressed scripts whose id begins so.
-fn inflated(page: &str, id: &str) -> Vec<u8> {
+pub fn inflated(page: &str, id: &str) -> Vec<u8> {
     let mut all = Vec::new();
     for line in page.lines().filter(|line| line.contains(&format!("gzip\" id=\"{id}"))) {
         let text = line.split(['>', '<']).nth(2).unwrap();
@@ -133,53 +134,6 @@ fn nothing_of_a_log_is_markup() {
     assert_isomorphic(&graph(hostile.as_bytes()), &graph(page.as_bytes()), "hostile");
 }
 
-#[test]
-fn a_redacted_page_keeps_shapes_and_joins_only() {
-    let log = r#"{"jsonrpc":"2.0","id":"hunter2-a","method":"tools/call","params":{"name":"login","arguments":{"password":"hunter2","other":"hunter3","again":"hunter2"}}}
-{"jsonrpc":"2.0","id":"hunter2-a","error":{"code":-32000,"message":"no hunter2"}}
-plain hunter2 text
-"#;
-    let (page, left) = page(log.as_bytes(), &options(true, None));
-    let all = [page.clone().into_bytes(), inflated(&page, "index"), inflated(&page, "piece-")].concat();
-    let all = String::from_utf8(all).unwrap();
-    assert!(!all.contains("hunter"), "{all}");
-    assert_eq!(left.without_text, 1);
-    let pieces = String::from_utf8(inflated(&page, "piece-")).unwrap();
-    let request: Value = serde_json::from_str(pieces.lines().next().unwrap()).unwrap();
-    let arguments = &request["message"]["params"]["arguments"];
-    assert_eq!(arguments["password"], arguments["again"]);
-    assert_ne!(arguments["password"], arguments["other"]);
-    assert_eq!(index(&page)["answers"][1], 0);
-    let summary =
-        Log::read("page", std::io::Cursor::new(page.into_bytes())).write_to(Vec::new(), Syntax::Turtle).unwrap();
-    assert_eq!((summary.records, summary.messages), (2, [1, 0, 0, 1]));
-}
-
-/// A tool has one name on the page: where it is listed, and where it is called. Two tools have two.
-#[test]
-fn a_redacted_page_joins_tools_and_their_calls() {
-    let names = ["login", "Ida's notes", "Eva's notes", "sk-abcdefghijklmnopqrst"];
-    let listed: Vec<_> = names.iter().map(|name| serde_json::json!({ "name": name })).collect();
-    let mut log = format!(
-        "{{\"id\":9,\"method\":\"tools/list\"}}\n{}\n",
-        serde_json::json!({ "id": 9, "result": { "tools": listed } })
-    );
-    for (id, name) in names.iter().enumerate() {
-        let call = serde_json::json!({ "id": id, "method": "tools/call", "params": { "name": name } });
-        log.push_str(&format!("{call}\n"));
-    }
-    let (page, _) = page(log.as_bytes(), &options(true, None));
-    let texts = &serde_json::from_slice::<Value>(&inflated(&page, "index")).unwrap()["texts"];
-    let details = index(&page)["detail"].as_array().unwrap()[2..].to_vec();
-    let called: Vec<_> = details.iter().map(|detail| &texts[detail.as_u64().unwrap() as usize]).collect();
-    let pieces = String::from_utf8(inflated(&page, "piece-")).unwrap();
-    let list: Value = serde_json::from_str(pieces.lines().nth(1).unwrap()).unwrap();
-    let tools = list["message"]["result"]["tools"].as_array().unwrap();
-    assert_eq!(called, tools.iter().map(|tool| &tool["name"]).collect::<Vec<_>>());
-    assert_eq!(called[0], "login");
-    assert_eq!(called.iter().map(|name| name.to_string()).collect::<BTreeSet<_>>().len(), names.len());
-}
-
 /// Each is counted, wherever it stands; of a redacted page none is left.
 #[test]
 fn planted_secrets_are_counted_and_taken_out() {
@@ -202,7 +156,8 @@ fn planted_secrets_are_counted_and_taken_out() {
     let mut report = Report::new(&ReportOptions::default()).unwrap();
     report.read("log", log.as_bytes(), &ReaderOptions::default()).unwrap();
     assert_eq!(report.secrets(), secrets.len() as u64 * 5);
-    let (page, _) = page(log.as_bytes(), &options(true, None));
+    let redacted = Redactor::new(b"key", RedactOptions::default()).log(log.as_bytes());
+    let (page, _) = page(&redacted, &options(true, None));
     let all = [page.clone().into_bytes(), inflated(&page, "index"), inflated(&page, "piece-")].concat();
     let all = String::from_utf8(all).unwrap();
     for secret in secrets.iter().copied().chain(["hunter"]) {
@@ -283,9 +238,9 @@ fn a_page_of_chosen_messages() {
     assert!(ran.stderr.contains("the page holds no log that is whole"), "{}", ran.stderr);
     // Secrets are those of the page, and the values of filters are not told where placeholders stand.
     folder.run(&["report", "log", "-o", "page.html", "--id", "1"]).began(0, "note: 1 possible secret: ");
-    let redacted = page(&["--redact", "--contains", "k-left", "--limit", "1"]);
+    let redacted = page(&["--redact", "--id", "1", "--limit", "1"]);
     let all = [redacted.clone().into_bytes(), inflated(&redacted, "index"), inflated(&redacted, "piece-")].concat();
-    assert_eq!(facts(&redacted)["chosenBy"], "--contains --limit");
+    assert_eq!(facts(&redacted)["chosenBy"], "--id --limit");
     assert!(!String::from_utf8(all).unwrap().contains("k-left"));
     // Of several logs, each has its own; of standard input as well.
     folder.put("second", log);

@@ -51,10 +51,7 @@ function factsOf(row) {
   return list;
 }
 
-const absent = () =>
-  facts.redacted
-    ? "Its text was taken out: the page is redacted."
-    : "Its text is not in this page, which would be too large: make it with --full.";
+const absent = () => "Its text is not in this page, which would be too large: make it with --full.";
 
 /** A message as a tree and the text that the places of the tree are in; of a batch, the member. */
 function messageOf(row, text) {

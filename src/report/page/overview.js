@@ -184,7 +184,7 @@ async function notes(isHanging) {
   const text = last < 0 ? null : await textOf(last);
   if (text?.trim()) all.push(`The last text between the messages: ${visible(text.trim().slice(0, 300))}`);
   if (facts.secrets) all.push(`${counted(facts.secrets, "possible secret")} in this page: \`--redact\` puts placeholders there.`);
-  if (facts.redacted) all.push("Strings and long numbers are placeholders; equal ones were equal.");
+  if (facts.redacted) all.push("Redacted: equal placeholders were equal values.");
   if (facts.withoutText) all.push(`The texts of ${facts.withoutText} of ${counted(rows, "row")} are not in this page; \`--full\` has all.`);
   document.getElementById("notes").replaceChildren(...all.map((note) => el("li", {}, note)));
 }

@@ -1,0 +1,159 @@
+//! `redact`, and the option `--redact` of commands that read logs.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+
+use crate::log::redacted::{redacted, redacted_lines};
+use crate::record::{ReaderOptions, plain_text};
+use crate::redact::{RedactOptions, Redactor};
+use anyhow::{Context as _, bail};
+use clap::Args;
+
+use super::format::FormatArgs;
+use super::input::{InputSource, sources};
+use super::target::TargetArgs;
+use super::{Failure, Outcome, say};
+
+/// Options of redaction, each of which implies it.
+#[derive(Debug, Clone, Args)]
+pub struct RedactArgs {
+    /// Replace all that may be private with placeholders; `rpcgraph redact --help` says what stays
+    #[arg(long, hide_short_help = true, help_heading = "Redaction")]
+    redact: bool,
+
+    /// Keep the member NAME with its value, the value at a JSON Pointer into messages, or the string NAME; repeatable
+    #[arg(long, value_name = "NAME|POINTER", hide_short_help = true, help_heading = "Redaction")]
+    keep: Vec<String>,
+
+    /// Make the placeholders with the key in FILE, so that equal values in several logs have equal ones
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Redaction")]
+    pub key_file: Option<PathBuf>,
+
+    /// Replace only what looks like a password, a token or a key
+    #[arg(long, hide_short_help = true, help_heading = "Redaction")]
+    secrets_only: bool,
+
+    /// Leave out the parameters and the results of messages
+    #[arg(long, conflicts_with = "secrets_only", hide_short_help = true, help_heading = "Redaction")]
+    metadata_only: bool,
+
+    /// Add DAYS to dates that begin with the year and to Unix times; may be negative
+    #[arg(
+        long,
+        value_name = "DAYS",
+        default_value_t,
+        allow_negative_numbers = true,
+        hide_short_help = true,
+        help_heading = "Redaction"
+    )]
+    shift_times: i64,
+}
+
+impl RedactArgs {
+    /// True if an option of redaction is given.
+    pub fn is_on(&self) -> bool {
+        let Self { redact, keep, key_file, secrets_only, metadata_only, shift_times } = self;
+        *redact || !keep.is_empty() || key_file.is_some() || *secrets_only || *metadata_only || *shift_times != 0
+    }
+
+    /// Returns the redactor, with a random key unless there is a file.
+    pub fn redactor(&self) -> Result<Redactor, Failure> {
+        let mut key = vec![0; 32];
+        match &self.key_file {
+            Some(path) => {
+                key = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+                if key.len() < 16 {
+                    bail!("{} is too short for a key: it needs 16 bytes", path.display());
+                }
+            }
+            None => getrandom::fill(&mut key)?,
+        }
+        let options = RedactOptions {
+            keep: self.keep.clone(),
+            metadata_only: self.metadata_only,
+            secrets_only: self.secrets_only,
+            shift_days: self.shift_times,
+        };
+        Ok(Redactor::new(&key, options))
+    }
+
+    /// Replaces the content, the name and the IRI of each input, unless `keeps_iri`.
+    pub fn apply(&self, inputs: &mut [InputSource], options: &ReaderOptions, keeps_iri: bool) -> Result<(), Failure> {
+        let mut redactor = self.redactor()?;
+        for input in inputs {
+            let text = text_of(input)?;
+            let log = match redacted(&text, options, &mut redactor)? {
+                Some(log) => log,
+                None if options.is_stated() => return Err(unwritable(input)),
+                None => redacted_lines(&text, options, &mut redactor)?,
+            };
+            let name = redactor.name(&input.iri);
+            input.replace(&log, name, keeps_iri)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the text of a log, decompressed.
+fn text_of(input: &InputSource) -> Result<Vec<u8>, Failure> {
+    if input.rdf_format().is_some() {
+        bail!("{} is RDF, and redaction is for logs: redact the log, and convert that", input.name());
+    }
+    let mut text = Vec::new();
+    let read = plain_text(input.open()?.into_input().read).and_then(|mut read| read.read_to_end(&mut text));
+    read.with_context(|| format!("cannot read {}", input.name()))?;
+    Ok(text)
+}
+
+fn unwritable(input: &InputSource) -> Failure {
+    anyhow::anyhow!(
+        "{} cannot be redacted in its own format, since it would not read as before: `rpcgraph redact --as json-lines` \
+         writes its messages as JSON lines",
+        input.name()
+    )
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = include_str!("help/redact.txt").trim_end())]
+pub struct RedactCommand {
+    /// Log to redact; `-` or none for standard input
+    #[arg(value_name = "INPUT", help_heading = None)]
+    input: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// Write messages as JSON lines, not in the format of the log
+    #[arg(long = "as", value_name = "json-lines", value_parser = ["json-lines"], help_heading = "Output")]
+    lines: Option<String>,
+
+    /// Print only errors
+    #[arg(long, help_heading = "Output")]
+    quiet: bool,
+}
+
+impl RedactCommand {
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let paths: Vec<_> = self.input.iter().cloned().collect();
+        let inputs = sources(&paths, None)?;
+        let [input] = inputs.as_slice() else { bail!("tables hold several logs: redact the logs, and convert those") };
+        self.target.check(std::iter::once(input.path()))?;
+        let (options, mut redactor) = (self.format.options()?, self.format.redact.redactor()?);
+        let text = text_of(input)?;
+        let log = match self.lines {
+            Some(_) => redacted_lines(&text, &options, &mut redactor)?,
+            None => redacted(&text, &options, &mut redactor)?.ok_or_else(|| unwritable(input))?,
+        };
+        let mut output = self.target.open(false)?;
+        output.write_all(&log)?;
+        output.finish()?;
+        if !self.quiet {
+            say(&redactor.to_string());
+        }
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,410 @@
+//! Redaction: nothing private is left in any output, and the log reads, and answers questions, as before.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use rpcgraph::log::redacted::{redacted, redacted_lines};
+use rpcgraph::query::catalogue::names;
+use rpcgraph::record::ReaderOptions;
+use rpcgraph::redact::{RedactOptions, Redactor};
+use rpcgraph::{Log, Query};
+use serde_json::{Value, json};
+
+use crate::cli::Place;
+use crate::report::inflated;
+use crate::support::{logs, own};
+
+/// Secrets of many shapes.
+const SECRETS: &[&str] = &[
+    "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+    "AKIA0123456789ABCDEF",
+    "sk-proj-Zx81kkQpLm27vTtRs93Y",
+    "sk_live_51HxkQ2eZvKYlo2C",
+    "xoxb-123456789012-abcdefghijkl",
+    "glpat-0123456789abcdefghij",
+    "AIzaSyA0123456789abcdefghijklmnopqrstuv",
+    "npm_0123456789abcdefghijklmnopqrstuvwxyz",
+    "hvs.CAESIJ0123456789abcdefghijkl",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJpZGEifQ.c2lnbmF0dXJlLWhlcmU",
+    "Bearer q7w8e9r0t1y2u3i4o5p6",
+    "Basic aWRhOmh1bnRlcjItbG9uZw==",
+    "https://ida:hunter2pass@db7.corp.example.net:8443/v1?api_key=k9k8k7k6#frag",
+    "postgres://admin:pgsecretpw@10.20.30.40:5432/payroll",
+    "-----BEGIN RSA PRIVATE KEY-----MIIEowIBAAKCAQEAsecretbody",
+    "ida.meyer+private@corp-mail.example",
+    "/home/idameyer/.ssh/id_ed25519_work",
+    "C:\\Users\\IdaMeyer\\Documents\\salaries2025.xlsx",
+    "203.0.113.177",
+    "2001:db8:85a3::8a2e:370:7334",
+    "build-runner-77.internal.corp",
+    "9b2f61c4-7d3e-4a58-9c1b-5e8f0a6d2b47",
+    "+49 170 5551234987",
+    "(555) 867-5309221",
+    "4111 1111 1111 1234",
+    "5500005555555559",
+    "DE89370400440532013000",
+    "078-05-1120998",
+    "Ida Magdalena Meyerhoff",
+    "Björn Österåker-Sjöö",
+    "山田太郎の秘密鍵です",
+    "Секретный пароль",
+    "🔑🐈🏠🔒🚪🧷🪪🛂",
+    "correct horse battery staple",
+    "P@ssw0rd!Qz#9$",
+    "0xdeadbeefcafebabe0123456789abcdef01234567",
+    "d41d8cd98f00b204e9800998ecf8427e",
+    "c2VjcmV0LXZhbHVlLXRoYXQtaXMtbG9uZw==",
+    "session=abcdef0123456789; Path=/",
+    "00:1B:44:11:3A:B7",
+    "52.5200066, 13.4049540",
+    "line one secretA\nline two secretB",
+    "quoted \"secretword\" and \\backslash\\",
+    "password=hunter2hunter",
+    "3141592653589793238462643383",
+];
+
+fn escaped(text: &str) -> String {
+    text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect()
+}
+
+fn percent(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What a text looks like in Base64 behind 0, 1 or 2 bytes, without the characters that have bits of others.
+fn in_base64(text: &str) -> Vec<String> {
+    let at = |offset: usize| {
+        let encoded = BASE64_STANDARD.encode([&b"\0\0"[..offset], text.as_bytes()].concat());
+        let start = [0, 2, 3][offset];
+        encoded[start..(offset + text.len()) * 8 / 6].to_owned()
+    };
+    (0..3).map(at).collect()
+}
+
+/// The forms in which a secret may be left.
+fn forms(secret: &str) -> Vec<String> {
+    let quoted = Value::from(secret).to_string();
+    let encoded: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+    let mut forms = vec![secret.to_owned(), quoted[1..quoted.len() - 1].to_owned(), escaped(secret), percent(secret)];
+    forms.extend([hex(secret), hex(secret).to_uppercase(), encoded, secret.replace('/', "\\/")]);
+    forms.extend(in_base64(secret));
+    // A long word of a secret tells it.
+    forms.extend(
+        secret.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 6).map(str::to_owned),
+    );
+    forms.retain(|form| form.chars().count() > 5 && !["example", "private", "session"].contains(&&**form));
+    forms
+}
+
+/// Messages with a secret in every place where one may be.
+fn messages(secret: &str) -> Vec<String> {
+    let all = escaped(secret);
+    let uri = format!("file:///srv/{}", percent(secret));
+    let twin = json!({ "k": secret, secret: [secret] });
+    vec![
+        json!({ "jsonrpc": "2.0", "id": secret, "method": "tools/call", "params": { "name": "find", "arguments": {
+            secret: secret, "deep": [[{ "x": secret }]], "uri": uri, "base64": BASE64_STANDARD.encode(secret),
+            "inner": BASE64_STANDARD.encode(twin.to_string()), "hex": hex(&twin.to_string()), "json": twin.to_string() },
+            "_meta": { secret: secret, "progressToken": secret } } })
+        .to_string(),
+        json!({ "jsonrpc": "2.0", "id": secret, "error": { "code": -32000, "message": format!("no {secret} here"),
+            "data": { secret: secret, "reason": secret } } })
+        .to_string(),
+        json!({ "jsonrpc": "2.0", "method": secret, "params": [secret, { "uri": uri }] }).to_string(),
+        json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/list", secret: secret }).to_string(),
+        json!({ "jsonrpc": "2.0", "id": 5, "result": { "tools": [{ "name": "find", "description": secret, "inputSchema": {
+            "type": "object", "properties": { secret: { "enum": [secret], "default": secret, "pattern": secret } },
+            "required": [secret] } }], "structuredContent": twin, "text": twin.to_string() } })
+        .to_string(),
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"m\",\"params\":{{\"{all}\":\"{all}\"}}}}"),
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"see {all} there\"}}"),
+    ]
+}
+
+/// Logs of several formats with a secret in messages, around and between them.
+fn planted(secret: &str) -> Vec<(&'static str, String)> {
+    let messages = messages(secret);
+    let one_line = secret.replace('\n', " ");
+    let cut = format!("{{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"m\",\"params\":{{\"x\":\"a {one_line}");
+    let text = format!("note: {one_line} and {}", percent(secret));
+    let lines = format!("{}\n{text}\n{cut}\n", messages.join("\n"));
+    let mut envelope = String::new();
+    let (mut app, mut frames, mut events) = (String::new(), String::new(), format!(": {one_line}\n"));
+    for (n, message) in messages.iter().enumerate() {
+        let parsed: Value = serde_json::from_str(message).unwrap();
+        envelope +=
+            &json!({ "ts": format!("2026-01-05T10:00:0{n}Z"), "dir": "in", "session_id": secret, "user": secret,
+            secret: secret, "payload": parsed, "raw": message })
+            .to_string();
+        envelope.push('\n');
+        app += &format!("2026-01-05T10:00:0{n}.000Z [{one_line}] [info] Message from client: {message}\n{text}\n");
+        frames += &format!("Content-Length: {}\r\nX-Secret: {one_line}\r\n\r\n{message}", message.len());
+        // Split within the secret, where it can be.
+        let (half, rest) = message.split_at(message.find(':').unwrap());
+        events += &format!("event: message\ndata: {half}\ndata: {rest}\nid: {one_line}\n\n");
+    }
+    let array = format!("[\n{}\n]\n", messages.join(",\n"));
+    let entry = |message: &String| {
+        json!({ "startedDateTime": "2026-01-05T10:00:00Z", "time": 5, "request": { "method": "POST",
+            "url": format!("https://example.org/mcp?key={}", percent(secret)), "headers": [
+                { "name": "Authorization", "value": secret }, { "name": "Mcp-Session-Id", "value": secret }],
+            "cookies": [{ "name": secret, "value": secret }],
+            "postData": { "mimeType": "application/json", "text": message } },
+            "response": { "status": 200, "headers": [{ "name": secret, "value": secret }], "content": {
+                "mimeType": "text/event-stream", "encoding": "base64",
+                "text": BASE64_STANDARD.encode(format!("event: message\ndata: {}\n\n", messages[1])) } } })
+    };
+    let har = json!({ "log": { "version": "1.2", "creator": { "name": secret }, "comment": secret,
+        "entries": messages.iter().map(entry).collect::<Vec<_>>() } });
+    vec![
+        ("lines", lines),
+        ("envelope", envelope),
+        ("app", app),
+        ("frames", frames),
+        ("events", events),
+        ("array", array),
+        ("har", har.to_string()),
+    ]
+}
+
+fn redactor(options: RedactOptions) -> Redactor {
+    Redactor::new(b"a key of this test", options)
+}
+
+#[track_caller]
+fn assert_none_left(secret: &str, output: &[u8], what: &str) {
+    let output = String::from_utf8_lossy(output);
+    for form in forms(secret) {
+        if let Some(at) = output.find(&form) {
+            let start = (0..=at.saturating_sub(80)).rev().find(|at| output.is_char_boundary(*at)).unwrap();
+            panic!(
+                "{what}: {secret:?} is left as {form:?} in {:?}",
+                output[start..].chars().take(240).collect::<String>()
+            );
+        }
+    }
+}
+
+#[test]
+fn no_secret_is_left() {
+    for secret in SECRETS {
+        for (format, log) in planted(secret) {
+            let what = format!("{format} with {secret:?}");
+            assert!(forms(secret).iter().any(|form| log.contains(form)), "{what}");
+            let out = redactor(RedactOptions::default()).log(log.as_bytes());
+            assert_none_left(secret, &out, &what);
+            let lines =
+                redacted_lines(log.as_bytes(), &ReaderOptions::default(), &mut redactor(RedactOptions::default()));
+            assert_none_left(secret, &lines.unwrap(), &format!("JSON lines of {what}"));
+        }
+    }
+}
+
+/// Every log with secrets in it reads as before.
+#[test]
+fn redacted_logs_are_in_their_format() {
+    for (format, log) in planted(SECRETS[0]) {
+        let options = ReaderOptions::default();
+        let out = redacted(log.as_bytes(), &options, &mut redactor(RedactOptions::default())).unwrap();
+        assert!(
+            out.is_some(),
+            "{format}: {}",
+            String::from_utf8_lossy(&redactor(RedactOptions::default()).log(log.as_bytes()))
+        );
+    }
+}
+
+#[test]
+fn no_output_of_a_command_has_a_secret() {
+    for (n, secret) in SECRETS.iter().enumerate().step_by(5) {
+        let place = Place::new();
+        let file = format!("{}.log", secret.replace(['/', '\\', ':', '\n', '"', '*', '?', '<', '>', '|'], "_"));
+        for (format, log) in planted(secret) {
+            place.put(&file, &log);
+            place.put("key", "0123456789abcdef");
+            let what = |run: &str| format!("{run} of {format} with {secret:?}");
+            let shown = |arguments: &[&str]| {
+                let ran = place.run(&[arguments, &["--key-file", "key", "--redact", "--", &file]].concat());
+                let (output, said) = (ran.stdout, ran.stderr.replace(&file, ""));
+                assert_none_left(secret, &output, &what(arguments[0]));
+                assert_none_left(secret, said.as_bytes(), &what(arguments[0]));
+                output
+            };
+            let all = ["turtle", "ntriples", "nquads", "trig", "jsonld", "jsonld-lines", "rdfxml", "otlp"];
+            // A debug build is slow: each log has some of the syntaxes.
+            for (_, syntax) in all.iter().enumerate().filter(|(at, _)| at % 3 == n / 5 % 3) {
+                shown(&["convert", "-t", syntax, "--provenance", "--log-lines"]);
+            }
+            for question in ["overview", "timeline", "errors"] {
+                shown(&[question, "--wide"]);
+            }
+            let page = String::from_utf8(shown(&["report", "--full"])).unwrap();
+            assert_none_left(secret, &[inflated(&page, "index"), inflated(&page, "piece-")].concat(), &what("report"));
+            place.run(&["capture", "-o", "block", "--quiet", "--redact", "--", &file]);
+            for part in
+                ["block/examples.yaml", "block/description.md"].into_iter().filter(|part| place.path(part).exists())
+            {
+                assert_none_left(secret, &place.read(part), &what("capture"));
+            }
+        }
+    }
+}
+
+/// Logs of one own format each, that redaction does not write back: what is wrong in them would read differently.
+const REFUSED: [&str; 2] = ["content-length/edge.log", "zed-acp/edge.json"];
+
+fn own_logs() -> Vec<std::path::PathBuf> {
+    let mut logs = logs("");
+    logs.retain(|log| {
+        let extension = log.extension().unwrap_or_default().to_string_lossy();
+        log.starts_with(own("")) && ["ndjson", "jsonl", "log", "json", "io", "har"].contains(&&*extension)
+    });
+    logs.retain(|log| !log.starts_with(own("examples/register")) && !log.starts_with(own("examples/json-rpc")));
+    logs
+}
+
+#[test]
+fn every_log_of_the_tests_is_written_back() {
+    for log in own_logs() {
+        let bytes = fs::read(&log).unwrap();
+        let out = redacted(&bytes, &ReaderOptions::default(), &mut redactor(RedactOptions::default())).unwrap();
+        let is_refused = REFUSED.iter().any(|refused| log.ends_with(refused));
+        assert_eq!(out.is_none(), is_refused, "{}", log.display());
+    }
+}
+
+/// The numbers of rows that each question finds.
+fn rows(log: &[u8], question: &str) -> usize {
+    let log = Log::read("log", Cursor::new(log.to_vec()));
+    log.ask(&Query::named(question).unwrap()).map_or(0, Iterator::count)
+}
+
+#[test]
+fn questions_find_as_many_rows() {
+    let mut differ = Vec::new();
+    for log in own_logs() {
+        let bytes = fs::read(&log).unwrap();
+        let out = redacted(&bytes, &ReaderOptions::default(), &mut redactor(RedactOptions::default())).unwrap();
+        let Some(out) = out else { continue };
+        // Which sessions are compared depends on the order of their names, and no secret is left to find.
+        for question in names().into_iter().filter(|name| !["compare", "secrets"].contains(name)) {
+            let (before, after) = (rows(&bytes, question), rows(&out, question));
+            if before != after {
+                differ.push(format!("{question} of {}: {before}, then {after}", log.display()));
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{differ:#?}");
+}
+
+fn findings(log: &[u8]) -> BTreeSet<(String, String, String)> {
+    let place = Place::with("log", log);
+    let ran = place.run(&["check", "--to", "json", "--", "log"]);
+    let text = |finding: &Value, name: &str| finding[name].to_string();
+    let lines = ran.text().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.map(|finding| (text(&finding, "rule"), text(&finding, "verdict"), text(&finding, "line"))).collect()
+}
+
+#[test]
+fn verdicts_stay() {
+    let examples = logs("").into_iter().filter(|log| log.parent() == Some(&own("examples")));
+    let checked = logs("").into_iter().filter(|log| log.starts_with(own("tests/queries")));
+    for log in examples.chain(checked).filter(|log| is_log(log)) {
+        let bytes = fs::read(&log).unwrap();
+        let out = redactor(RedactOptions::default()).log(&bytes);
+        assert_eq!(findings(&out), findings(&bytes), "{}", log.display());
+    }
+}
+
+fn is_log(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| ["ndjson", "jsonl", "log", "io"].iter().any(|log| extension == *log))
+}
+
+fn redact_value(value: &Value) -> Value {
+    let out = redactor(RedactOptions::default()).log(value.to_string().as_bytes());
+    serde_json::from_slice(&out).unwrap()
+}
+
+#[test]
+fn a_tool_and_its_calls_are_redacted_together() {
+    let listed = redact_value(
+        &json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [{ "name": "find_user", "inputSchema": {
+        "type": "object", "properties": { "mail": { "enum": ["ida@example.org"], "pattern": "^ida", "default": "Ida" } },
+        "required": ["mail"] } }] } }),
+    );
+    let called = redact_value(&json!({ "jsonrpc": "2.0", "id": 123_456, "method": "tools/call",
+        "params": { "name": "find_user", "arguments": { "mail": "ida@example.org", "age": 42 } } }));
+    let answered = redact_value(&json!({ "jsonrpc": "2.0", "id": 123_456, "result": {
+        "content": [{ "type": "text", "text": "{\"mail\":\"ida@example.org\"}" }],
+        "structuredContent": { "mail": "ida@example.org" } } }));
+    let schema = &listed["result"]["tools"][0]["inputSchema"];
+    assert_eq!(listed["result"]["tools"][0]["name"], called["params"]["name"]);
+    let arguments = called["params"]["arguments"].as_object().unwrap();
+    let (name, value) = arguments.iter().next().unwrap();
+    assert_eq!(schema["required"], json!([name]));
+    assert_eq!(schema["properties"][name]["enum"], json!([value]));
+    assert!(schema["properties"][name].get("pattern").is_none());
+    assert!(value.as_str().unwrap().contains('@'));
+    assert_ne!(arguments.values().nth(1), Some(&json!(42)));
+    assert_eq!((&called["id"], &answered["id"]), (&json!(123_456), &json!(123_456)));
+    assert_eq!(answered["result"]["content"][0]["text"], answered["result"]["structuredContent"].to_string());
+    assert_eq!(answered["result"]["structuredContent"][name], *value);
+}
+
+const LOG: &str = r#"{"time":"2026-01-05T10:00:00Z","message":{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"find","arguments":{"mail":"ida","token":"ghp_0123456789abcdefghij0123"}}}}
+{"time":"2026-01-05T10:00:01Z","message":{"jsonrpc":"2.0","id":"a","error":{"code":-32000,"message":"no ida","data":{"x":"ida"}}}}
+"#;
+
+#[test]
+fn options() {
+    let log = |options| String::from_utf8(redactor(options).log(LOG.as_bytes())).unwrap();
+    let kept = log(RedactOptions { keep: vec!["mail".to_owned()], ..RedactOptions::default() });
+    assert!(kept.contains(r#""mail":"ida""#) && !kept.contains("ghp_") && !kept.contains("no ida"), "{kept}");
+    let pointed = log(RedactOptions { keep: vec!["/error/message".to_owned()], ..RedactOptions::default() });
+    assert!(pointed.contains(r#""message":"no ida""#) && !pointed.contains(r#"mail":"ida""#), "{pointed}");
+    let bare = log(RedactOptions { metadata_only: true, ..RedactOptions::default() });
+    assert!(bare.contains(r#""params":{}"#) && bare.contains(r#""data":{}"#), "{bare}");
+    let secrets = log(RedactOptions { secrets_only: true, ..RedactOptions::default() });
+    assert!(secrets.contains(r#""mail":"ida""#) && !secrets.contains("ghp_"), "{secrets}");
+    let shifted = log(RedactOptions { shift_days: -5, ..RedactOptions::default() });
+    assert!(shifted.contains(r#"{"time":"2025-12-31T10:00:01Z","#), "{shifted}");
+    let pem = "{\"a\":\"-----BEGIN RSA PRIVATE KEY-----\\nMIIEow\\nabc\\n-----END RSA PRIVATE KEY-----\"}";
+    let secrets = redactor(RedactOptions { secrets_only: true, ..RedactOptions::default() }).log(pem.as_bytes());
+    assert!(!String::from_utf8(secrets).unwrap().contains("MIIEow"));
+}
+
+#[test]
+fn the_command() {
+    let place = Place::with("ida.ndjson", LOG);
+    place.put("key", "a key that is long enough");
+    let arguments = ["redact", "ida.ndjson", "--key-file", "key"];
+    let ran = place.run(&arguments);
+    ran.said(0, "replaced: 9 × text; stayed: 2 × time\n");
+    assert!(!ran.text().contains("ida"));
+    assert_eq!(place.run(&arguments).stdout, ran.stdout);
+    assert_ne!(place.run(&["redact", "ida.ndjson"]).stdout, ran.stdout);
+    place.run(&["redact", "ida.ndjson", "--as", "json-lines", "-o", "out.ndjson.gz", "--quiet"]).quietly();
+    place.run(&["timeline", "out.ndjson.gz"]).said(0, "2 rows\n");
+    place.put("short", "key");
+    place
+        .run(&["redact", "ida.ndjson", "--key-file", "short"])
+        .said(2, "error: short is too short for a key: it needs 16 bytes\n");
+    let edge = fs::read(own("tests/formats/zed-acp/edge.json")).unwrap();
+    place.put("edge.json", edge);
+    place.run(&["redact", "edge.json"]).began(2, "error: edge.json cannot be redacted in its own format");
+    place.run(&["redact", "edge.json", "--as", "json-lines", "--quiet"]).quietly();
+    assert!(place.run(&["convert", "edge.json", "--redact", "--quiet"]).text().contains("urn:rpcgraph:x"));
+    let turtle = place.run(&["convert", "ida.ndjson", "--redact", "--base", "https://example.org/a", "--quiet"]);
+    assert!(turtle.text().contains("https://example.org/a") && !turtle.text().contains("ida"));
+    place
+        .run(&["timeline", "ida.ndjson", "--redact", "--follow"])
+        .said(2, "error: --redact reads a log to its end: leave out --follow\n");
+}
