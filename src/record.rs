@@ -98,11 +98,11 @@ mod vscode_lsp_json;
 mod vscode_lsp_text;
 mod window;
 mod zed_acp;
+mod zstd;
 
 pub use carrier::Carrier;
 pub(crate) use clues::stated_time;
 pub use decoder::{Decoder, Step};
-#[cfg(feature = "register")]
 pub(crate) use decompress::plain_text;
 pub use decompress::{InputCompression, decompressed};
 pub use describe::{FoundIn, toml_string};
@@ -116,7 +116,6 @@ pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_meth
 pub use layout::{Layout, LayoutError};
 pub(crate) use nature::nature;
 pub(crate) use nested::{MEMBERS, nested};
-#[cfg(feature = "register")]
 pub(crate) use page::page_mark;
 pub use pointer::PointerError;
 pub use reader::{OwnEntries, ReadError, Reader, ReaderOptions};

@@ -17,9 +17,11 @@ pub(crate) mod secrets;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{Hash as _, Hasher as _};
 
-use crate::json::{Text, Value, write_str};
+use siphasher::sip::SipHasher13;
+
+use crate::json::{Text, Value, secret_key, write_str};
 use crate::message::Id;
 
 /// The maximum length of a placeholder, in characters.
@@ -82,8 +84,15 @@ pub(crate) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
 
 /// Redaction for one document. Equal texts have the same placeholder there, and different texts most likely have
 /// different ones. The placeholders differ between documents.
-#[derive(Debug, Clone, Default)]
-pub struct Redaction(RandomState);
+#[derive(Debug, Clone)]
+pub struct Redaction(SipHasher13);
+
+impl Default for Redaction {
+    fn default() -> Self {
+        let [first, second] = secret_key();
+        Self(SipHasher13::new_with_keys(first, second))
+    }
+}
 
 impl Redaction {
     /// Creates the redaction for a new document, with a random key.
@@ -100,7 +109,9 @@ impl Redaction {
 
     /// Redacts a text: returns its placeholder with a keyed hash of 16 bits.
     pub fn text(&self, text: &str) -> String {
-        format!("{}·{:04x}", placeholder(text.chars()), self.0.hash_one(text) & 0xffff)
+        let mut hasher = self.0;
+        text.hash(&mut hasher);
+        format!("{}·{:04x}", placeholder(text.chars()), hasher.finish() & 0xffff)
     }
 
     /// Redacts a name as [`redact_name`] does, or else as a text.

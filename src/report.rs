@@ -86,21 +86,17 @@ struct OpenLog<'c> {
 
 impl Report {
     /// Creates a page without logs.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be created.
-    pub fn new(options: &ReportOptions) -> io::Result<Self> {
-        Ok(Self {
+    pub fn new(options: &ReportOptions) -> Self {
+        Self {
             redaction: options.redact.then(Redaction::keyed),
             limit: options.limit,
             index: Index::new(),
-            pieces: Pieces::new()?,
+            pieces: Pieces::new(),
             secrets: 0,
             sessions: None,
             chosen_by: options.chosen_by.clone(),
             left_out: 0,
-        })
+        }
     }
 
     /// The number of logs.

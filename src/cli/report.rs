@@ -62,7 +62,7 @@ impl ReportCommand {
                 nothing = Some(choice.nothing(&asked, &names.join(", "))?);
             }
         }
-        let mut report = Report::new(&ReportOptions { redact: self.redact, limit, chosen_by })?;
+        let mut report = Report::new(&ReportOptions { redact: self.redact, limit, chosen_by });
         let unread = self.input.read_each(&sources, self.quiet, |source, read| {
             let name = if self.redact { format!("log {}", report.logs() + 1) } else { source.file_name() };
             let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));

@@ -158,7 +158,7 @@ impl Logs {
             return Ok(None);
         }
         let options = read.reader_options()?;
-        let mut report = Report::new(&ReportOptions::default())?;
+        let mut report = Report::new(&ReportOptions::default());
         for source in sources {
             if source.rdf_format().is_some() {
                 bail!("{} is RDF and not a log: load it into a store, and serve that with --store", source.name());

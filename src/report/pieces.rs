@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use tempfile::SpooledTempFile;
+
 use crate::json::write_str;
 use crate::record::Sender;
 use crate::session::Annotated;
@@ -15,6 +17,8 @@ use crate::session::Annotated;
 /// The maximum number of messages in a piece, and the approximate size of its text, in bytes.
 const MESSAGES: usize = 1_000;
 const BYTES: usize = 1 << 20;
+/// The maximum size of pieces in memory, in bytes. A browser has no files.
+const IN_MEMORY: usize = if cfg!(target_family = "wasm") { usize::MAX } else { 8 << 20 };
 
 /// The position of a text: its piece, its start there and its length, in bytes. A text that is not in the page is in
 /// piece 0.
@@ -79,7 +83,7 @@ pub(super) struct Piece {
 
 /// The pieces.
 pub(super) struct Pieces {
-    file: std::fs::File,
+    file: SpooledTempFile,
     size: u64,
     written: Vec<Piece>,
     /// The number of pieces with a number.
@@ -97,9 +101,9 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    pub fn new() -> io::Result<Self> {
-        Ok(Self {
-            file: tempfile::tempfile()?,
+    pub fn new() -> Self {
+        Self {
+            file: SpooledTempFile::new(IN_MEMORY),
             size: 0,
             written: Vec::new(),
             numbered: 0,
@@ -109,7 +113,7 @@ impl Pieces {
             own_text: Vec::new(),
             is_redacted: false,
             is_chosen: false,
-        })
+        }
     }
 
     /// Begins a log.
