@@ -58,4 +58,5 @@ mod support;
 mod tables;
 mod vocabulary;
 mod w3c;
+mod web;
 mod writers;
