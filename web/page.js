@@ -116,7 +116,10 @@ async function openLogs(files) {
     document.documentElement.dataset.open = "yes";
     await load(from);
     if (clear) clear();
-    else clear = questions(askWorker);
+    else {
+      clear = questions(askWorker);
+      part("named").addEventListener("change", () => part("question").requestSubmit());
+    }
     faultsOf("", "");
     document.documentElement.dataset.ready = "yes";
   } catch (error) {
@@ -209,5 +212,5 @@ for (const event of ["dragover", "dragleave", "drop"])
     document.documentElement.classList.toggle("dropping", event === "dragover");
     if (event === "drop" && dragged.dataTransfer.files.length) openLogs(chosen(dragged.dataTransfer.files));
   });
-if (state().has("q")) part("tools").open = true;
+if (state().has("query")) part("tools").open = true;
 built.catch((error) => failure(`This browser cannot run the program: ${error.message}`));

@@ -51,6 +51,10 @@ const failure = (run) => {
 };
 
 const tests = {
+  "the program is soon there"() {
+    const { length } = gzipSync(readFileSync(path.join(bindings, "rpcgraph_web_bg.wasm")), { level: 9 });
+    assert.ok(length < 2.3e6, `${length} bytes, compressed`);
+  },
   "the clock is that of JavaScript"() {
     const away = Date.parse(value("SELECT (NOW() AS ?now) {}")) - Date.now();
     assert.ok(Math.abs(away) < 60_000, `${away} ms`);
@@ -129,6 +133,16 @@ const tests = {
     }
     for (const [kind, bytes] of Object.entries(compressed))
       assert.equal(decoded(opened({ log: bytes }).graph("nt", false)), expected, kind);
+    if (compressed.zstd) {
+      const skippable = Buffer.from([0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+      const frames = { log: Buffer.concat([compressed.zstd, skippable, compressed.zstd]) };
+      assert.equal(decoded(opened(frames).graph("nt", false)), decoded(opened({ log: text + text }).graph("nt", false)));
+      for (const length of [6, 50, compressed.zstd.length - 1])
+        assert.match(
+          failure(() => opened({ log: compressed.zstd.subarray(0, length) }).page(false, false)),
+          /zstd data ends early/,
+        );
+    }
     assert.match(
       failure(() => opened({ log: compressed.gzip.subarray(0, 100) }).page(false, false)),
       /gzip data ends early/,

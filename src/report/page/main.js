@@ -32,7 +32,7 @@ function link(changes, ...children) {
 }
 
 /** Where a query is asked: on this page, or on that of the server. */
-const queryAddress = (query) => (facts.queries ? address({ q: query }) : `query#${new URLSearchParams({ q: query })}`);
+const queryAddress = (query) => (facts.queries ? address({ query }) : `query#${new URLSearchParams({ query })}`);
 
 const rowLink = (row) => link({ open: nameOf(row) }, `${nameOf(row)} ${visible(subjectOf(row))}`);
 

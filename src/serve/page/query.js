@@ -140,7 +140,7 @@ async function ask() {
 
 /** Asks what the address says. */
 function follow() {
-  const query = new URLSearchParams(location.hash.slice(1)).get("q");
+  const query = new URLSearchParams(location.hash.slice(1)).get("query");
   if (query === null || query === asked) return;
   text.value = query;
   paint();
@@ -148,7 +148,7 @@ function follow() {
 }
 
 function submit() {
-  const hash = changed("q", text.value);
+  const hash = changed("query", text.value);
   asked = null;
   if (hash === location.hash) ask();
   else location.hash = hash;
