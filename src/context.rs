@@ -10,6 +10,7 @@ use std::path::PathBuf;
 mod builtin;
 mod cache;
 mod error;
+mod files;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "http")]
@@ -21,6 +22,7 @@ mod value;
 
 pub use builtin::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, MCP, RPCGRAPH, builtin};
 pub use error::LoadError;
+pub(crate) use files::file_url;
 #[cfg(feature = "http")]
 pub(crate) use http_client::http_client;
 pub use loader::Loader;

@@ -72,7 +72,6 @@ pub mod record;
 pub mod redact;
 #[cfg(feature = "register")]
 pub mod register;
-#[cfg(feature = "register")]
 pub mod report;
 #[cfg(feature = "schema")]
 pub mod schema;

@@ -22,7 +22,7 @@ pub use self::error::LogError;
 pub use self::messages::{LoggedEntry, LoggedMessage, Messages};
 pub use self::rows::{Row, Rows};
 use self::summary::Summary;
-use crate::context::Context;
+use crate::context::{Context, file_url};
 use crate::diagnostic::{Finding, printable_path};
 use crate::mapping::{Mapper, Mapping};
 use crate::protocol::Protocol;
@@ -356,7 +356,7 @@ pub fn session_iri(base: &str) -> Result<Iri<String>, LogError> {
 pub fn file_iri(path: &Path) -> Result<String, LogError> {
     let failed = |source| LogError::Open { path: printable_path(path), source };
     let absolute = std::path::absolute(path).map_err(failed)?;
-    let url = url::Url::from_file_path(&absolute).ok();
+    let url = file_url(&absolute);
     // Parsing removes dot segments, so that one file has one IRI.
     match url.and_then(|url| url::Url::parse(url.as_str()).ok()) {
         Some(url) => Ok(utf8_percent_encode(url.as_str(), NOT_IN_IRIS).to_string()),

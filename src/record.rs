@@ -98,11 +98,11 @@ mod vscode_lsp_json;
 mod vscode_lsp_text;
 mod window;
 mod zed_acp;
+mod zstd;
 
 pub use carrier::Carrier;
 pub(crate) use clues::stated_time;
 pub use decoder::{Decoder, Step};
-#[cfg(feature = "register")]
 pub(crate) use decompress::plain_text;
 pub use decompress::{InputCompression, decompressed};
 pub use describe::{FoundIn, toml_string};
@@ -117,7 +117,6 @@ pub use layout::{Layout, LayoutError};
 pub(crate) use nature::nature;
 pub(crate) use nested::{MEMBERS, nested};
 pub(crate) use object::{has_member, message_look, unescaped as unescaped_bytes};
-#[cfg(feature = "register")]
 pub(crate) use page::page_mark;
 pub use pointer::PointerError;
 pub use reader::{OwnEntries, ReadError, Reader, ReaderOptions};

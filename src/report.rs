@@ -96,22 +96,18 @@ struct OpenLog<'c> {
 
 impl Report {
     /// Creates a page without logs.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be created.
-    pub fn new(options: &ReportOptions) -> io::Result<Self> {
-        Ok(Self {
+    pub fn new(options: &ReportOptions) -> Self {
+        Self {
             redacted: options.redacted,
             limit: options.limit,
             index: Index::new(),
-            pieces: Pieces::new()?,
+            pieces: Pieces::new(),
             secrets: 0,
             sessions: None,
             chosen_by: options.chosen_by.clone(),
             verdicts: options.verdicts.clone(),
             left_out: 0,
-        })
+        }
     }
 
     /// The number of logs.

@@ -23,7 +23,9 @@ use std::time::Duration;
 use boon::Draft;
 use serde_json::{Value, json};
 
-pub(crate) use self::validator::{Unusable, Validator, Verdict, mark_undecidable};
+#[cfg(feature = "register")]
+pub(crate) use self::validator::mark_undecidable;
+pub(crate) use self::validator::{Unusable, Validator, Verdict};
 use self::worker::Worker;
 use crate::json::sha256;
 
@@ -182,6 +184,7 @@ fn first_error(validator: &Validator, json: &str) -> Option<String> {
 }
 
 /// Returns a function that answers the requests of [`QuerySchemas`] in a worker process, and `None` to other requests.
+#[cfg(feature = "register")]
 pub(crate) fn answers() -> impl FnMut(&Value) -> Option<Value> {
     let mut prepared: HashMap<String, Prepared> = HashMap::new();
     move |request| {

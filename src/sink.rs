@@ -2,11 +2,14 @@
 //!
 //! Workers render records, each into a buffer of its own type. The [`Sink`] takes the rendered records in their order.
 
+#[cfg(not(target_family = "wasm"))]
 mod beside;
 pub(crate) mod columns;
+mod compression;
 mod jsonld;
 mod lines;
 pub(crate) mod otlp;
+#[cfg(not(target_family = "wasm"))]
 mod output;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
@@ -15,22 +18,26 @@ mod record_sink;
 mod rendered;
 mod selection;
 mod syntax;
+#[cfg(not(target_family = "wasm"))]
 mod terminal;
 mod text;
 pub(crate) mod units;
 
 use std::io::{self, Write};
 
+#[cfg(not(target_family = "wasm"))]
 pub use self::beside::discard_unfinished;
 #[cfg(feature = "register")]
 pub(crate) use self::beside::{begin, put_folder, unfinished};
 use self::columns::{Columns, ColumnsSink};
+pub use self::compression::Compression;
 use self::jsonld::JsonLdWriter;
 use self::lines::LinesSink;
 pub(crate) use self::lines::write_line;
 pub use self::otlp::SpanCounts;
 use self::otlp::Spans;
-pub use self::output::{Compression, Output, OutputError};
+#[cfg(not(target_family = "wasm"))]
+pub use self::output::{Output, OutputError};
 #[cfg(feature = "parquet")]
 use self::parquet::TablesSink;
 #[cfg(feature = "parquet")]

@@ -60,7 +60,7 @@ impl ReportCommand {
             }
         }
         let verdicts = if chosen_by.is_none() { verdicts(&sources, &options)? } else { None };
-        let mut report = Report::new(&ReportOptions { redacted, limit, chosen_by, verdicts })?;
+        let mut report = Report::new(&ReportOptions { redacted, limit, chosen_by, verdicts });
         let unread = self.input.read_each(&sources, self.quiet, |source, read| {
             let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));
             report.read_chosen(&source.file_name(), read, &options, messages)

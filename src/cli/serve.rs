@@ -163,7 +163,7 @@ impl Logs {
         }
         let options = read.reader_options()?;
         let verdicts = verdicts(sources, &options)?;
-        let mut report = Report::new(&ReportOptions { verdicts, ..ReportOptions::default() })?;
+        let mut report = Report::new(&ReportOptions { verdicts, ..ReportOptions::default() });
         for source in sources {
             if source.rdf_format().is_some() {
                 bail!("{} is RDF and not a log: load it into a store, and serve that with --store", source.name());

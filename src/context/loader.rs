@@ -14,6 +14,7 @@ use url::Url;
 use super::builtin::{JSON_RPC, JSON_RPC_URL, json_rpc};
 use super::cache::Cache;
 use super::error::{LoadError, MAX_DOCUMENT};
+use super::files::{file_path, file_url};
 #[cfg(feature = "http")]
 use super::http::fetch;
 use super::inline::{Audience, Document, inline};
@@ -163,7 +164,7 @@ impl Loader {
     /// Answers a URL with a file from now on, instead of fetching it.
     pub fn publish(&self, url: &str, path: &Path) -> Result<(), LoadError> {
         let url = parse_url(url)?;
-        let document = self.file(&file_url(path)?, path, by_command_line)?;
+        let document = self.file(&absolute_url(path)?, path, by_command_line)?;
         self.documents.borrow_mut().insert(url, document);
         Ok(())
     }
@@ -171,7 +172,7 @@ impl Loader {
     /// Inlines a context that is part of a file, as [`Loader::load`] does for a whole file.
     pub fn load_value(&self, path: &Path, context: Value) -> Result<Context, LoadError> {
         let name = self.name(path);
-        let location = Some(file_url(path)?);
+        let location = Some(absolute_url(path)?);
         let size = context.to_string().len();
         let root = Document { name: name.clone(), location, context, size };
         self.inlined(name, root.into())
@@ -182,7 +183,7 @@ impl Loader {
     pub fn load(&self, reference: &Reference) -> Result<Context, LoadError> {
         let root = match reference {
             Reference::Mcp => return Ok(super::builtin::mcp()),
-            Reference::File(path) => self.file(&file_url(path)?, path, by_command_line)?,
+            Reference::File(path) => self.file(&absolute_url(path)?, path, by_command_line)?,
             Reference::Url(url) => {
                 let url = parse_url(url)?;
                 self.hosts.borrow_mut().add(&url);
@@ -210,7 +211,7 @@ impl Loader {
         let from_file = here.location.as_ref().is_some_and(|location| location.scheme() == "file");
         match (from_file, url.scheme()) {
             (true, "file") => {
-                let path = url.to_file_path().map_err(|()| bad_reference(reference, by()))?;
+                let path = file_path(&url).ok_or_else(|| bad_reference(reference, by()))?;
                 self.file(&url, &path, by)
             }
             (true, "http" | "https") => match self.known(&url) {
@@ -319,8 +320,8 @@ fn by_command_line() -> String {
     "the command line".to_owned()
 }
 
-fn file_url(path: &Path) -> Result<Url, LoadError> {
-    let url = std::path::absolute(path).ok().and_then(|path| Url::from_file_path(path).ok());
+fn absolute_url(path: &Path) -> Result<Url, LoadError> {
+    let url = std::path::absolute(path).ok().and_then(|path| file_url(&path));
     url.ok_or_else(|| bad_reference(&path.to_string_lossy(), by_command_line()))
 }
 

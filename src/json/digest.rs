@@ -1,4 +1,4 @@
-//! Digests as graphs name them.
+//! Digests as graphs name them, and the keys of secret ones.
 
 use std::fmt::Write as _;
 
@@ -12,4 +12,17 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
         let _ = write!(hex, "{byte:02x}");
     }
     hex
+}
+
+/// Returns a random key.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn secret_key() -> [u64; 2] {
+    use std::hash::{BuildHasher as _, RandomState};
+    [0, 1].map(|half| RandomState::new().hash_one(half))
+}
+
+/// Returns a random key. The standard library has no random numbers in a browser.
+#[cfg(target_family = "wasm")]
+pub(crate) fn secret_key() -> [u64; 2] {
+    [0, 1].map(|_| getrandom::u64().unwrap_or_default())
 }

@@ -1,12 +1,12 @@
 //! gzip, zstd, bzip2, xz, and UTF-16 with a byte-order mark, recognised by their first bytes.
 
 use super::page::{PAGE, PageText};
+use super::zstd::ZstdDecoder;
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 use std::fmt;
 use std::io::{self, BufReader, Chain, Cursor, Read};
-use zstd::stream::read::Decoder as ZstdDecoder;
 
 /// A kind of compression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -55,7 +55,6 @@ pub fn decompressed<'r>(input: impl Read + Send + 'r) -> io::Result<impl Read + 
 }
 
 /// Returns the text of a log that is plain, compressed, or compressed twice, as UTF-8, for a [`Reader`](super::Reader).
-#[cfg(feature = "register")]
 pub(crate) fn plain_text<'r>(input: impl Read + Send + 'r) -> io::Result<impl Read + Send + 'r> {
     Ok(PlainText::new(input)?.0)
 }
@@ -105,7 +104,7 @@ impl<R: Read> Read for LogSource<R> {
 enum CompressionLayer<'r> {
     Plain(Peeked<'r>),
     Gzip(MultiGzDecoder<BufReader<Peeked<'r>>>),
-    Zstd(ZstdDecoder<'static, BufReader<Peeked<'r>>>),
+    Zstd(ZstdDecoder<BufReader<Peeked<'r>>>),
     Bzip2(MultiBzDecoder<BufReader<Peeked<'r>>>),
     Xz(Box<XzReader<BufReader<Peeked<'r>>>>),
     Page(Box<PageText<BufReader<Peeked<'r>>>>),

@@ -8,9 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use tempfile::SpooledTempFile;
+
 /// The maximum number of messages in a piece, and the approximate size of its text, in bytes.
 const MESSAGES: usize = 1_000;
 const BYTES: usize = 1 << 20;
+/// The maximum size of pieces in memory, in bytes. A browser has no files.
+const IN_MEMORY: usize = if cfg!(target_family = "wasm") { usize::MAX } else { 8 << 20 };
 
 /// The position of a text: its piece, its start there and its length, in bytes. A text that is not in the page is in
 /// piece 0.
@@ -75,7 +79,7 @@ pub(super) struct Piece {
 
 /// The pieces.
 pub(super) struct Pieces {
-    file: std::fs::File,
+    file: SpooledTempFile,
     size: u64,
     written: Vec<Piece>,
     /// The number of pieces with a number.
@@ -91,9 +95,9 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    pub fn new() -> io::Result<Self> {
-        Ok(Self {
-            file: tempfile::tempfile()?,
+    pub fn new() -> Self {
+        Self {
+            file: SpooledTempFile::new(IN_MEMORY),
             size: 0,
             written: Vec::new(),
             numbered: 0,
@@ -102,7 +106,7 @@ impl Pieces {
             own: OpenPiece::default(),
             own_text: Vec::new(),
             is_chosen: false,
-        })
+        }
     }
 
     /// Begins a log.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::references::excerpt;
 use super::validator::Validator;
+use crate::record::decompressed;
 
 /// The IRI of all revisions, before the revision.
 const MCP: &str = "https://w3id.org/rpcgraph/schemas/mcp/";
@@ -14,7 +15,7 @@ const MCP: &str = "https://w3id.org/rpcgraph/schemas/mcp/";
 /// The definitions of each revision (`ontology/schemas/README.md`).
 static REVISIONS: LazyLock<Value> = LazyLock::new(|| {
     let packed: &[u8] = include_bytes!("../../ontology/schemas/mcp.json.zst");
-    zstd::decode_all(packed).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    decompressed(packed).ok().and_then(|text| serde_json::from_reader(text).ok()).unwrap_or_default()
 });
 
 static VALIDATORS: LazyLock<RwLock<HashMap<String, Arc<Validator>>>> = LazyLock::new(RwLock::default);

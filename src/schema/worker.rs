@@ -8,7 +8,6 @@
 //! All lines are JSON. One process answers any number of requests. A request that exceeds the limits on time or memory
 //! ends the process, and the next request starts another.
 
-use std::error::Error;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -49,6 +48,7 @@ impl Worker {
     }
 
     /// Replaces the setup, which ends the running process.
+    #[cfg(feature = "register")]
     pub fn set_up(&mut self, setup: Value) {
         (self.setup, self.running) = (setup, None);
     }
@@ -99,9 +99,10 @@ impl Drop for Running {
 
 /// Answers the requests on standard input until its end, within the limits of a worker. `set_up` returns the function
 /// that answers.
+#[cfg(feature = "register")]
 pub fn serve<A: FnMut(&Value) -> Value>(
     set_up: impl FnOnce(Value) -> Result<A, serde_json::Error>,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     #[cfg(unix)]
     for (resource, limit) in [(rustix::process::Resource::As, MEMORY), (rustix::process::Resource::Core, 0)] {
         // Fails if the limit is lower already.

@@ -9,6 +9,8 @@
 
 mod collect;
 mod column;
+#[cfg(target_family = "wasm")]
+mod deflate;
 mod kept;
 mod matches;
 mod packed;

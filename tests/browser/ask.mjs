@@ -54,7 +54,7 @@ async function judge() {
 async function ask(query) {
   await tab.$eval("#text", (area, value) => (area.value = value), query);
   await tab.click("#question button");
-  await tab.waitForFunction((value) => new URLSearchParams(location.hash.slice(1)).get("q") === value, {}, query);
+  await tab.waitForFunction((value) => new URLSearchParams(location.hash.slice(1)).get("query") === value, {}, query);
   await answered();
 }
 

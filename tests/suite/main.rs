@@ -59,4 +59,5 @@ mod support;
 mod tables;
 mod vocabulary;
 mod w3c;
+mod web;
 mod writers;

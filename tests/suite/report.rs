@@ -25,7 +25,7 @@ fn options(redacted: bool, limit: Option<u64>) -> ReportOptions {
 }
 
 fn page(log: &[u8], options: &ReportOptions) -> (String, Left) {
-    let mut report = Report::new(options).unwrap();
+    let mut report = Report::new(options);
     report.read("session.ndjson", log, &ReaderOptions::default()).unwrap();
     let mut out = Vec::new();
     let left = report.write("session.ndjson", &mut out).unwrap();
@@ -119,7 +119,7 @@ fn nothing_of_a_log_is_markup() {
 {"jsonrpc":"2.0","id":"</script><script>alert(1)</script>","error":{"code":-1,"message":"<img src=x onerror=alert(1)>\u202e\u001b[2J"}}
 </script><!-- text --><script>alert(2)</script>
 "#;
-    let mut report = Report::new(&ReportOptions::default()).unwrap();
+    let mut report = Report::new(&ReportOptions::default());
     report.read("<b>.log", hostile.as_bytes(), &ReaderOptions::default()).unwrap();
     let mut out = Vec::new();
     report.write("</title><script>", &mut out).unwrap();
@@ -153,7 +153,7 @@ fn planted_secrets_are_counted_and_taken_out() {
              {{\"id\":\"{secret}\",\"error\":{{\"code\":1,\"message\":\"{secret}\"}}}}\ntext {secret}\n"
         ));
     }
-    let mut report = Report::new(&ReportOptions::default()).unwrap();
+    let mut report = Report::new(&ReportOptions::default());
     report.read("log", log.as_bytes(), &ReaderOptions::default()).unwrap();
     assert_eq!(report.secrets(), secrets.len() as u64 * 5);
     let redacted = Redactor::new(b"key", RedactOptions::default()).log(log.as_bytes());
@@ -285,7 +285,7 @@ fn the_command() {
 }
 
 /// Where the browser's driver is installed, and the browser.
-fn browser() -> Option<(PathBuf, PathBuf)> {
+pub fn browser() -> Option<(PathBuf, PathBuf)> {
     let driver = std::env::var_os("RPCGRAPH_BROWSER").map(PathBuf::from);
     let chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(PathBuf::from);
     let found = driver.zip(chromium.into_iter().find(|path| path.exists()));

@@ -31,6 +31,9 @@ function link(changes, ...children) {
   return anchor;
 }
 
+/** Where a query is asked: on this page, or on that of the server. */
+const queryAddress = (query) => (facts.queries ? address({ query }) : `query#${new URLSearchParams({ query })}`);
+
 const rowLink = (row) => link({ open: nameOf(row) }, `${nameOf(row)} ${visible(subjectOf(row))}`);
 
 let rowOfName;
@@ -135,6 +138,8 @@ async function load(from) {
 
 listenToFilter();
 listen();
-load(documentSource(document))
-  .then(() => (document.documentElement.dataset.ready = "yes"))
-  .catch((error) => (document.getElementById("verdict").textContent = `This page cannot be shown: ${error}`));
+// A page without data opens logs itself (`web/`).
+if (document.getElementById("index"))
+  load(documentSource(document))
+    .then(() => (document.documentElement.dataset.ready = "yes"))
+    .catch((error) => (document.getElementById("verdict").textContent = `This page cannot be shown: ${error}`));

@@ -46,7 +46,7 @@ function factsOf(row) {
   if (endedBy[row] >= 0) fact("ended by", rowLink(endedBy[row]));
   if (facts.sessions && kind !== KIND.text) {
     const query = `DESCRIBE <${facts.sessions[logOf[row]]}#${nameOf(row).split(":").pop()}>`;
-    fact("triples", el("a", { href: `query#${new URLSearchParams({ q: query })}` }, "ask for them"));
+    fact("triples", el("a", { href: queryAddress(query) }, "ask for them"));
   }
   return list;
 }

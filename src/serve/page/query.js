@@ -9,6 +9,15 @@ const shown = document.getElementById("answer");
 const downloads = document.getElementById("downloads");
 const paint = edit(text, document.getElementById("colours"), document.getElementById("terms"));
 let running = new AbortController();
+/** The query of the last answer. */
+let asked = null;
+
+/** The address with a part changed; with only that part, if the logs are on another page. */
+function changed(name, value) {
+  const parts = new URLSearchParams(facts.logs ? "" : location.hash.slice(1));
+  parts.set(name, value);
+  return `#${parts}`;
+}
 
 /** A term of a row: of a literal its text, of an IRI its name. The name of a message is a link to it. */
 function plain(term) {
@@ -17,7 +26,7 @@ function plain(term) {
     const iri = /^<(.*)>$/s.exec(term)?.[1];
     if (iri === undefined) return term;
     const isMessage = /#m\d+(\.\d+)?$/.test(iri);
-    return isMessage ? el("a", { href: `/#${new URLSearchParams({ open: iri })}` }, iri.replace(/^.*\//s, "")) : shortened(iri);
+    return isMessage ? el("a", { href: facts.logs + changed("open", iri) }, iri.replace(/^.*\//s, "")) : shortened(iri);
   }
   const escaped = { t: "\t", n: "\n", r: "\r" };
   return literal[1].replace(/\\(.)/gs, (_, character) => escaped[character] || character);
@@ -107,6 +116,7 @@ async function ask() {
   shown.replaceChildren();
   downloads.replaceChildren();
   const query = text.value;
+  asked = query;
   const began = performance.now();
   try {
     const response = await askServer(query, "text/tab-separated-values, text/turtle", mine.signal);
@@ -130,15 +140,16 @@ async function ask() {
 
 /** Asks what the address says. */
 function follow() {
-  const query = new URLSearchParams(location.hash.slice(1)).get("q");
-  if (query === null) return;
+  const query = new URLSearchParams(location.hash.slice(1)).get("query");
+  if (query === null || query === asked) return;
   text.value = query;
   paint();
   ask();
 }
 
 function submit() {
-  const hash = `#${new URLSearchParams({ q: text.value })}`;
+  const hash = changed("query", text.value);
+  asked = null;
   if (hash === location.hash) ask();
   else location.hash = hash;
 }

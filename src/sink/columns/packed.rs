@@ -1,34 +1,40 @@
 //! Long literals, mostly payloads: stored compressed, and identified by a keyed (secret) digest.
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use siphasher::sip128::{Hasher128, SipHasher13};
-use zstd::bulk::{Compressor, Decompressor};
+#[cfg(not(target_family = "wasm"))]
+use zstd::bulk::Decompressor;
 
+#[cfg(target_family = "wasm")]
+use super::deflate::{Compressor, Decompressor};
 use super::kept::{Form, Forms};
+use crate::json::secret_key;
 
 /// The size of a piece of text that is compressed at once, in bytes. A longer literal is a piece of its own.
 const PIECE: usize = 32 << 10;
 /// The maximum number of decompressed pieces in the cache, if they are not much larger than `PIECE`.
 const INFLATED: usize = 32;
 
+#[cfg(not(target_family = "wasm"))]
+type Compressor = zstd::bulk::Compressor<'static>;
+
 /// The secret key of the digests.
 #[derive(Clone, Copy)]
-pub(super) struct Secret(u64, u64);
+pub(super) struct Secret([u64; 2]);
 
 impl Default for Secret {
     fn default() -> Self {
-        Self(RandomState::new().hash_one(0), RandomState::new().hash_one(1))
+        Self(secret_key())
     }
 }
 
 impl Secret {
     fn digest(self, form: Form<'_>, text: &str) -> [u64; 2] {
-        let mut hasher = SipHasher13::new_with_keys(self.0, self.1);
+        let mut hasher = SipHasher13::new_with_keys(self.0[0], self.0[1]);
         std::hash::Hash::hash(&(form, text), &mut hasher);
         let digest = hasher.finish128();
         [digest.h1, digest.h2]
@@ -70,7 +76,7 @@ pub(super) struct Packer {
     open: String,
     pieces: Vec<Piece>,
     places: Vec<Place>,
-    compressor: Option<Compressor<'static>>,
+    compressor: Option<Compressor>,
 }
 
 impl Packer {
