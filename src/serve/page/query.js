@@ -26,7 +26,7 @@ function plain(term) {
     const iri = /^<(.*)>$/s.exec(term)?.[1];
     if (iri === undefined) return term;
     const isMessage = /#m\d+(\.\d+)?$/.test(iri);
-    return isMessage ? el("a", { href: facts.logs + changed("open", iri) }, iri.replace(/^.*\//s, "")) : shortened(iri);
+    return isMessage ? el("a", { href: facts.logs + changed("open", iri) }, iri.replace(/^.*[/:]/s, "")) : shortened(iri);
   }
   const escaped = { t: "\t", n: "\n", r: "\r" };
   return literal[1].replace(/\\(.)/gs, (_, character) => escaped[character] || character);
