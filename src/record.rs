@@ -116,7 +116,7 @@ pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_meth
 pub use layout::{Layout, LayoutError};
 pub(crate) use nature::nature;
 pub(crate) use nested::{MEMBERS, nested};
-pub(crate) use object::{has_member, message_look, unescaped as unescaped_bytes};
+pub(crate) use object::{RawObject, unescaped as unescaped_bytes};
 pub(crate) use page::page_mark;
 pub use pointer::PointerError;
 pub use reader::{OwnEntries, ReadError, Reader, ReaderOptions};

@@ -52,12 +52,14 @@ pub struct Redactor {
     options: RedactOptions,
     replaced: BTreeMap<&'static str, u64>,
     stayed: BTreeMap<&'static str, u64>,
+    /// The number of frames that are open.
+    depth: usize,
 }
 
 impl Redactor {
     /// Creates a redactor.
     pub fn new(key: &[u8], options: RedactOptions) -> Self {
-        Self { key: Key::new(key), options, replaced: BTreeMap::new(), stayed: BTreeMap::new() }
+        Self { key: Key::new(key), options, replaced: BTreeMap::new(), stayed: BTreeMap::new(), depth: 0 }
     }
 
     /// Returns the placeholder of a name.
@@ -72,17 +74,10 @@ impl Redactor {
 
     /// Redacts the text of a log.
     pub fn log(&mut self, text: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(text.len());
-        match self.options.secrets_only {
-            true => self.secrets(text, &mut out),
-            false => self.text(text, &mut out),
+        if !self.options.secrets_only {
+            return self.text(text);
         }
-        out
-    }
-
-    /// Replaces what looks like a secret.
-    fn secrets(&mut self, text: &[u8], out: &mut Vec<u8>) {
-        let mut at = 0;
+        let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
         for range in secrets::hidden(text) {
             out.extend_from_slice(&text[at..range.start]);
             at = range.end;
@@ -90,6 +85,7 @@ impl Redactor {
             self.count("secret");
         }
         out.extend_from_slice(&text[at..]);
+        out
     }
 
     /// Redacts a time, which stays or is shifted.

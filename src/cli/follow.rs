@@ -26,9 +26,6 @@ pub fn followed(mut sources: Vec<InputSource>) -> Result<InputSource, Failure> {
     let Some(mut source) = source else {
         bail!("--follow goes on with one log, a file that grows or a pipe: name that alone");
     };
-    if source.is_redacted() {
-        bail!("--redact reads a log to its end: leave out --follow");
-    }
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     let pressed = move || {

@@ -208,11 +208,6 @@ impl InputSource {
         self.alias.clone().unwrap_or_else(|| self.path.as_deref().map_or_else(|| "stdin".to_owned(), file_name))
     }
 
-    /// True if it is redacted.
-    pub fn is_redacted(&self) -> bool {
-        self.alias.is_some()
-    }
-
     /// Replaces the content, the name and, unless `keeps_iri`, the IRI.
     pub fn replace(&mut self, log: &[u8], name: String, keeps_iri: bool) -> Result<(), Failure> {
         let mut file = tempfile::tempfile().context("cannot keep the redacted log")?;
@@ -301,6 +296,9 @@ impl InputSource {
             bail!("{} is a folder of tables, and here logs are read: name the logs", self.name());
         }
         if let (Some(alias), Some(kept)) = (&self.alias, &self.kept) {
+            if self.follow.is_some() {
+                bail!("--redact reads a log to its end: leave out --follow");
+            }
             return Ok(Log::read(alias, kept.clone()).with_base(&self.iri)?);
         }
         let log = match (&self.path, &self.follow) {

@@ -19,42 +19,35 @@ use super::{Failure, Outcome, say};
 #[derive(Debug, Clone, Args)]
 pub struct RedactArgs {
     /// Replace all that may be private with placeholders; `rpcgraph redact --help` says what stays
-    #[arg(long, hide_short_help = true, help_heading = "Redaction")]
+    #[arg(long, hide_short_help = true)]
     redact: bool,
 
     /// Keep the member NAME with its value, the value at a JSON Pointer into messages, or the string NAME; repeatable
-    #[arg(long, value_name = "NAME|POINTER", hide_short_help = true, help_heading = "Redaction")]
+    #[arg(long, value_name = "NAME|POINTER", hide_short_help = true)]
     keep: Vec<String>,
 
     /// Make the placeholders with the key in FILE, so that equal values in several logs have equal ones
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Redaction")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub key_file: Option<PathBuf>,
 
     /// Replace only what looks like a password, a token or a key
-    #[arg(long, hide_short_help = true, help_heading = "Redaction")]
+    #[arg(long, hide_short_help = true)]
     secrets_only: bool,
 
     /// Leave out the parameters and the results of messages
-    #[arg(long, conflicts_with = "secrets_only", hide_short_help = true, help_heading = "Redaction")]
+    #[arg(long, conflicts_with = "secrets_only", hide_short_help = true)]
     metadata_only: bool,
 
     /// Add DAYS to dates that begin with the year and to Unix times; may be negative
-    #[arg(
-        long,
-        value_name = "DAYS",
-        default_value_t,
-        allow_negative_numbers = true,
-        hide_short_help = true,
-        help_heading = "Redaction"
-    )]
+    #[arg(long, value_name = "DAYS", default_value_t, allow_negative_numbers = true, hide_short_help = true)]
     shift_times: i64,
 }
 
 impl RedactArgs {
     /// True if an option of redaction is given.
     pub fn is_on(&self) -> bool {
-        let Self { redact, keep, key_file, secrets_only, metadata_only, shift_times } = self;
-        *redact || !keep.is_empty() || key_file.is_some() || *secrets_only || *metadata_only || *shift_times != 0
+        let has_value = !self.keep.is_empty() || self.key_file.is_some() || self.shift_times != 0;
+        self.redact || self.secrets_only || self.metadata_only || has_value
     }
 
     /// Returns the redactor, with a random key unless there is a file.
@@ -85,7 +78,7 @@ impl RedactArgs {
             let text = text_of(input)?;
             let log = match redacted(&text, options, &mut redactor)? {
                 Some(log) => log,
-                None if options.is_stated() => return Err(unwritable(input)),
+                None if options.is_stated() => bail!("{} {UNWRITABLE}", input.name()),
                 None => redacted_lines(&text, options, &mut redactor)?,
             };
             let name = redactor.name(&input.iri);
@@ -106,13 +99,9 @@ fn text_of(input: &InputSource) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-fn unwritable(input: &InputSource) -> Failure {
-    anyhow::anyhow!(
-        "{} cannot be redacted in its own format, since it would not read as before: `rpcgraph redact --as json-lines` \
-         writes its messages as JSON lines",
-        input.name()
-    )
-}
+/// The end of a message about a log that redaction does not write back.
+const UNWRITABLE: &str = "cannot be redacted in its own format, since it would not read as before: \
+    `rpcgraph redact --as json-lines` writes its messages as JSON lines";
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/redact.txt").trim_end())]
@@ -146,7 +135,9 @@ impl RedactCommand {
         let text = text_of(input)?;
         let log = match self.lines {
             Some(_) => redacted_lines(&text, &options, &mut redactor)?,
-            None => redacted(&text, &options, &mut redactor)?.ok_or_else(|| unwritable(input))?,
+            None => {
+                redacted(&text, &options, &mut redactor)?.with_context(|| format!("{} {UNWRITABLE}", input.name()))?
+            }
         };
         let mut output = self.target.open(false)?;
         output.write_all(&log)?;

@@ -15,7 +15,7 @@ const MOST: usize = 1000;
 
 /// A JSON object, or the part of it before it is cut off or has a syntax error.
 #[derive(Debug)]
-pub(super) struct RawObject<'a> {
+pub(crate) struct RawObject<'a> {
     members: Vec<(Cow<'a, [u8]>, &'a [u8])>,
     whole: bool,
     proper: bool,
@@ -25,10 +25,15 @@ impl<'a> RawObject<'a> {
     /// Parses text that begins with `{`. The last value is the rest of the text if it is cut off or has a syntax error.
     ///
     /// Lenient about commas: here it only matters which members can be separated.
-    pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
+    pub(crate) fn parse(text: &'a [u8]) -> Option<Self> {
         let (object, length) = Self::first(text)?;
         let whole = object.whole && leading_blanks(&text[length..]) == text.len() - length;
         Some(Self { whole, ..object })
+    }
+
+    /// Parses a message.
+    pub(crate) fn message(text: &'a [u8]) -> Option<Self> {
+        Self::parse(text).filter(is_message)
     }
 
     /// Parses an object that other text may follow. Also returns its size in bytes: up to its `}`, or else to the end.
@@ -100,7 +105,7 @@ impl<'a> RawObject<'a> {
         self.members.iter().map(|(name, value)| (&**name, *value))
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
@@ -124,7 +129,7 @@ impl<'a> RawObject<'a> {
     }
 
     /// Returns the text of a string; bytes that are not UTF-8 are replaced.
-    pub(super) fn string(&self, name: &str) -> Option<Cow<'a, str>> {
+    pub(crate) fn string(&self, name: &str) -> Option<Cow<'a, str>> {
         Some(match unescape(self.get(name)?)? {
             Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
@@ -266,23 +271,6 @@ pub(super) fn is_message(object: &RawObject<'_>) -> bool {
     let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
     let answer = object.has("id") && (object.has("result") || object.has("error"));
     object.has("jsonrpc") || call || answer
-}
-
-/// What an object that is a message says of itself.
-pub(crate) struct MessageLook {
-    /// The method of a call.
-    pub method: Option<String>,
-}
-
-/// Looks at the object at the beginning of `text`. `None` if it is not a message.
-pub(crate) fn message_look(text: &[u8]) -> Option<MessageLook> {
-    let object = RawObject::parse(text).filter(is_message)?;
-    Some(MessageLook { method: object.string("method").map(Cow::into_owned) })
-}
-
-/// True if the object at the beginning of `text` has a member with this name.
-pub(crate) fn has_member(text: &[u8], name: &str) -> bool {
-    RawObject::parse(text).is_some_and(|object| object.has(name))
 }
 
 /// Returns the side that a value names, given the names of client and server.

@@ -119,29 +119,17 @@ pub(crate) fn is_time(text: &[u8]) -> bool {
 /// Returns a date and a time that many days later, in the same spelling: a text that begins with the year, or a number of
 /// seconds or of smaller units since the beginning of 1970.
 pub(crate) fn days_later(text: &str, days: i64) -> Option<String> {
-    if let Some((name, time)) = text.split_once('=') {
-        return Some(format!("{name}={}", days_later(time, days)?));
+    let (name, time) = text.split_at(text.find('=').map_or(0, |at| at + 1));
+    let (digits, rest) = time.split_at(time.find(|c: char| !c.is_ascii_digit()).unwrap_or(time.len()));
+    if digits.len() == 4 {
+        let (_, date) = timestamp(&[time.get(..10)?.as_bytes(), b" 00:00:00"].concat())?;
+        let later = later(date?, Decimal::from(days).checked_mul(86_400)?)?.to_string();
+        return Some(later.get(..10)?.replace('-', time.get(4..5)?) + time.get(10..)?);
     }
-    let whole = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, rest) = text.split_at(whole);
-    if rest.starts_with(['-', '/']) {
-        let separator = rest.get(..1)?;
-        let (_, time) = timestamp(text.as_bytes())
-            .filter(|(_, time)| time.is_some())
-            .or_else(|| timestamp(&[text.get(..10)?.as_bytes(), b" 00:00:00"].concat()))?;
-        let seconds = Decimal::from(days).checked_mul(86_400)?;
-        let later = later(time?, seconds)?.to_string();
-        return Some(later.get(..10)?.replace('-', separator) + text.get(10..)?);
-    }
-    let unit = match whole {
-        9..=11 => 1,
-        12..=14 => 1_000,
-        15..=17 => 1_000_000,
-        18..=20 => 1_000_000_000,
-        _ => return None,
-    };
-    let count = digits.parse::<i128>().ok()?.checked_add(i128::from(days).checked_mul(86_400 * unit)?)?;
-    Some(format!("{count}{rest}"))
+    // A number of seconds has up to 11 digits, a smaller unit three more.
+    let unit = 1000_i128.checked_pow(u32::try_from(digits.len().checked_sub(9)? / 3).ok()?)?;
+    let count = digits.parse::<i128>().ok()?.checked_add(i128::from(days).checked_mul(86_400)?.checked_mul(unit)?)?;
+    Some(format!("{name}{count}{rest}"))
 }
 
 /// Parses a whole text that is a time of day, on `date` if that is given.

@@ -9,51 +9,25 @@ use memchr::memmem;
 use regex::bytes::Regex;
 
 use super::Redactor;
-use super::allowed::{Mode, Rule, is_known_method};
+use super::allowed::{Mode, Rule, is_known_method, list};
 use crate::record::whole_value;
 
-/// The parts of a text, in the order in which they are tried.
-const PARTS: &str = r#"(?x-u)
-    (?<time>
-      [0-9]{4}[/-][0-9]{2}[/-][0-9]{2}[T\x20][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?(?:Z\b|\x20?[+-][0-9]{2}:?[0-9]{2}\b)?
-    | [0-9]{2}\.[0-9]{2}\.[0-9]{4},?\x20[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?
-    | (?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\x20)?(?:[0-9]{1,2}\x20)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\x20+
-      [0-9]{1,4}\x20+[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:\x20[0-9]{4}\b)?
-    | [IWEFVD][0-9]{4}\x20[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}
-    | [0-2]?[0-9]:[0-5][0-9]:[0-5][0-9](?:[.,][0-9]{1,9})?(?:\x20?[AP]M)?\b
-    | (?:ts|time|timestamp)=[0-9]{10}(?:\.[0-9]{1,9}|[0-9]{3}|[0-9]{6}|[0-9]{9})?\b )
-  | (?<frame> (?i:content-length) [\x20\t]*:[\x20\t]* [0-9]+ )
-  | (?<stays> \\["\\/bfnrt] |
-      \x1b\[[0-9;]*[A-Za-z] | <[0-9]{1,3}>1?\x20 | HTTP/[0-9.]{1,3}\x20[0-9]{3}\b | -\x20\([0-9]{1,6}\) | \(-32[0-9]{3}\)
-    | [0-9]{1,7}(?:\.[0-9]{1,9})?(?:ms|us|\xc2\xb5s|\xce\xbcs|ns|s)\b | \+[0-9]{1,5}[mhd]\b | response\x20[0-9]{1,6}\x20without
-    | [0-9]{1,9}\x20chars\x20truncated | \xe2(?:\x96[\xb6\xba]|\x97[\x80\x84]|\x86[\x90-\x93]|\x80\xa6) | [VDIWE]\[ )
-  | (?<json> [{\[] )
-  | (?<quote> " )
-  | (?<method> [A-Za-z$][A-Za-z0-9_$-]*(?:/[A-Za-z0-9_$-]+)+ )
-  | (?<word> (?i:WORDS)\b )
-  | (?<token> [A-Za-z0-9_%\x80-\xff]+(?:-[A-Za-z0-9_%\x80-\xff]+)* )"#;
-
-/// Words of log formats, which stay in the text around messages, in any case.
-const WORDS: &str = "\
-    authorization|content-type|event-stream|last-event-id|mcp-protocol-version|mcp-session-id|packets|accept|accepted|active|after|args|bad|base64|bearer|built|c2s|changed|charset|chars|chunked|claudeserver|client|\
-    client_to_server|clienttoserver|command|comp|connected|connection|contents|content|created|ctrl|c|critical|data|\
-    debug|delete|dir|direction|done|editor|egress|encoding|endpoint|error|event|f|failed|false|fatal|for|found|from|\
-    fromclient|fromserver|get|gzip|has|head|helix_lsp|https?|in|inbound|incoming|info|ingress|initialize|initializing|\
-    is|jsonrpc|keep|language_server_to_lsp4e|length|level|log|lsp|lsp4e_to_language_server|mcp|message|meta|metadata|\
-    method|msg|no|node|not|notice|notification|null|ok|open|out|outbound|outgoing|parameters|params|path|payload|post|\
-    press|processing|promise|protocol|provided|puppeteer|put|pw|quit|read|reading|received|receives?|receiving|recv|\
-    reply|req|request|response|result|retry|returned|rpc|running|rx|s2c|says|send|sender|sending|sends|sent|\
-    sent_by|server|server_to_client|servertoclient|session|sse|starting|started|state|stderr|stdin|stdio|stdout|\
-    successfully|text|to|toclient|took|toserver|trace|transfer|transport|true|truncated|ts|tx|undefined|using|verbose|\
-    warn|warning|websocket|with|without|write|writing|wrote|wss?";
+/// The depth of frames in frames.
+const DEEP: usize = 3;
+/// The parts of a text, in the order in which they are tried. `WORDS` stands for words that stay.
+const PARTS: &str = include_str!("parts.regex");
 
 /// `None` only if the regular expression is invalid.
-static REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&PARTS.replace("WORDS", WORDS)).ok());
+static REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let words: Vec<_> = list(4).collect();
+    Regex::new(&PARTS.replace("WORDS", &words.join("|"))).ok()
+});
 
 impl Redactor {
     /// Redacts text.
-    pub(super) fn text(&mut self, text: &[u8], out: &mut Vec<u8>) {
-        let Some(regex) = &*REGEX else { return };
+    pub(super) fn text(&mut self, text: &[u8]) -> Vec<u8> {
+        let mut output = Vec::with_capacity(text.len());
+        let (Some(regex), out) = (&*REGEX, &mut output) else { return Vec::new() };
         let mut at = 0;
         // True if the last string was the name of a member whose numbers stay.
         let mut is_known = false;
@@ -64,7 +38,7 @@ impl Redactor {
             found.map_err(|examined| budget = budget.saturating_sub(examined)).ok()
         };
         while let Some(parts) = regex.captures_at(text, at) {
-            let Some(part) = parts.get(0) else { return };
+            let Some(part) = parts.get(0) else { break };
             out.extend_from_slice(&text[at..part.start()]);
             let rest = &text[part.start()..];
             let mut length = part.len();
@@ -72,15 +46,8 @@ impl Redactor {
             if parts.name("stays").or(parts.name("word")).is_some() {
                 out.extend_from_slice(part.as_bytes());
             } else if parts.name("time").is_some() {
-                // Pairs of digits may also be bytes.
-                let is_pair = rest.get(length) == Some(&b':') || text[..part.start()].ends_with(b":");
-                if is_pair {
-                    length = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(length).max(1);
-                    self.token(&rest[..length], false, out);
-                } else {
-                    self.time(part.as_bytes(), out);
-                }
-            } else if let Some(frame) = parts.name("frame").and_then(|_| self.frame(rest, out)) {
+                self.time(part.as_bytes(), out);
+            } else if let Some(frame) = parts.name("frame").and_then(|head| self.frame(head.as_bytes(), rest, out)) {
                 length = frame;
             } else if let Some(value) = parts.name("json").and_then(|_| value(rest)) {
                 self.json(&rest[..value], Mode::Around, out);
@@ -92,7 +59,7 @@ impl Redactor {
                     self.json_string(&rest[..value], Mode::Around, Rule::None, out);
                 }
                 length = value;
-            } else if parts.name("method").or(parts.name("token")).is_none() {
+            } else if parts.name("json").or(parts.name("quote")).or(parts.name("frame")).is_some() {
                 // A bracket or a quote of no value, or a head without its body.
                 out.extend_from_slice(part.as_bytes());
             } else {
@@ -101,6 +68,7 @@ impl Redactor {
             at = part.start() + length;
         }
         out.extend_from_slice(&text[at..]);
+        output
     }
 
     /// Redacts a word in a text.
@@ -110,8 +78,8 @@ impl Redactor {
             out.extend_from_slice(self.key.word(token).as_bytes());
             return out.push(0xff);
         };
-        if word.bytes().all(|byte| byte.is_ascii_digit()) {
-            return self.number(word, is_known, out);
+        if is_known && word.bytes().all(|byte| byte.is_ascii_digit()) {
+            return self.number(word, true, out);
         }
         let rule = if word.contains('/') || is_known_method(word) { Rule::Method } else { Rule::Token };
         match self.string(word, Mode::Around, rule) {
@@ -120,22 +88,22 @@ impl Redactor {
         }
     }
 
-    /// Redacts a frame with a `Content-Length`, and writes the new length. Returns the size of the frame in the text.
-    fn frame(&mut self, text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
-        let head = &text[..text.len().min(1024)];
-        let ends = [&b"\r\n\r\n"[..], b"\n\n"].map(|end| memmem::find(head, end).map(|at| at + end.len()));
-        let start = ends.into_iter().flatten().min()?;
-        let (name, value) = head[..start].split_at(head.iter().position(|byte| *byte == b':')? + 1);
-        let blanks = value.len() - value.trim_ascii_start().len();
-        let digits = value[blanks..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let length: usize = std::str::from_utf8(&value[blanks..blanks + digits]).ok()?.parse().ok()?;
-        let body = text.get(start..start.checked_add(length)?)?;
-        let mut redacted = Vec::new();
-        self.text(body, &mut redacted);
+    /// Redacts a frame whose `head` ends with its length, and writes the new length. Returns the size of the frame in the
+    /// text.
+    fn frame(&mut self, head: &[u8], text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+        let ends = [&b"\r\n\r\n"[..], b"\n\n"];
+        let within = &text[..text.len().min(1024)];
+        let start = ends.iter().filter_map(|end| Some(memmem::find(within, end)? + end.len())).min()?;
+        let digits = head.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let (name, length) = head.split_at(head.len() - digits);
+        let length: usize = std::str::from_utf8(length).ok()?.parse().ok()?;
+        let body = text.get(start..start.checked_add(length)?).filter(|_| self.depth < DEEP)?;
+        self.depth += 1;
+        let redacted = self.text(body);
+        self.depth -= 1;
         out.extend_from_slice(name);
-        out.extend_from_slice(&value[..blanks]);
         out.extend_from_slice(redacted.len().to_string().as_bytes());
-        self.text(&value[blanks + digits..], out);
+        out.extend(self.text(&text[head.len()..start]));
         out.extend_from_slice(&redacted);
         Some(start + length)
     }
@@ -161,10 +129,8 @@ impl Redactor {
                 continue;
             }
             let word = percent_encoding::percent_decode_str(word).decode_utf8_lossy();
-            match is_host {
-                true => out.push_str(&self.key.word(word.to_ascii_lowercase().as_bytes())),
-                false => out.push_str(&self.string(&word, Mode::Open, Rule::Token).unwrap_or(word.into_owned())),
-            }
+            let placeholder = self.string(&word, Mode::Open, Rule::Token).filter(|_| !is_host);
+            out.push_str(&placeholder.unwrap_or_else(|| self.key.word(word.to_lowercase().as_bytes())));
         }
         out.push_str(&uri[at..]);
         self.count("URI or path");

@@ -7,10 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use regex::bytes::Regex;
 
-use super::allowed::{Mode, Rule, is_known_method, is_of_time, is_uri, is_word, method_marks};
+use super::allowed::{Mode, Rule, is_known_method, is_of_time, is_word, method_marks};
 use super::{MOST_DIGITS, Redactor, is_name};
 use crate::json::{self, Text, Value};
-use crate::record::{is_time, message_look, unescaped_bytes, whole_value};
+use crate::record::{RawObject, is_time, unescaped_bytes, whole_value};
 
 /// The depth to which messages are searched for in other objects.
 const DEEP: usize = 16;
@@ -37,22 +37,14 @@ impl Redactor {
         let mut levels: Vec<Level<'_>> = Vec::new();
         let mut at = 0;
         while let Some(&byte) = text.get(at) {
+            let rest = &text[at..];
             let is_name = levels.last().is_some_and(|level| level.is_before_name);
-            if !is_name
-                && !b" \t\r\n,:}]".contains(&byte)
-                && let Some(length) = self.whole(&text[at..], &levels, out)
-            {
-                at += length;
-                continue;
-            }
-            let length = match byte {
-                b'{' | b'[' => {
-                    levels.push(self.level(&text[at..], &levels, mode));
-                    1
-                }
-                b'"' => {
-                    let length = string_length(&text[at..]);
-                    let string = &text[at..at + length];
+            let is_value = !is_name && !b" \t\r\n,:}]".contains(&byte);
+            let current = value_mode(&levels).unwrap_or(mode);
+            at += match (is_value.then(|| self.whole(rest, &levels, out)).flatten(), byte) {
+                (Some(length), _) => length,
+                (None, b'"') => {
+                    let string = &rest[..string_length(rest)];
                     match levels.last_mut().filter(|_| is_name) {
                         Some(level) => {
                             let is_known = self.member_name(string, level.mode, out);
@@ -60,70 +52,58 @@ impl Redactor {
                             level.is_known = is_known && !matches!(&*level.name, b"params" | b"result");
                             level.is_before_name = false;
                         }
-                        None => {
-                            let mode = value_mode(&levels).unwrap_or(mode);
-                            self.json_string(string, mode, rule(&levels, mode), out);
-                        }
+                        None => self.json_string(string, current, rule(&levels, current), out),
                     }
-                    at += length;
-                    continue;
+                    string.len()
                 }
-                b'}' | b']' => {
-                    levels.pop();
-                    1
-                }
-                b',' => {
-                    levels.last_mut().into_iter().for_each(|level| level.is_before_name = level.is_object);
-                    1
-                }
-                b':' | b' ' | b'\t' | b'\r' | b'\n' => 1,
-                _ => {
-                    let rest = &text[at..];
+                (None, b'-' | b'0'..=b'9') => {
                     let length = rest.iter().position(|byte| b" \t\r\n,}]".contains(byte)).unwrap_or(rest.len());
-                    self.scalar(&rest[..length], &levels, mode, out);
-                    at += length;
-                    continue;
+                    let is_known = levels.last().is_some_and(|level| level.is_known) && current != Mode::Open;
+                    match rule(&levels, current) {
+                        Rule::Time => self.time(&rest[..length], out),
+                        _ => self.number(&String::from_utf8_lossy(&rest[..length]), is_known, out),
+                    }
+                    length
+                }
+                (None, _) => {
+                    match byte {
+                        b'{' | b'[' => levels.push(self.level(rest, &levels, current)),
+                        b'}' | b']' => drop(levels.pop()),
+                        b',' => levels
+                            .iter_mut()
+                            .last()
+                            .into_iter()
+                            .for_each(|level| level.is_before_name = level.is_object),
+                        _ => {}
+                    }
+                    out.push(byte);
+                    1
                 }
             };
-            out.extend_from_slice(&text[at..at + length]);
-            at += length;
-        }
-    }
-
-    /// Redacts a number, and copies `true`, `false` and `null`.
-    fn scalar(&mut self, scalar: &[u8], levels: &[Level<'_>], mode: Mode, out: &mut Vec<u8>) {
-        let is_open = value_mode(levels).unwrap_or(mode) == Mode::Open;
-        let is_known = levels.last().is_some_and(|level| level.is_known) && !is_open;
-        match std::str::from_utf8(scalar) {
-            Ok(number) if scalar.first().is_some_and(|first| !first.is_ascii_alphabetic()) => {
-                match rule(levels, mode) {
-                    Rule::Time => self.time(scalar, out),
-                    _ => self.number(number, is_known, out),
-                }
-            }
-            _ => out.extend_from_slice(scalar),
         }
     }
 
     /// Opens the object or the array at the beginning of `text`.
-    fn level<'t>(&self, text: &[u8], levels: &[Level<'t>], mode: Mode) -> Level<'t> {
+    fn level<'t>(&self, text: &[u8], levels: &[Level<'t>], mut mode: Mode) -> Level<'t> {
         let is_object = text.first() == Some(&b'{');
-        let mut mode = value_mode(levels).unwrap_or(mode);
         let outer = levels.last();
-        let name = outer.map_or(&b""[..], |outer| &*outer.name);
+        let is_content = is_object && outer.is_some_and(|outer| outer.name == &b"content"[..]);
         let (mut method, mut message) = (None, outer.and_then(|outer| outer.message));
-        if mode == Mode::Around && levels.len() >= DEEP {
-            mode = Mode::Open;
-        } else if mode == Mode::Around
-            && is_object
-            && let Some(look) = whole_value(text).ok().and_then(|end| message_look(&text[..end]))
+        let is_deep = levels.len() >= DEEP;
+        let object = || Some(&text[..whole_value(text).ok().filter(|_| is_object && !is_deep)?]);
+        if mode == Mode::Around {
+            if let Some(object) = object().and_then(RawObject::message) {
+                (mode, message) = (Mode::Message, Some(levels.len()));
+                method = object.string("method").map(Cow::into_owned);
+            } else if is_deep {
+                mode = Mode::Open;
+            }
+        } else if mode == Mode::Payload
+            && is_content
+            && !object().and_then(RawObject::parse).is_some_and(|object| object.has("type"))
         {
-            (mode, method, message) = (Mode::Message, look.method, Some(levels.len()));
-        }
-        // The answer to an elicitation; other content names its type.
-        if mode == Mode::Payload && is_object && name == b"content" {
-            let is_block = whole_value(text).is_ok_and(|end| crate::record::has_member(&text[..end], "type"));
-            mode = if is_block { mode } else { Mode::Open };
+            // The answer to an elicitation; other content names its type.
+            mode = Mode::Open;
         }
         let is_known = !is_object && outer.is_none_or(|outer| outer.is_known);
         let name = Cow::Borrowed(if is_object { &b""[..] } else { b"*" });
@@ -139,22 +119,18 @@ impl Redactor {
             self.stays("value by --keep");
             return Some(length);
         }
-        let is_payload = match (level.mode, &*level.name) {
-            (Mode::Message, b"params" | b"result") => true,
-            (Mode::Payload, b"data") => path(levels).eq([&b"error"[..], b"data"]),
-            _ => false,
-        };
+        let is_payload = level.mode == Mode::Message && matches!(&*level.name, b"params" | b"result")
+            || level.name == &b"data"[..] && path(levels).eq([&b"error"[..], b"data"]);
         if !is_payload || !self.options.metadata_only {
             return None;
         }
-        let length = whole_value(text).ok()?;
+        self.count("payload");
         out.extend_from_slice(match text.first()? {
             b'{' => b"{}",
             b'[' => b"[]",
             _ => b"null",
         });
-        self.count("payload");
-        Some(length)
+        whole_value(text).ok()
     }
 
     fn is_kept(&self, levels: &[Level<'_>]) -> bool {
@@ -162,12 +138,11 @@ impl Redactor {
         self.options.keep.iter().any(|kept| match kept.strip_prefix('/') {
             Some(pointer) => {
                 let tokens = pointer.split('/').map(|token| token.replace("~1", "/").replace("~0", "~"));
-                let path: Vec<_> = path(levels).collect();
-                let tokens: Vec<_> = tokens.collect();
-                let fits = |(token, name): (&String, &&[u8])| {
-                    token.as_bytes() == *name || *name == b"*" && token.bytes().all(|byte| byte.is_ascii_digit())
-                };
-                tokens.len() == path.len() && tokens.iter().zip(&path).all(fits)
+                // In an array, the name of the current value is not its index.
+                tokens
+                    .map(|token| if token.parse::<u64>().is_ok() { "*".to_owned() } else { token })
+                    .map(String::into_bytes)
+                    .eq(path(levels).map(<[u8]>::to_vec))
             }
             None => kept.as_bytes() == name,
         })
@@ -214,14 +189,11 @@ impl Redactor {
 
     /// Returns what takes the place of a string; `None` if it stays.
     pub(super) fn string(&mut self, content: &str, mode: Mode, rule: Rule) -> Option<String> {
+        let is_digits = content.bytes().all(|byte| byte.is_ascii_digit());
         let stays = match rule {
             Rule::Method => is_known_method(content),
             Rule::Name => is_name(content),
-            Rule::Version => {
-                content.len() <= 10 && content.bytes().all(|byte| byte.is_ascii_digit() || b".-".contains(&byte))
-            }
-            Rule::Code => content.len() <= MOST_DIGITS && content.bytes().all(|byte| byte.is_ascii_digit()),
-            Rule::None | Rule::Time | Rule::Token => false,
+            Rule::None | Rule::Time | Rule::Token => content.len() == 1 && is_digits,
         };
         if content.is_empty() || stays || self.options.keep.iter().any(|kept| kept == content) {
             return None;
@@ -230,9 +202,8 @@ impl Redactor {
             self.stays("word of a protocol");
             return None;
         }
-        let is_date =
-            mode != Mode::Open && content.len() > 15 && content.as_bytes()[4] == b'-' && is_time(content.as_bytes());
-        if is_date || rule == Rule::Time && is_time(content.as_bytes()) {
+        let is_date = mode != Mode::Open && content.len() > 15 && content.as_bytes()[4] == b'-';
+        if (is_date || rule == Rule::Time) && is_time(content.as_bytes()) {
             let mut time = Vec::new();
             self.time(content.as_bytes(), &mut time);
             return String::from_utf8(time).ok();
@@ -245,23 +216,19 @@ impl Redactor {
         if let Some(inside) = self.inside(content, mode) {
             return Some(inside);
         }
-        let is_digits = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
         let is_hex = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_uuid = content.len() == 36 && content.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
+        let is_uri = content.contains(['/', '\\', '@', ':']) && !content.contains(char::is_whitespace);
         let (kind, placeholder) = if is_uuid && content.split('-').all(is_hex) {
             ("UUID", self.key.uuid(content))
         } else if let Some(digits) = content.strip_prefix("0x").filter(|digits| is_hex(digits)) {
             ("hexadecimal number", format!("0x{}", self.key.hex(digits)))
-        } else if is_digits(content) && content.len() == 1 {
-            return None;
-        } else if is_digits(content) {
+        } else if is_digits {
             ("number", self.key.number(content))
-        } else if rule != Rule::Token && is_uri(content) {
+        } else if rule != Rule::Token && is_uri {
             return Some(self.uri(content));
-        } else if rule != Rule::Token && matches!(mode, Mode::Around | Mode::Message) {
-            let mut text = Vec::new();
-            self.text(content.as_bytes(), &mut text);
-            return Some(String::from_utf8_lossy(&text).into_owned());
+        } else if rule != Rule::Token && mode.is_around() {
+            return Some(String::from_utf8_lossy(&self.text(content.as_bytes())).into_owned());
         } else {
             ("text", self.key.text(content))
         };
@@ -269,38 +236,20 @@ impl Redactor {
         Some(placeholder)
     }
 
-    /// Redacts JSON in a string, and text around messages: as it is, in Base64, or in hexadecimal digits. Other Base64
-    /// becomes a placeholder.
+    /// Redacts JSON in a string, as it is or in Base64, and around messages text in Base64. Other Base64 becomes a
+    /// placeholder.
     fn inside(&mut self, content: &str, mode: Mode) -> Option<String> {
         if content.starts_with(['{', '[', ' ', '\n', '\r', '\t']) {
             return self.in_json(content.as_bytes(), mode).and_then(|json| String::from_utf8(json).ok());
         }
-        let colon = if content.as_bytes().get(2) == Some(&b':') { ":" } else { "" };
-        if let Some(bytes) = hex_bytes(content, colon)
-            && let Some(inside) = self.in_bytes(&bytes, mode)
-        {
-            return Some(inside.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(colon));
+        let may_be = content.len() >= 24 && content.bytes().any(|byte| !byte.is_ascii_lowercase());
+        let bytes = may_be.then(|| STANDARD.decode(content).ok()).flatten()?;
+        let is_text = mode.is_around() && std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
+        let inside = self.in_json(&bytes, mode).or_else(|| is_text.then(|| self.text(&bytes)));
+        if inside.is_none() {
+            self.count("Base64");
         }
-        let is_base64 = content.len() >= 24
-            && content.len().is_multiple_of(4)
-            && content.bytes().any(|byte| !byte.is_ascii_lowercase());
-        let bytes = is_base64.then(|| STANDARD.decode(content).ok()).flatten()?;
-        if let Some(inside) = self.in_bytes(&bytes, mode) {
-            return Some(STANDARD.encode(inside));
-        }
-        self.count("Base64");
-        Some(self.key.base64(&bytes))
-    }
-
-    /// Redacts JSON, and around messages also text, that a string has in encoded form.
-    fn in_bytes(&mut self, bytes: &[u8], mode: Mode) -> Option<Vec<u8>> {
-        let is_text = matches!(mode, Mode::Around | Mode::Message)
-            && std::str::from_utf8(bytes)
-                .is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()));
-        self.in_json(bytes, mode).or_else(|| {
-            let mut out = Vec::new();
-            is_text.then(|| self.text(bytes, &mut out)).map(|()| out)
-        })
+        Some(inside.map_or_else(|| self.key.base64(&bytes), |inside| STANDARD.encode(inside)))
     }
 
     /// Redacts text that is an object or an array.
@@ -311,7 +260,7 @@ impl Redactor {
             return None;
         }
         let mut out = text[..blanks].to_vec();
-        let is_around = matches!(mode, Mode::Around | Mode::Message) || message_look(json).is_some();
+        let is_around = mode.is_around() || RawObject::message(json).is_some();
         self.json(json, if is_around { Mode::Around } else { Mode::Open }, &mut out);
         out.extend_from_slice(&text[blanks + json.len()..]);
         Some(out)
@@ -328,23 +277,11 @@ impl Redactor {
     }
 }
 
-/// Returns the bytes of pairs of hexadecimal digits, at least 8, with `colon` between them.
-fn hex_bytes(content: &str, colon: &str) -> Option<Vec<u8>> {
-    let is_hex = |byte: u8| byte.is_ascii_hexdigit() || colon.as_bytes() == [byte];
-    if content.len() < 16 || !content.bytes().all(is_hex) {
-        return None;
-    }
-    let digits = content.replace(':', "");
-    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    digits.as_bytes().chunks(2).map(pair).collect()
-}
-
 /// Returns what a log writes in place of text that it left out.
 fn cut_mark(string: &[u8]) -> &[u8] {
     static MARK: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"\.{3}\[[0-9]{1,9} chars truncated\]\.{3}|<<<<<\( LOG TRUNCATED \)>>>>>").ok());
-    let mark = memchr::memmem::find(string, b"runcated").or_else(|| memchr::memmem::find(string, b"TRUNCATED"));
-    mark.and_then(|_| Some(MARK.as_ref()?.find(string)?.as_bytes())).unwrap_or_default()
+    MARK.as_ref().and_then(|mark| mark.find(string)).map(|found| found.as_bytes()).unwrap_or_default()
 }
 
 /// Returns the mode of the current value; `None` outside of objects and arrays.
@@ -363,32 +300,25 @@ fn path<'l>(levels: &'l [Level<'_>]) -> impl Iterator<Item = &'l [u8]> {
     levels[message..].iter().take(DEEP).map(|level| &*level.name)
 }
 
-/// Returns what a value is by its position.
+/// Returns what a value is by its position; `mode` is its mode.
 fn rule(levels: &[Level<'_>], mode: Mode) -> Rule {
     let Some(level) = levels.last() else { return Rule::None };
     let name = &*level.name;
-    let is_around = matches!(value_mode(levels).unwrap_or(mode), Mode::Around | Mode::Message);
-    if is_around && level.is_known && is_of_time(name) {
+    if mode.is_around() && level.is_known && is_of_time(name) {
         return Rule::Time;
     }
-    if level.is_known && name.ends_with(b"code") || name.ends_with(b"status") {
-        return Rule::Code;
-    }
     let is_deep = level.message.is_none_or(|message| levels.len() - message > DEEP);
-    if is_deep || !matches!(name, b"method" | b"jsonrpc" | b"protocolVersion" | b"name") {
+    if is_deep || !matches!(name, b"method" | b"name") {
         return Rule::None;
     }
     let path: Vec<_> = path(levels).collect();
     match path.as_slice() {
         [b"method"] => Rule::Method,
-        [b"jsonrpc"] | [_, b"protocolVersion"] => Rule::Version,
         [b"params", b"name"] => {
             let method = level.message.and_then(|message| levels[message].method.as_deref());
             if matches!(method, Some("tools/call" | "prompts/get")) { Rule::Name } else { Rule::None }
         }
-        [.., b"tools" | b"prompts", b"*", b"name"] | [.., b"ref" | b"toolChoice", b"name"]
-            if level.mode != Mode::Open =>
-        {
+        [.., b"tools" | b"prompts", b"*", b"name"] | [.., b"ref" | b"toolChoice", b"name"] if mode != Mode::Open => {
             Rule::Name
         }
         _ => Rule::None,

@@ -100,6 +100,20 @@ fn an_agent_asks_a_log() {
     assert!(checked.text().contains(" passed"), "{}", checked.text());
 }
 
+/// The placeholders of all calls are made with one key.
+#[test]
+fn an_agent_asks_a_redacted_log() {
+    let log = LOG.replace("\"a\"", "\"ida-meyer\"").replace("note", "secret/note");
+    let place = Place::with("ida-meyer.log", log);
+    let mut agent = Agent::new(&place, &["--redact", "ida-meyer.log"]);
+    let question = json!({ "question": "timeline" });
+    let rows = agent.rows("ask", &question);
+    assert_eq!(rows, agent.rows("ask", &question));
+    let shown = agent.rows("show", &json!({ "messages": ["m4"] }));
+    let all = format!("{rows:?} {shown:?} {:?}", agent.rows("overview", &json!({})));
+    assert!(!all.contains("ida-meyer") && !all.contains("secret/note") && all.contains("Method not found"), "{all}");
+}
+
 #[test]
 fn mistakes_of_an_agent_are_results() {
     let place = Place::with("log", LOG);

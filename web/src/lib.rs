@@ -2,11 +2,15 @@
 
 mod logs;
 
+use std::io::Read as _;
+
+use rpcgraph::log::redacted::{redacted, redacted_lines};
 use rpcgraph::query::QUERY_PREFIXES;
 use rpcgraph::query::catalogue::CATALOGUE;
 use rpcgraph::query::results::{ResultsFormat, write_boolean, write_graph, write_solutions};
 use rpcgraph::query::{Answer, Cancel, Dataset, Query, Table};
-use rpcgraph::record::{Format, ReaderOptions};
+use rpcgraph::record::{Format, ReaderOptions, decompressed};
+use rpcgraph::redact::{RedactOptions, Redactor};
 use rpcgraph::report::{Report, ReportOptions};
 use rpcgraph::{Syntax, convert};
 use serde_json::json;
@@ -66,7 +70,7 @@ impl Logs {
 
     /// Returns the page that shows the logs. To be shown here, the page also names the sessions.
     pub fn page(&mut self, redacted: bool, is_shown: bool) -> Result<Vec<u8>, JsError> {
-        Ok(self.report(redacted, is_shown)?)
+        Ok(if redacted { self.redacted()?.report(true, is_shown)? } else { self.report(false, is_shown)? })
     }
 
     /// Returns the remarks of the last [`page`](Self::page) on logs that were not read.
@@ -100,12 +104,11 @@ impl Logs {
 }
 
 impl Logs {
-    fn report(&mut self, redact: bool, is_shown: bool) -> Result<Vec<u8>, Failure> {
-        let mut report = Report::new(&ReportOptions { redact, limit: None, chosen_by: None });
+    fn report(&mut self, redacted: bool, is_shown: bool) -> Result<Vec<u8>, Failure> {
+        let mut report = Report::new(&ReportOptions { redacted, limit: None, ..ReportOptions::default() });
         self.notes.clear();
-        for (number, file) in self.files.iter().enumerate() {
-            let name = if redact { format!("log {}", number + 1) } else { file.name.clone() };
-            let summary = report.read(&name, file.reader(), &self.options).map_err(|error| file.failed(error))?;
+        for file in &self.files {
+            let summary = report.read(&file.name, file.reader(), &self.options).map_err(|error| file.failed(error))?;
             let why = summary.why_unread(self.options.is_stated());
             let empty = summary.is_empty().then(|| "there is nothing in it".to_owned());
             self.notes.extend(why.or(empty).map(|why| format!("{}: {why}", file.name)));
@@ -114,7 +117,7 @@ impl Logs {
             return Err(Failure(self.notes.join("\n")));
         }
         let names: Vec<_> = self.files.iter().map(|file| &*file.name).collect();
-        let title = if redact { "Redacted log".to_owned() } else { names.join(", ") };
+        let title = if redacted { "Redacted log".to_owned() } else { names.join(", ") };
         if is_shown {
             report = report.served(self.files.iter().map(LogFile::iri).collect());
         }
@@ -123,14 +126,26 @@ impl Logs {
         Ok(page)
     }
 
-    /// Returns the logs without their content: each as a redacted page, which is a log, too.
-    fn redacted(&mut self) -> Result<Self, Failure> {
-        let mut redacted = Self::new("");
+    /// Returns the logs with placeholders for what may be private.
+    fn redacted(&self) -> Result<Self, Failure> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(failed)?;
+        let mut redactor = Redactor::new(&key, RedactOptions::default());
+        let mut logs = Self { files: Vec::new(), options: self.options.clone(), notes: Vec::new() };
         for (number, file) in self.files.iter().enumerate() {
-            let mut alone = Self { files: vec![file.clone()], options: self.options.clone(), notes: Vec::new() };
-            redacted.files.push(LogFile::new(format!("log {}", number + 1), alone.report(true, false)?));
+            let mut text = Vec::new();
+            let read = decompressed(file.reader()).and_then(|mut read| read.read_to_end(&mut text));
+            read.map_err(|error| file.failed(error))?;
+            let log = match redacted(&text, &self.options, &mut redactor).map_err(|error| file.failed(error))? {
+                Some(log) => log,
+                None if self.options.is_stated() => {
+                    return Err(Failure(format!("{} cannot be redacted in its own format", file.name)));
+                }
+                None => redacted_lines(&text, &self.options, &mut redactor).map_err(|error| file.failed(error))?,
+            };
+            logs.files.push(LogFile::new(format!("log {}", number + 1), log));
         }
-        Ok(redacted)
+        Ok(logs)
     }
 
     fn convert(&self, sink: &mut rpcgraph::sink::Sink<'_>, provenance: bool, log_lines: bool) -> Result<(), Failure> {
