@@ -113,3 +113,17 @@ pub(super) fn method_marks(method: &str) -> usize {
 pub(super) fn is_known_method(method: &str) -> bool {
     known_method(method).is_some() || ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"].contains(&method)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_list_has_items_and_no_title() {
+        for nth in 0..6 {
+            assert!(list(nth).count() > 5, "{nth}");
+            assert!(list(nth).all(|item| !item.contains('#') || item.starts_with("http")), "{nth}");
+        }
+        assert_eq!(list(6).count(), 0);
+    }
+}

@@ -363,6 +363,23 @@ const LOG: &str = r#"{"time":"2026-01-05T10:00:00Z","message":{"jsonrpc":"2.0","
 {"time":"2026-01-05T10:00:01Z","message":{"jsonrpc":"2.0","id":"a","error":{"code":-32000,"message":"no ida","data":{"x":"ida"}}}}
 "#;
 
+/// Words of the protocols are content where a tool's author has them.
+#[test]
+fn words_in_arguments_are_replaced() {
+    let own = json!({ "uri": "text", "name": "tool", "count": 41 });
+    let called = redact_value(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "t", "arguments": own } }));
+    let answered = redact_value(&json!({ "jsonrpc": "2.0", "id": 1, "result": {
+        "content": [], "structuredContent": own } }));
+    for value in [&called["params"]["arguments"], &answered["result"]["structuredContent"]] {
+        let text = value.to_string();
+        assert_eq!(value.as_object().unwrap().len(), 3, "{text}");
+        for word in ["uri", "\"text\"", "name", "tool", "count", "41"] {
+            assert!(!text.contains(word), "{word} in {text}");
+        }
+    }
+}
+
 #[test]
 fn options() {
     let log = |options| String::from_utf8(redactor(options).log(LOG.as_bytes())).unwrap();
@@ -387,7 +404,7 @@ fn the_command() {
     place.put("key", "a key that is long enough");
     let arguments = ["redact", "ida.ndjson", "--key-file", "key"];
     let ran = place.run(&arguments);
-    ran.said(0, "replaced: 8 × text; stayed: 2 × time, 2 × word of a protocol\n");
+    ran.said(0, "replaced: 9 × text; stayed: 2 × time, 2 × word of a protocol\n");
     assert!(!ran.text().contains("no ida") && !ran.text().contains("\"ida\""));
     assert_eq!(place.run(&arguments).stdout, ran.stdout);
     assert_ne!(place.run(&["redact", "ida.ndjson"]).stdout, ran.stdout);
