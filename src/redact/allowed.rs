@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use super::is_name;
 use crate::record::known_method;
 
 /// The members and the words of the published schemas of MCP, LSP and ACP; `names.py` makes the file.
@@ -107,6 +108,14 @@ pub(super) fn is_of_time(name: &[u8]) -> bool {
 pub(super) fn method_marks(method: &str) -> usize {
     let marks = ["$/", "rpc.", "notifications/"];
     marks.into_iter().find(|mark| method.starts_with(mark)).map_or(0, str::len)
+}
+
+/// What the methods of Ethereum's published API begin with.
+const ETHEREUM: [&str; 6] = ["debug_", "engine_", "eth_", "net_", "txpool_", "web3_"];
+
+/// True for a method that stays as the method of a message.
+pub(super) fn allows_method(method: &str) -> bool {
+    is_known_method(method) || ETHEREUM.iter().any(|space| method.starts_with(space)) && is_name(method)
 }
 
 /// True for a method that a published protocol defines, or a word that logs have in its place.

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use regex::bytes::Regex;
 
-use super::allowed::{Mode, Rule, is_known_method, is_of_time, is_word, method_marks};
+use super::allowed::{Mode, Rule, allows_method, is_known_method, is_of_time, is_word, method_marks};
 use super::{MOST_DIGITS, Redactor, is_name};
 use crate::json::{self, Text, Value};
 use crate::record::{RawObject, is_time, unescaped_bytes, whole_value};
@@ -191,7 +191,7 @@ impl Redactor {
     pub(super) fn string(&mut self, content: &str, mode: Mode, rule: Rule) -> Option<String> {
         let is_digits = content.bytes().all(|byte| byte.is_ascii_digit());
         let stays = match rule {
-            Rule::Method => is_known_method(content),
+            Rule::Method => allows_method(content),
             Rule::Name => is_name(content),
             Rule::None | Rule::Time | Rule::Token => content.len() == 1 && is_digits,
         };

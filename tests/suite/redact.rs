@@ -363,6 +363,14 @@ const LOG: &str = r#"{"time":"2026-01-05T10:00:00Z","message":{"jsonrpc":"2.0","
 {"time":"2026-01-05T10:00:01Z","message":{"jsonrpc":"2.0","id":"a","error":{"code":-32000,"message":"no ida","data":{"x":"ida"}}}}
 "#;
 
+#[test]
+fn methods_of_ethereum_stay() {
+    for (method, stays) in [("eth_getBalance", true), ("engine_newPayloadV4", true), ("bank_transfer", false)] {
+        let request = redact_value(&json!({ "jsonrpc": "2.0", "id": 1, "method": method }));
+        assert_eq!(request["method"] == method, stays, "{request}");
+    }
+}
+
 /// Words of the protocols are content where a tool's author has them.
 #[test]
 fn words_in_arguments_are_replaced() {
