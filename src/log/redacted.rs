@@ -13,7 +13,7 @@ use crate::redact::Redactor;
 ///
 /// # Errors
 ///
-/// As [`Messages`](super::Messages).
+/// As [`Messages`].
 pub fn redacted(text: &[u8], options: &ReaderOptions, redactor: &mut Redactor) -> Result<Option<Vec<u8>>, LogError> {
     let redacted = redactor.log(text);
     let (mut before, mut after) = (messages(text, options), messages(&redacted, options));
@@ -35,7 +35,7 @@ pub fn redacted(text: &[u8], options: &ReaderOptions, redactor: &mut Redactor) -
 ///
 /// # Errors
 ///
-/// As [`Messages`](super::Messages).
+/// As [`Messages`].
 pub fn redacted_lines(text: &[u8], options: &ReaderOptions, redactor: &mut Redactor) -> Result<Vec<u8>, LogError> {
     let mut lines = String::new();
     for message in messages(text, options) {
