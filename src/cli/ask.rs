@@ -239,11 +239,10 @@ impl AskArgs {
         Ok(())
     }
 
-    /// Asks a question of the inputs, the store or the server, and writes the answer as the options define.
-    pub fn ask(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
+    /// Asks a question of `sources`, the store or the server, and writes the answer as the options define.
+    pub fn ask(&self, question: &Question<'_>, mut sources: Vec<InputSource>) -> Result<Outcome, Failure> {
         // Before the query is parsed, since some queries take long to parse.
         let cancel = self.limits.cancel()?;
-        let mut sources = self.sources()?;
         if question.file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
             bail!("standard input cannot be both the query and the log: name a file for one of them");
         }
@@ -336,11 +335,11 @@ impl AskArgs {
     }
 
     /// Asks a question of each message as a log grows.
-    pub fn follow(&self, question: &Question<'_>) -> Result<Outcome, Failure> {
+    pub fn follow(&self, question: &Question<'_>, sources: Vec<InputSource>) -> Result<Outcome, Failure> {
         if question.filter.is_relative() {
             bail!("a log that is followed has no end yet, for a time before that: name a time such as 10:00:00");
         }
-        let source = follow::followed(self.sources()?)?;
+        let source = follow::followed(sources)?;
         let cancel = Cancel::default();
         self.limits.bound(&cancel);
         let base = Some(source.iri.clone());
@@ -362,7 +361,9 @@ impl AskArgs {
         if self.fail_if == Some(came) { Outcome::Findings } else { Outcome::Done }
     }
 
-    /// Returns the inputs; none if a store or a server is asked.
+    /// Returns the inputs, redacted if the options define it; none if a store or a server is asked.
+    ///
+    /// To be called once: redaction reads standard input, and a random key is another one each time.
     pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
         if self.store.is_some() || self.endpoint.is_some() { Ok(Vec::new()) } else { self.read.sources() }
     }

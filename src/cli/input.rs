@@ -27,6 +27,7 @@ pub use crate::diagnostic::printable_path as shown;
 const STDIN: &str = "/dev/stdin";
 
 /// An input that has not been opened yet.
+#[derive(Clone)]
 pub struct InputSource {
     /// The path as the user named it; `None` for standard input.
     path: Option<PathBuf>,

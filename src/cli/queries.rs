@@ -11,7 +11,7 @@ use clap::Args;
 use super::ask::{AskArgs, Question, RowTimes};
 use super::check::verdicts;
 use super::filter::FilterArgs;
-use super::input::shown;
+use super::input::{InputSource, shown};
 use super::words::{Named, nearest};
 use super::{Failure, Outcome, say};
 
@@ -157,7 +157,7 @@ impl AskCommand {
             None => target.print(&self.own.list()?),
             Some(name) if self.print => target.print(&self.own.find(name, |query| Ok(query.text.to_owned()))?),
             Some(name) if self.sql => target.print(&self.own.find(name, |query| self.sql(query))?),
-            Some(name) => self.question.ask(name, &self.own),
+            Some(name) => self.question.ask(name, &self.own, self.question.ask.sources()?),
         }
     }
 
@@ -192,13 +192,14 @@ pub struct QuestionArgs {
 impl QuestionArgs {
     /// Asks the built-in question with a name.
     pub fn run(&self, name: &str) -> Result<Outcome, Failure> {
-        let outcome = self.ask(name, &OwnQueries::default())?;
+        let sources = self.ask.sources()?;
+        let outcome = self.ask(name, &OwnQueries::default(), sources.clone())?;
         if ["overview", "handshake"].contains(&name)
             && !self.ask.summary.quiet
             && self.filter.said(false).is_empty()
-            && let Some(verdicts) = verdicts(&self.ask.sources()?, &self.ask.read.reader_options()?)?
+            && let Some(verdicts) = verdicts(&sources, &self.ask.read.reader_options()?)?
         {
-            say(&format!("conformance: {} (`rpcgraph check` has them)", verdicts.said));
+            say(&format!("conformance: {} (`rpcgraph check` has them)", verdicts.summary));
         }
         if name == "overview" && !self.ask.summary.quiet {
             say("ask next: rpcgraph errors, unanswered, slowest, problems or timeline");
@@ -206,9 +207,8 @@ impl QuestionArgs {
         Ok(outcome)
     }
 
-    fn ask(&self, name: &str, own: &OwnQueries) -> Result<Outcome, Failure> {
+    fn ask(&self, name: &str, own: &OwnQueries, sources: Vec<InputSource>) -> Result<Outcome, Failure> {
         let mut parameters = Vec::new();
-        let sources = self.ask.sources()?;
         // With several logs, the first is one side of the comparison.
         if name == "compare"
             && let [first, _, ..] = sources.as_slice()
@@ -223,8 +223,8 @@ impl QuestionArgs {
         let times = RowTimes { by_time, relative: self.relative, live: self.follow };
         let question = own.question(name, parameters, &self.filter, times);
         match name {
-            _ if !self.follow => self.ask.ask(&question),
-            "timeline" | "errors" => self.ask.follow(&question),
+            _ if !self.follow => self.ask.ask(&question, sources),
+            "timeline" | "errors" => self.ask.follow(&question, sources),
             _ => bail!("--follow is for timeline and errors: another answer would change as the log grows"),
         }
     }

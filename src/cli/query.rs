@@ -58,7 +58,7 @@ impl QueryCommand {
         if let Some(text) = &self.query {
             check_text(text)?;
         }
-        self.ask.ask(&self.question()?)
+        self.ask.ask(&self.question()?, self.ask.sources()?)
     }
 
     /// Takes the first argument as the query.

@@ -388,6 +388,21 @@ fn words_in_arguments_are_replaced() {
     }
 }
 
+/// A question redacts its logs once: standard input can be read only once, and another key would give other names.
+#[test]
+fn a_question_redacts_its_logs_once() {
+    let place = Place::with("log", LOG);
+    place.put("other", LOG);
+    let asked = |arguments: &[&str]| place.run(arguments).text().to_owned();
+    let rows = |text: &str| text.lines().count();
+    let errors = asked(&["errors", "log", "-t", "csv", "--quiet"]);
+    assert_eq!(rows(&errors), 2);
+    let piped = place.run_with(&["errors", "--redact", "-t", "csv", "--quiet"], LOG);
+    assert_eq!(rows(piped.text()), 2, "{}", piped.text());
+    let compared = ["compare", "log", "other", "-t", "csv", "--columns", "part,a,b", "--quiet"];
+    assert_eq!(asked(&[&compared[..], &["--redact"]].concat()), asked(&compared));
+}
+
 #[test]
 fn options() {
     let log = |options| String::from_utf8(redactor(options).log(LOG.as_bytes())).unwrap();
