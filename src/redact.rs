@@ -1,6 +1,6 @@
 //! Redaction: a log without its secrets, whose messages still pair and join.
 //!
-//! The rule is a list of what stays. Everything else becomes a placeholder.
+//! An allow-list decides what stays. Everything else becomes a placeholder.
 //!
 //! | part of a log | becomes |
 //! |---|---|
@@ -35,7 +35,7 @@ pub const MOST_DIGITS: usize = 6;
 /// The options of redaction.
 #[derive(Debug, Clone, Default)]
 pub struct RedactOptions {
-    /// What stays beyond the list: names of members with their values, JSON Pointers into messages, and strings.
+    /// Exceptions, which stay: names of members with their values, JSON Pointers into messages, and strings.
     pub keep: Vec<String>,
     /// True to leave out parameters, results and the data of errors.
     pub metadata_only: bool,

@@ -1,7 +1,6 @@
 //! `mcp`: a log as an MCP server on standard input and output.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,13 +48,9 @@ impl McpCommand {
         let absolute = |path: &PathBuf| std::path::absolute(path);
         let mut forwarded = forwarded();
         // One key for the processes of all calls.
-        let redact = &self.input.format.redact;
-        let mut key_file = tempfile::NamedTempFile::new()?;
-        if redact.is_on() && redact.key_file.is_none() {
-            let mut key = [0; 32];
-            getrandom::fill(&mut key)?;
-            key_file.write_all(&key)?;
-            forwarded.push([OsStr::new("--key-file="), key_file.path().as_os_str()].join(OsStr::new("")));
+        let key_file = self.input.format.redact.random_key_file()?;
+        if let Some(file) = &key_file {
+            forwarded.push([OsStr::new("--key-file="), file.path().as_os_str()].join(OsStr::new("")));
         }
         let options = McpOptions {
             program: std::env::current_exe()?,

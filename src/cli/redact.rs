@@ -4,11 +4,12 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
-use crate::log::redacted::{redacted, redacted_lines};
+use crate::log::redacted::{redacted, redacted_for_reading, redacted_lines};
 use crate::record::{ReaderOptions, plain_text};
 use crate::redact::{RedactOptions, Redactor};
 use anyhow::{Context as _, bail};
 use clap::Args;
+use tempfile::NamedTempFile;
 
 use super::format::FormatArgs;
 use super::input::{InputSource, sources};
@@ -28,7 +29,7 @@ pub struct RedactArgs {
 
     /// Make the placeholders with the key in FILE, so that equal values in several logs have equal ones
     #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub key_file: Option<PathBuf>,
+    key_file: Option<PathBuf>,
 
     /// Replace only what looks like a password, a token or a key
     #[arg(long, hide_short_help = true)]
@@ -52,16 +53,16 @@ impl RedactArgs {
 
     /// Returns the redactor, with a random key unless there is a file.
     pub fn redactor(&self) -> Result<Redactor, Failure> {
-        let mut key = vec![0; 32];
-        match &self.key_file {
+        let key = match &self.key_file {
             Some(path) => {
-                key = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+                let key = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
                 if key.len() < 16 {
                     bail!("{} is too short for a key: it needs 16 bytes", path.display());
                 }
+                key
             }
-            None => getrandom::fill(&mut key)?,
-        }
+            None => random_key()?.to_vec(),
+        };
         let options = RedactOptions {
             keep: self.keep.clone(),
             metadata_only: self.metadata_only,
@@ -71,21 +72,34 @@ impl RedactArgs {
         Ok(Redactor::new(&key, options))
     }
 
+    /// Returns a file with a random key, for several processes that redact alike; `None` if none is needed.
+    pub fn random_key_file(&self) -> Result<Option<NamedTempFile>, Failure> {
+        if !self.is_on() || self.key_file.is_some() {
+            return Ok(None);
+        }
+        let mut file = NamedTempFile::new()?;
+        file.write_all(&random_key()?)?;
+        Ok(Some(file))
+    }
+
     /// Replaces the content, the name and the IRI of each input, unless `keeps_iri`.
     pub fn apply(&self, inputs: &mut [InputSource], options: &ReaderOptions, keeps_iri: bool) -> Result<(), Failure> {
         let mut redactor = self.redactor()?;
         for input in inputs {
             let text = text_of(input)?;
-            let log = match redacted(&text, options, &mut redactor)? {
-                Some(log) => log,
-                None if options.is_stated() => bail!("{} {UNWRITABLE}", input.name()),
-                None => redacted_lines(&text, options, &mut redactor)?,
-            };
+            let log = redacted_for_reading(&text, options, &mut redactor)?;
+            let log = log.with_context(|| format!("{} {UNWRITABLE}", input.name()))?;
             let name = redactor.name(&input.iri);
             input.replace(&log, name, keeps_iri)?;
         }
         Ok(())
     }
+}
+
+fn random_key() -> Result<[u8; 32], Failure> {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key)?;
+    Ok(key)
 }
 
 /// Returns the text of a log, decompressed.

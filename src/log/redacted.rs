@@ -8,6 +8,23 @@ use crate::json::quoted;
 use crate::record::{ReaderOptions, Sender, known_method};
 use crate::redact::Redactor;
 
+/// Redacts the text of a log: in its own format or, if that is not possible and `options` do not name the format, as
+/// JSON lines. `None` if neither is possible.
+///
+/// # Errors
+///
+/// As [`Messages`].
+pub fn redacted_for_reading(
+    text: &[u8],
+    options: &ReaderOptions,
+    redactor: &mut Redactor,
+) -> Result<Option<Vec<u8>>, LogError> {
+    match redacted(text, options, redactor)? {
+        None if !options.is_stated() => redacted_lines(text, options, redactor).map(Some),
+        log => Ok(log),
+    }
+}
+
 /// Redacts the text of a log, in its own format. `None` if the result does not read as the log does: if a message has
 /// another name, kind, sender, time, problem or partner, or if other messages are in its session.
 ///

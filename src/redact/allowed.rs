@@ -1,32 +1,42 @@
-//! What stays: names and words of published schemas and of log formats, by where they are.
+//! The allow-lists: names and words of published schemas and of log formats, by where they are.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use serde::Deserialize;
+
 use super::is_name;
 use crate::record::known_method;
 
-/// The members and the words of the published schemas of MCP, LSP and ACP; `names.py` makes the file.
-const SCHEMAS: &str = include_str!("names.txt");
-/// Lists, each below a title.
-const LISTS: &str = include_str!("lists.txt");
-
-/// Returns the list below the nth title.
-pub(super) fn list(nth: usize) -> impl Iterator<Item = &'static str> {
-    let lines = LISTS.split("\n\n").nth(nth).unwrap_or_default().lines().skip(1);
-    lines.flat_map(|line| line.split(',')).map(str::trim).filter(|item| !item.is_empty())
+/// Names and words that stay.
+#[derive(Default, Deserialize)]
+pub(super) struct Lists {
+    /// Names of members around messages.
+    around: HashSet<String>,
+    schema_keywords: HashSet<String>,
+    /// Names of members whose values are of the authors of tools and servers.
+    open: HashSet<String>,
+    words: HashSet<String>,
+    /// Words that stay in text around messages: parts of a regular expression.
+    pub text_words: Vec<String>,
+    /// Names of members that state a time or a duration.
+    times: HashSet<String>,
 }
 
-/// Names that stay in messages; names around messages; keywords of schemas; names of open values; words; names of times.
-static SETS: LazyLock<[HashSet<&'static [u8]>; 6]> = LazyLock::new(|| {
-    let schemas = |line| SCHEMAS.lines().nth(line).unwrap_or_default().split(' ');
-    let [around, keywords, open, times] = [0, 1, 2, 5].map(|nth| list(nth).map(str::as_bytes).collect());
-    let words = schemas(1).chain(list(3)).map(str::as_bytes).collect();
-    [schemas(0).map(str::as_bytes).collect(), around, keywords, open, words, times]
-});
+/// The members and the words of the published schemas of MCP, LSP and ACP.
+#[derive(Default, Deserialize)]
+struct Published {
+    members: HashSet<String>,
+    words: HashSet<String>,
+}
 
-fn is_in(set: usize, text: &[u8]) -> bool {
-    SETS.get(set).is_some_and(|set| set.contains(text))
+pub(super) static LISTS: LazyLock<Lists> =
+    LazyLock::new(|| toml::from_str(include_str!("lists.toml")).unwrap_or_default());
+static PUBLISHED: LazyLock<Published> =
+    LazyLock::new(|| toml::from_str(include_str!("published.toml")).unwrap_or_default());
+
+fn has(list: &HashSet<String>, name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(|name| list.contains(name))
 }
 
 /// Where a value is.
@@ -58,7 +68,7 @@ impl Mode {
             (Self::Schema | Self::Properties, _) => Self::Schema,
             (_, b"inputSchema" | b"outputSchema" | b"requestedSchema") => Self::Schema,
             (Self::Message, b"id" | b"params" | b"result" | b"error" | b"_meta") => Self::Payload,
-            (_, name) if is_in(3, name) => Self::Open,
+            (_, name) if has(&LISTS.open, name) => Self::Open,
             (Self::Message, _) => Self::Around,
             (mode, _) => mode,
         }
@@ -72,9 +82,9 @@ impl Mode {
     /// True if the name of a member stays.
     pub fn allows(self, name: &[u8]) -> bool {
         match self {
-            Self::Around | Self::Message => is_in(0, name) || is_in(1, name),
-            Self::Payload => is_in(0, name),
-            Self::Schema => is_in(2, name),
+            Self::Around | Self::Message => has(&PUBLISHED.members, name) || has(&LISTS.around, name),
+            Self::Payload => has(&PUBLISHED.members, name),
+            Self::Schema => has(&LISTS.schema_keywords, name),
             Self::Properties | Self::Open => false,
         }
     }
@@ -82,10 +92,10 @@ impl Mode {
 
 /// True for a word of the published schemas.
 pub(super) fn is_word(text: &str) -> bool {
-    is_in(4, text.as_bytes())
+    PUBLISHED.words.contains(text) || LISTS.words.contains(text)
 }
 
-/// What a string is, by its position.
+/// The kind of a string, by its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     None,
@@ -101,16 +111,16 @@ pub(super) enum Rule {
 
 /// True for the name of a member that states a time or a duration.
 pub(super) fn is_of_time(name: &[u8]) -> bool {
-    is_in(5, name)
+    has(&LISTS.times, name)
 }
 
-/// Returns the length of what marks a method as a notification or an extension, which stays.
+/// Returns the length of the prefix that marks a method as a notification or an extension; the prefix stays.
 pub(super) fn method_marks(method: &str) -> usize {
     let marks = ["$/", "rpc.", "notifications/"];
     marks.into_iter().find(|mark| method.starts_with(mark)).map_or(0, str::len)
 }
 
-/// What the methods of Ethereum's published API begin with.
+/// The prefixes of the methods of Ethereum's published API.
 const ETHEREUM: [&str; 6] = ["debug_", "engine_", "eth_", "net_", "txpool_", "web3_"];
 
 /// True for a method that stays as the method of a message.
@@ -128,11 +138,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_list_has_items_and_no_title() {
-        for nth in 0..6 {
-            assert!(list(nth).count() > 5, "{nth}");
-            assert!(list(nth).all(|item| !item.contains('#') || item.starts_with("http")), "{nth}");
+    fn lists_are_read() {
+        let Lists { around, schema_keywords, open, words, text_words, times } = &*LISTS;
+        for (list, member) in [
+            (around, "http.request"),
+            (schema_keywords, "anyOf"),
+            (open, "arguments"),
+            (words, "Method not found"),
+            (times, "durationMs"),
+            (&PUBLISHED.members, "protocolVersion"),
+            (&PUBLISHED.words, "assistant"),
+        ] {
+            assert!(list.contains(member), "{member}");
         }
-        assert_eq!(list(6).count(), 0);
+        assert!(text_words.iter().any(|word| word == "fromserver"));
     }
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Prints names.txt: the names of members, and the words that are values, in the published schemas of MCP, LSP and ACP.
+"""Prints published.toml: the names of members, and the words that are values, in the published schemas of MCP, LSP and ACP.
 
-    src/redact/names.py CORPORA PROTOCOLS >src/redact/names.txt
+    src/redact/names.py CORPORA PROTOCOLS >src/redact/published.toml
 
-CORPORA and PROTOCOLS are the folders that `src/record/methods.py` describes. The first line has the names, the second the words.
+CORPORA and PROTOCOLS are the folders that `src/record/methods.py` describes.
 """
 
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 # Names and words of JSON-RPC, of the extensions of MCP, and of files of messages that no schema has.
@@ -49,5 +50,8 @@ for file in protocols.glob("acp/schema*.json"):
     schema(json.loads(file.read_text()))
 for file in protocols.glob("lsp/metaModel-*.json"):
     meta_model(json.loads(file.read_text()))
-for found in (names, words):
-    print(" ".join(sorted(word for word in found if re.fullmatch(r"[^\s]+", word))))
+print("# Made by names.py.")
+for key, found in ("members", names), ("words", words):
+    listed = ", ".join(json.dumps(word) for word in sorted(found) if re.fullmatch(r"[^\s]+", word))
+    lines = textwrap.wrap(listed, 114, break_long_words=False, break_on_hyphens=False)
+    print(f"{key} = [", *(f"    {line}" for line in lines), "]", sep="\n")

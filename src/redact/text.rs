@@ -1,7 +1,7 @@
 //! Text with messages in it: lines of a log, heads of frames, texts in wrappers.
 //!
-//! What stays is what formats read: times, words for directions and levels, punctuation. JSON in the text is redacted as
-//! JSON. Every other word becomes a placeholder, also in a value that is cut off or broken.
+//! Times, words for directions and levels, and punctuation stay, since log formats read them. JSON in the text is redacted
+//! as JSON. Every other word becomes a placeholder, also in a value that is cut off or broken.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use memchr::memmem;
 use regex::bytes::Regex;
 
 use super::Redactor;
-use super::allowed::{Mode, Rule, is_known_method, list};
+use super::allowed::{LISTS, Mode, Rule, is_known_method};
 use crate::record::whole_value;
 
 /// The depth of frames in frames.
@@ -18,10 +18,8 @@ const DEEP: usize = 3;
 const PARTS: &str = include_str!("parts.regex");
 
 /// `None` only if the regular expression is invalid.
-static REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let words: Vec<_> = list(4).collect();
-    Regex::new(&PARTS.replace("WORDS", &words.join("|"))).ok()
-});
+static REGEX: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&PARTS.replace("WORDS", &LISTS.text_words.join("|"))).ok());
 
 impl Redactor {
     /// Redacts text.

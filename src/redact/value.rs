@@ -44,7 +44,7 @@ impl Redactor {
             at += match (is_value.then(|| self.whole(rest, &levels, out)).flatten(), byte) {
                 (Some(length), _) => length,
                 (None, b'"') => {
-                    let string = &rest[..string_length(rest)];
+                    let string = &rest[..whole_value(rest).unwrap_or(rest.len())];
                     match levels.last_mut().filter(|_| is_name) {
                         Some(level) => {
                             let is_known = self.member_name(string, level.mode, out);
@@ -167,7 +167,7 @@ impl Redactor {
     /// Redacts a string, in quotes.
     pub(super) fn json_string(&mut self, string: &[u8], mode: Mode, rule: Rule, out: &mut Vec<u8>) {
         let bytes = unescaped_bytes(&string[1..]);
-        // What makes a string invalid stays, so that the message is as valid as it was.
+        // The bytes that make a string invalid stay, so that the message is as valid as it was.
         let (content, mark) = match std::str::from_utf8(&bytes) {
             Err(_) => (String::from_utf8_lossy(&bytes), &b"\xff"[..]),
             Ok(content) => match memchr::memmem::find(string, b"\\u").and_then(|_| json::parse(string).ok()) {
@@ -300,7 +300,7 @@ fn path<'l>(levels: &'l [Level<'_>]) -> impl Iterator<Item = &'l [u8]> {
     levels[message..].iter().take(DEEP).map(|level| &*level.name)
 }
 
-/// Returns what a value is by its position; `mode` is its mode.
+/// Returns the kind of a string by its position; `mode` is its mode.
 fn rule(levels: &[Level<'_>], mode: Mode) -> Rule {
     let Some(level) = levels.last() else { return Rule::None };
     let name = &*level.name;
@@ -323,17 +323,4 @@ fn rule(levels: &[Level<'_>], mode: Mode) -> Rule {
         }
         _ => Rule::None,
     }
-}
-
-/// Returns the size of the string at the beginning of valid JSON, with its quotes.
-fn string_length(text: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    text.len()
 }

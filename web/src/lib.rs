@@ -4,7 +4,7 @@ mod logs;
 
 use std::io::Read as _;
 
-use rpcgraph::log::redacted::{redacted, redacted_lines};
+use rpcgraph::log::redacted::redacted_for_reading;
 use rpcgraph::query::QUERY_PREFIXES;
 use rpcgraph::query::catalogue::CATALOGUE;
 use rpcgraph::query::results::{ResultsFormat, write_boolean, write_graph, write_solutions};
@@ -136,13 +136,8 @@ impl Logs {
             let mut text = Vec::new();
             let read = decompressed(file.reader()).and_then(|mut read| read.read_to_end(&mut text));
             read.map_err(|error| file.failed(error))?;
-            let log = match redacted(&text, &self.options, &mut redactor).map_err(|error| file.failed(error))? {
-                Some(log) => log,
-                None if self.options.is_stated() => {
-                    return Err(Failure(format!("{} cannot be redacted in its own format", file.name)));
-                }
-                None => redacted_lines(&text, &self.options, &mut redactor).map_err(|error| file.failed(error))?,
-            };
+            let log = redacted_for_reading(&text, &self.options, &mut redactor).map_err(|error| file.failed(error))?;
+            let log = log.ok_or_else(|| Failure(format!("{} cannot be redacted in its own format", file.name)))?;
             logs.files.push(LogFile::new(format!("log {}", number + 1), log));
         }
         Ok(logs)
