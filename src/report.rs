@@ -44,17 +44,30 @@ pub struct ReportOptions {
     pub limit: Option<u64>,
     /// The criteria that chose the messages, as the page shows them; `None` if it has all messages.
     pub chosen_by: Option<String>,
-    /// What the rules of conformance say of all logs.
+    /// The verdicts of the rules of conformance on all logs.
     pub verdicts: Option<Verdicts>,
 }
 
-/// What the rules of conformance say of the logs of a page.
+/// The verdicts of the rules of conformance on the logs of a page.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Verdicts {
-    /// All verdicts in a line.
-    pub said: String,
-    /// The broken rules: each one's name, the number of its faults, and the log (from 0) and the message of the first.
-    pub broken: Vec<(String, usize, Option<usize>, Option<String>)>,
+    /// The number of rules by verdict, in a line.
+    pub summary: String,
+    /// The broken rules, in the order of `rpcgraph check`.
+    pub broken: Vec<BrokenRule>,
+}
+
+/// A broken rule of conformance.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct BrokenRule {
+    /// The identifier of the rule.
+    pub rule: String,
+    /// The number of faults.
+    pub faults: usize,
+    /// The log of the first fault, counted from 0, if it is known.
+    pub log: Option<usize>,
+    /// The name of the first message that breaks the rule, if a message does.
+    pub message: Option<String>,
 }
 
 impl Default for ReportOptions {
@@ -108,11 +121,6 @@ impl Report {
             verdicts: options.verdicts.clone(),
             left_out: 0,
         }
-    }
-
-    /// The number of logs.
-    pub fn logs(&self) -> usize {
-        self.index.logs.len()
     }
 
     /// The number of strings that look like passwords, tokens or keys.

@@ -13,7 +13,7 @@ use crate::diagnostic::printable;
 use crate::mapping::Mapping;
 use crate::query::{Cancel, Dataset};
 use crate::record::ReaderOptions;
-use crate::report::Verdicts;
+use crate::report::{BrokenRule, Verdicts};
 use crate::schema::QuerySchemas;
 use crate::sink::{Compression, Output};
 use crate::summary::counted;
@@ -129,10 +129,14 @@ pub fn verdicts(sources: &[InputSource], reader: &ReaderOptions) -> Result<Optio
     let checked = Checked { judged, inputs: Vec::new() };
     let broken = checked.broken().map(|judged| {
         let first = judged.faults.first();
-        let message = first.and_then(|fault| fault.message.clone());
-        (judged.rule.id.clone(), judged.faults.len(), first.and_then(|fault| fault.input), message)
+        BrokenRule {
+            rule: judged.rule.id.clone(),
+            faults: judged.faults.len(),
+            log: first.and_then(|fault| fault.input),
+            message: first.and_then(|fault| fault.message.clone()),
+        }
     });
-    Ok(Some(Verdicts { said: checked.summary(), broken: broken.collect() }))
+    Ok(Some(Verdicts { summary: checked.summary(), broken: broken.collect() }))
 }
 
 impl CheckFormat {

@@ -86,11 +86,20 @@ impl<'a> Cursor<'a> {
 
     /// Reads a string. Returns the text between its quotes, with its escape sequences, or the problem with it.
     pub fn string(&mut self) -> Result<&'a str, &'static str> {
+        self.string_but(false)
+    }
+
+    /// Reads a string; `no_lone` refuses lone surrogates.
+    #[inline]
+    fn string_but(&mut self, no_lone: bool) -> Result<&'a str, &'static str> {
         self.take(b'"').ok_or("expected a string")?;
         let start = self.at;
         loop {
             match self.plain() {
-                Some((_, b'\\')) => self.escape().map(drop).ok_or("invalid escape")?,
+                Some((_, b'\\')) => match self.escape().ok_or("invalid escape")? {
+                    Err(_) if no_lone => return Err("lone surrogate"),
+                    _ => {}
+                },
                 Some((_, b'"')) => break self.skip(),
                 _ => return Err("control character in a string"),
             }
@@ -102,7 +111,7 @@ impl<'a> Cursor<'a> {
     /// surrogate.
     pub fn check(&mut self, depth: usize) -> Option<()> {
         match self.peek()? {
-            b'"' => self.check_string(),
+            b'"' => self.string_but(true).map(drop).ok(),
             bracket @ (b'{' | b'[') => {
                 let depth = depth.checked_sub(1)?;
                 let end = if bracket == b'{' { b'}' } else { b']' };
@@ -110,7 +119,7 @@ impl<'a> Cursor<'a> {
                 let mut more = self.take(end).is_none();
                 while more {
                     if bracket == b'{' {
-                        self.check_string()?;
+                        self.string_but(true).ok()?;
                         self.take(b':')?;
                     }
                     self.check(depth)?;
@@ -121,19 +130,6 @@ impl<'a> Cursor<'a> {
             b't' | b'f' | b'n' => self.word().map(drop),
             _ => self.number().map(drop),
         }
-    }
-
-    fn check_string(&mut self) -> Option<()> {
-        self.take(b'"')?;
-        loop {
-            match self.plain()?.1 {
-                b'"' => break,
-                b'\\' => _ = self.escape()?.ok()?,
-                _ => return None, // a control character
-            }
-        }
-        self.skip();
-        Some(())
     }
 
     /// Reads a string of text that is known to be JSON. Returns the text between its quotes, with its escape sequences.

@@ -7,24 +7,21 @@ use oxrdf::Term;
 /// the IRI of a message makes the result unbound.
 #[derive(Default)]
 pub(super) struct First {
-    first: Option<(Term, (u64, u64))>,
+    first: Option<Term>,
     failed: bool,
 }
 
 impl AggregateFunctionAccumulator for First {
     fn accumulate(&mut self, element: Term) {
-        let Some((log, place)) = place(&element) else {
-            self.failed = true;
-            return;
-        };
-        let is_later = |(first, at): &(Term, _)| self::place(first).is_some_and(|(one, _)| (one, at) <= (log, &place));
-        if !self.first.as_ref().is_some_and(is_later) {
-            self.first = Some((element, place));
+        let place_of_element = place(&element);
+        self.failed |= place_of_element.is_none();
+        if self.first.as_ref().is_none_or(|first| place_of_element < place(first)) {
+            self.first = Some(element);
         }
     }
 
     fn finish(&mut self) -> Option<Term> {
-        self.first.take().filter(|_| !self.failed).map(|(first, _)| first)
+        self.first.take().filter(|_| !self.failed)
     }
 }
 

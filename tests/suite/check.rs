@@ -458,6 +458,7 @@ fn other_answers_say_the_verdicts() {
     assert!(!said(&["errors", &log]).contains("conformance"));
     place.run(&["report", &log, "-o", "page.html"]);
     let page = String::from_utf8(place.read("page.html")).unwrap();
-    let data = format!("{{\"said\":\"{verdicts}\",\"broken\":[[\"mcp/stdout-noise\",1,0,\"m8\"]]}}");
+    let broken = r#"[{"rule":"mcp/stdout-noise","faults":1,"log":0,"message":"m8"}]"#;
+    let data = format!("{{\"summary\":\"{verdicts}\",\"broken\":{broken}}}");
     assert!(page.contains(&data));
 }

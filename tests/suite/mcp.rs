@@ -93,7 +93,7 @@ fn an_agent_asks_a_log() {
     assert_eq!(agent.rows("query", &json!({ "sparql": "ASK { ?m a jrpc:Request }" })), ["true"]);
     assert!(agent.rows("schema", &json!({})).iter().any(|row| row["term"] == "http://json-rpc.org/ontology#Request"));
     assert_eq!(agent.rows("ask", &json!({ "question": "sessions", "inputs": ["other"] })).len(), 1);
-    // What the two said breaks no rule.
+    // The recorded session breaks no rule.
     place.put("recorded.ndjson", &agent.log);
     let checked = place.run(&["check", "recorded.ndjson"]);
     assert!(checked.text().starts_with("0 rules broken, "), "{}", checked.text());

@@ -82,12 +82,12 @@ function list(title, all, name, remark, filter, count = all.length) {
 /** A list of what calls have in common, each a link to the calls; `field` is that of a token. */
 const groups = (title, all, field, remark) => list(title, all, (one) => toList({ q: token(field, one.name) }, visible(one.name)), remark);
 
-/** What the rules of conformance say: the rules that are broken, each with the first message that breaks it. */
-function conformance({ said, broken }) {
-  const row = ([, , log, message]) => rowNamed(index.logs.length > 1 ? `${log + 1}:${message}` : message);
-  const name = (one) => (one[0] && row(one) !== undefined ? toRow(row(one)) : el("span", {}, one[0] || said));
-  const remark = ([rule, faults]) => rule && [rule, counted(faults, "fault")];
-  list("Conformance", [[""], ...broken], name, remark, null, `${broken.length} broken`);
+/** The verdicts of the rules of conformance: their summary, and each broken rule with the first message that breaks it. */
+function conformance({ summary, broken }) {
+  const rowOf = ({ log, message }) => rowNamed(index.logs.length > 1 ? `${log + 1}:${message}` : message);
+  const name = (one) => (rowOf(one) === undefined ? el("span", {}, one.rule || summary) : toRow(rowOf(one)));
+  const remark = ({ rule, faults }) => rule && [rule, counted(faults, "fault")];
+  list("Conformance", [{}, ...broken], name, remark, null, `${broken.length} broken`);
 }
 
 /** The failures, those of the same tool or method with the same text together, the most frequent first. */
