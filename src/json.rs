@@ -24,7 +24,7 @@ mod value;
 
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, quoted, write_canonical, write_str, write_string};
 pub(crate) use cursor::{Cursor, special};
-pub(crate) use digest::{secret_key, sha256};
+pub(crate) use digest::{KeyedHashes, secret_key, sha256};
 pub use error::{Error, ErrorKind, MAX_DEPTH};
 pub(crate) use escape::unescape;
 pub use indent::{indented, pretty};

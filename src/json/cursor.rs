@@ -86,32 +86,38 @@ impl<'a> Cursor<'a> {
 
     /// Reads a string. Returns the text between its quotes, with its escape sequences, or the problem with it.
     pub fn string(&mut self) -> Result<&'a str, &'static str> {
-        self.string_but(false)
-    }
-
-    /// Reads a string; `no_lone` refuses lone surrogates.
-    #[inline]
-    fn string_but(&mut self, no_lone: bool) -> Result<&'a str, &'static str> {
         self.take(b'"').ok_or("expected a string")?;
         let start = self.at;
+        self.string_rest(true)?;
+        Ok(self.text.get(start..self.at - 1).unwrap_or_default())
+    }
+
+    /// Checks the rest of a string and skips it, with its quote.
+    #[inline(always)]
+    fn string_rest(&mut self, may_have_lone_surrogates: bool) -> Result<(), &'static str> {
         loop {
             match self.plain() {
                 Some((_, b'\\')) => match self.escape().ok_or("invalid escape")? {
-                    Err(_) if no_lone => return Err("lone surrogate"),
+                    Err(_) if !may_have_lone_surrogates => return Err("lone surrogate"),
                     _ => {}
                 },
-                Some((_, b'"')) => break self.skip(),
+                Some((_, b'"')) => {
+                    self.skip();
+                    return Ok(());
+                }
                 _ => return Err("control character in a string"),
             }
         }
-        Ok(self.text.get(start..self.at - 1).unwrap_or_default())
     }
 
     /// Checks the next value and skips it. `None` for text that is not JSON, is nested deeper than `depth`, or has a lone
     /// surrogate.
     pub fn check(&mut self, depth: usize) -> Option<()> {
         match self.peek()? {
-            b'"' => self.string_but(true).map(drop).ok(),
+            b'"' => {
+                self.skip();
+                self.string_rest(false).ok()
+            }
             bracket @ (b'{' | b'[') => {
                 let depth = depth.checked_sub(1)?;
                 let end = if bracket == b'{' { b'}' } else { b']' };
@@ -119,7 +125,8 @@ impl<'a> Cursor<'a> {
                 let mut more = self.take(end).is_none();
                 while more {
                     if bracket == b'{' {
-                        self.string_but(true).ok()?;
+                        self.take(b'"')?;
+                        self.string_rest(false).ok()?;
                         self.take(b':')?;
                     }
                     self.check(depth)?;

@@ -1,7 +1,9 @@
-//! Digests as graphs name them, and the keys of secret ones.
+//! Digests as graphs name them, hashes of tables, and their random keys.
 
 use std::fmt::Write as _;
+use std::hash::BuildHasher;
 
+use ahash::{AHasher, RandomState};
 use sha2::{Digest, Sha256};
 
 /// Returns the SHA-256 in lower-case hexadecimal, like the function `SHA256` of SPARQL.
@@ -17,12 +19,30 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 /// Returns a random key.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn secret_key() -> [u64; 2] {
-    use std::hash::{BuildHasher as _, RandomState};
-    [0, 1].map(|half| RandomState::new().hash_one(half))
+    [0, 1].map(|half| std::hash::RandomState::new().hash_one(half))
 }
 
 /// Returns a random key. The standard library has no random numbers in a browser.
 #[cfg(target_family = "wasm")]
 pub(crate) fn secret_key() -> [u64; 2] {
     [0, 1].map(|_| getrandom::u64().unwrap_or_default())
+}
+
+/// Hashes for tables, with a random key, since logs may be hostile.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyedHashes(RandomState);
+
+impl Default for KeyedHashes {
+    fn default() -> Self {
+        let ([one, two], [three, four]) = (secret_key(), secret_key());
+        Self(RandomState::with_seeds(one, two, three, four))
+    }
+}
+
+impl BuildHasher for KeyedHashes {
+    type Hasher = AHasher;
+
+    fn build_hasher(&self) -> AHasher {
+        self.0.build_hasher()
+    }
 }

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Name;
 use super::sides::may_answer;
+use crate::json::KeyedHashes;
 use crate::message::Id;
 use crate::record::Sender;
 
@@ -16,7 +17,7 @@ const REMEMBERED_ANSWERS: usize = 65_536;
 #[derive(Debug, Default)]
 pub(super) struct RecentAnswers {
     /// The number of the last answer to each id, and the request.
-    known: HashMap<u128, (u64, Name)>,
+    known: HashMap<u128, (u64, Name), KeyedHashes>,
     /// Oldest first. If an id was answered again, only the last answer counts.
     order: VecDeque<(u128, u64)>,
     count: u64,

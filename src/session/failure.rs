@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::{FailureKind, Name};
-use crate::json::MemberName;
+use crate::json::{KeyedHashes, MemberName};
 use crate::message::{ErrorMember, ErrorObject, Message, Payload};
 use crate::record::{Http, HttpOutcome, Protocols};
 
@@ -37,9 +37,9 @@ fn is_failure(error: &ErrorObject<'_>, asked: Protocols) -> bool {
 /// The tasks of a session whose failure was reported.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
-    failed: HashSet<Box<str>>,
+    failed: HashSet<Box<str>, KeyedHashes>,
     /// The open requests for the results of tasks.
-    asked: HashMap<Name, Box<str>>,
+    asked: HashMap<Name, Box<str>, KeyedHashes>,
 }
 
 impl Tasks {

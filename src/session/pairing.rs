@@ -10,6 +10,7 @@ use std::{iter, mem};
 use super::Name;
 use super::answered::{RecentAnswers, small};
 use super::sides::Party;
+use crate::json::KeyedHashes;
 use crate::message::Id;
 use crate::record::{Protocols, Sender, Time};
 
@@ -18,7 +19,7 @@ use crate::record::{Protocols, Sender, Time};
 pub(super) struct Exchanges {
     /// The number of the session.
     session: usize,
-    open: HashMap<Key, OpenRequests>,
+    open: HashMap<Key, OpenRequests, KeyedHashes>,
 }
 
 /// The key for an id: most ids are numbers that need no memory of their own.

@@ -1,12 +1,13 @@
 //! The triples of one predicate: subjects and objects, in the order of the subjects.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use hashbrown::HashTable;
 
 use super::term::TermId;
+use crate::json::KeyedHashes;
 
 /// The maximum number of triples in a part.
 const PART: usize = 1 << 12;
@@ -111,7 +112,7 @@ struct ByObject {
     /// Part and place, in 20 and 12 bits.
     rows: Vec<u32>,
     starts: HashTable<u32>,
-    hashes: RandomState,
+    hashes: KeyedHashes,
 }
 
 impl Column {
@@ -276,7 +277,7 @@ impl Column {
         }
         let object_at = |place: usize| rows.get(place).map(|row| object(*row));
         let firsts = || (0..rows.len()).filter(|place| *place == 0 || object_at(*place - 1) != object_at(*place));
-        let hashes = RandomState::new();
+        let hashes = KeyedHashes::default();
         let hash = |start: &u32| hashes.hash_one(object_at(*start as usize).unwrap_or(TermId(0)));
         let mut starts = HashTable::with_capacity(firsts().count());
         for start in firsts().filter_map(|first| u32::try_from(first).ok()) {

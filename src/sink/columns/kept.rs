@@ -1,10 +1,11 @@
 //! Interned terms: each is stored once, under a number.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher as _;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use crate::json::KeyedHashes;
 use crate::vocab::rdf;
 
 /// The maximum length of a string that is stored uncompressed, in bytes.
@@ -87,7 +88,7 @@ pub(super) struct Kept {
     pieces: Vec<String>,
     places: Vec<Place>,
     table: HashTable<u32>,
-    hashes: RandomState,
+    hashes: KeyedHashes,
 }
 
 impl Kept {
