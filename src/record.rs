@@ -112,7 +112,7 @@ pub use entry::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLin
 pub use follow::{Follow, FollowEvent};
 #[cfg(feature = "parquet")]
 pub(crate) use identity::file_id;
-pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method};
+pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method, names_jsonrpc};
 pub use layout::{Layout, LayoutError};
 pub(crate) use nature::nature;
 pub(crate) use nested::{MEMBERS, nested};

@@ -297,11 +297,8 @@ impl AskArgs {
         if !self.summary.quiet && !noun.is_empty() {
             say(&counted(found, noun));
         }
-        if found == 0 && !self.summary.quiet {
-            note_superclasses(&query);
-            for unmet in question.filter.unmet(|text| source.values(text, &cancel))? {
-                say(&format!("note: {unmet}"));
-            }
+        if !self.summary.quiet {
+            self.note_filter(question.filter, (found, &query), &source, &cancel)?;
         }
         // A query that sees unread input may answer despite an error; an empty answer counts only if the query names
         // unread input.
@@ -327,6 +324,32 @@ impl AskArgs {
             }
         }
         Ok((sources, missing.len()))
+    }
+
+    /// Notes conditions that no message fulfils, if nothing was found, or else messages that conditions cannot judge.
+    fn note_filter(
+        &self,
+        filter: &FilterArgs,
+        (found, query): (u64, &Query),
+        source: &Source,
+        cancel: &Cancel,
+    ) -> Result<(), Failure> {
+        if found == 0 {
+            note_superclasses(query);
+            let unmet = filter.unmet(|text| source.values(text, cancel))?;
+            if !unmet.is_empty() {
+                unmet.iter().for_each(|unmet| say(&format!("note: {unmet}")));
+                return Ok(());
+            }
+        }
+        for (property, count) in filter.unknown() {
+            let values = source.values(&count, cancel)?;
+            let count = values.first().and_then(|count| text_of(count).parse().ok()).unwrap_or(0);
+            if count > 0 {
+                say(&format!("note: left out: {} without a {property}", counted(count, "message")));
+            }
+        }
+        Ok(())
     }
 
     /// True if `--log-lines` is given.

@@ -240,13 +240,29 @@ impl FilterArgs {
         Ok(conditions)
     }
 
-    /// Returns queries for the data that [`unmet`](Self::unmet) and the end of the log need.
+    /// Returns queries that count messages which cannot fulfil a condition, since the log does not state the property;
+    /// each with the property.
+    pub fn unknown(&self) -> impl Iterator<Item = (&'static str, String)> {
+        const KINDS: &str = "jrpc:Request jrpc:Notification jrpc:Response jrpc:ErrorResponse";
+        let sender = (!self.sender.is_empty()).then_some(("sender", "rpcg:sentBy"));
+        let time = self.times().next().map(|_| ("time", TIMES));
+        let count = |path: &str| {
+            format!(
+                "SELECT (COUNT(*) AS ?count) {{ VALUES ?kind {{ {KINDS} }} ?message a ?kind \
+                 FILTER NOT EXISTS {{ ?message {path} ?value }} }}"
+            )
+        };
+        sender.into_iter().chain(time).map(move |(name, path)| (name, count(path)))
+    }
+
+    /// Returns queries for the data that [`unmet`](Self::unmet), [`unknown`](Self::unknown) and the end of the log need.
     pub fn asked_beside(&self) -> impl Iterator<Item = String> {
         let paths = self.globs().map(|(property, _)| property.path);
         let times = self.times().next().map(|_| TIMES);
         paths
             .chain(times)
             .map(|path| format!("SELECT ?filtered {{ ?message rpcg:inSession ?session ; {path} ?filtered }}"))
+            .chain(self.unknown().map(|(_, query)| query))
     }
 
     /// Describes the conditions that no message fulfils; `ask` returns the first column of a query's rows.

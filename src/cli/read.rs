@@ -328,6 +328,10 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
         }
         _ => {}
     }
+    if !quiet && summary.unread_lines() > 0 {
+        let lines = counted(summary.unread_lines(), "line");
+        say(&format!("note: {input}: not read as messages: {lines} of text with \"jsonrpc\"; --line REGEX reads them"));
+    }
     if !quiet && let Some(reused) = summary.ids_reused() {
         say(&format!(
             "note: {input}: {reused} requests take an id that is still open, as where several sessions are in one log: \

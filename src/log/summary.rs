@@ -6,7 +6,7 @@ use std::fmt;
 use crate::diagnostic::printable;
 use crate::mapping::Losses;
 use crate::message::{Content, Kind, Problem, Problems, Recognized, Single};
-use crate::record::{Carrier, Format, Protocols, nature, nested};
+use crate::record::{Carrier, Format, Protocols, names_jsonrpc, nature, nested};
 use crate::session::Sessions;
 
 /// The maximum number of characters that are shown of an unread line.
@@ -59,6 +59,8 @@ pub struct Summary {
     problems: [u64; Problem::ALL.len()],
     /// The number of records that are [`Recognized::Doubtful`].
     doubtful: u64,
+    /// The number of lines of text that hold `"jsonrpc":`.
+    mentions: u64,
     /// The beginning of the text of the input, if nothing of it was read.
     head: Vec<u8>,
 }
@@ -97,6 +99,12 @@ impl Summary {
             Single::Message(message) => self.messages[message.kind as usize] += 1,
             Single::Invalid(_) => self.invalid += 1,
         }
+    }
+
+    /// Counts a line of text.
+    pub(crate) fn count_log_line(&mut self, line: &[u8]) {
+        self.log_lines += 1;
+        self.mentions += u64::from(names_jsonrpc(line));
     }
 
     fn count_recognized(&mut self, recognized: Recognized) {
@@ -138,6 +146,11 @@ impl Summary {
     pub fn ids_reused(&self) -> Option<u64> {
         let (reused, requests) = (self.problem(Problem::IdReusedWhileOpen), self.messages[Kind::Request as usize]);
         (reused > 1 && reused.saturating_mul(10) >= requests).then_some(reused)
+    }
+
+    /// The number of lines of text that may hold a message, as in `send('{"jsonrpc":"2.0"}')`.
+    pub fn unread_lines(&self) -> u64 {
+        self.mentions
     }
 
     /// True if there are neither records nor lines of text.
@@ -229,6 +242,7 @@ impl Summary {
         self.malformed += other.malformed;
         self.exchanges += other.exchanges;
         self.log_lines += other.log_lines;
+        self.mentions += other.mentions;
         self.triples += other.triples;
         self.compression = self.compression.or(other.compression);
         self.unread += other.unread;

@@ -11,6 +11,7 @@
 //! Some wrappers name the writer of each line: the container, the pod, or the program and its process.
 
 use super::Time;
+use super::clues::named_direction;
 use super::colours::{COLOUR, without_colours};
 use super::decoder::{is_blank, leading_blanks, trim_end};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
@@ -244,7 +245,7 @@ fn journald(line: &[u8], ended: bool) -> Option<Taken<'_>> {
     let (text, start) = match message.first() {
         // Text that is not printable, or not UTF-8, is an array of bytes.
         Some(b'[') => {
-            let byte = |element: &[u8]| std::str::from_utf8(element).ok()?.parse().ok();
+            let byte = |element: &[u8]| std::str::from_utf8(element).ok()?.parse::<u8>().ok();
             (elements(message).map(byte).collect::<Option<Vec<u8>>>()?.into(), offset_in(line, message))
         }
         _ => (unescape(message)?, offset_in(line, message) + 1),
@@ -308,11 +309,19 @@ fn syslog(line: &[u8]) -> Option<Taken<'_>> {
         !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || others.contains(byte))
     };
     let is_level = LEVELS.iter().any(|level| level.eq_ignore_ascii_case(host));
-    (is_name(host, b"._-") && is_name(name, b"._-/@()[]") && !is_level).then(|| {
+    (is_name(host, b"._-") && is_name(name, b"._-/@()[]") && !is_level && !are_about_a_message(host, name)).then(|| {
         let text = offset_in(line, rest) + tag.len();
         let writer = &writer[..offset_in(writer, rest) + name.len()];
         Taken::rest(line, text + usize::from(line.get(text) == Some(&b' ')), time).by(writer)
     })
+}
+
+/// True if two words describe a message, as in `Sending request:` and `mcp server:`, and are not a host and a program.
+fn are_about_a_message(first: &[u8], last: &[u8]) -> bool {
+    const NOUNS: [&str; 9] =
+        ["call", "client", "error", "event", "message", "notification", "request", "response", "server"];
+    let is_direction = |word: &[u8]| str::from_utf8(word).is_ok_and(|word| named_direction(word).is_some());
+    is_direction(first) || is_direction(last) || NOUNS.iter().any(|noun| last.eq_ignore_ascii_case(noun.as_bytes()))
 }
 
 /// Parses the fields of RFC 5424 after the version. The data is `-`, or groups in brackets with quoted values.

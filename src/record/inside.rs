@@ -136,7 +136,7 @@ fn text<'a>(line: &[u8], part: &'a [u8]) -> Found<'a> {
 }
 
 /// Searches a line of text for messages: after blanks or a mark, as a value `key="…"` with escape sequences, or inside
-/// other JSON. Text in quotes, or the value of a variable, belongs to a program, except at `known`.
+/// other JSON. Text in quotes belongs to a program, except at `known`.
 fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, found: &mut Vec<Found<'a>>) {
     if [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment)) {
         return;
@@ -206,10 +206,9 @@ fn is_opened(front: &[u8], rest: &[u8]) -> bool {
         && match (front.last(), trimmed.last()) {
             (_, None) => true,
             (Some(b'"'), _) => is_quoted,
-            (_, Some(b'=')) => trimmed.len() == front.len(),
             (_, Some(b':')) => !(trimmed.ends_with(b"\":") || trimmed.ends_with(b"':")),
             (_, Some(b'(' | b'[' | b'{' | b',' | b'"' | b'\'' | b'`')) => false,
-            (Some(last), _) => last.is_ascii_whitespace() || !last.is_ascii() || b"]>)|".contains(last),
+            (Some(last), _) => last.is_ascii_whitespace() || !last.is_ascii() || b"]>)|=".contains(last),
             (None, _) => true,
         }
 }
@@ -283,6 +282,8 @@ mod tests {
             "◀",
             "> ",
             "rpc=",
+            "INFO result = ",
+            "<== ",
             "a | ",
             "[1] {} ",
             "f(x)] ",
@@ -300,7 +301,6 @@ mod tests {
         assert_eq!(texts(&quoted[..25]), [(5, r#"{"jsonrpc":"2.0""#.to_owned())]);
         for line in [
             format!("let m = {M};"),
-            format!("m = {M}"),
             format!("send('{M}')"),
             format!("send({M})"),
             format!("\"m\": {M}"),

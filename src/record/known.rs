@@ -99,7 +99,15 @@ pub(super) fn mentions(text: &[u8]) -> usize {
 
 /// True if a text has the name of a member of messages, in JSON or in JSON within a string.
 pub(super) fn names_member(text: &[u8]) -> bool {
-    let names: [&[u8]; 4] = [b"jsonrpc", b"method", b"result", b"error"];
+    names_one_of(text, &[b"jsonrpc", b"method", b"result", b"error"])
+}
+
+/// True if a text has the member `jsonrpc`, in JSON or in JSON within a string.
+pub(crate) fn names_jsonrpc(text: &[u8]) -> bool {
+    names_one_of(text, &[b"jsonrpc"])
+}
+
+fn names_one_of(text: &[u8], names: &[&[u8]]) -> bool {
     let is_named = |rest: &[u8]| {
         let name = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
         let behind = &rest[name..];

@@ -380,7 +380,7 @@ impl<'w, 's> Worker<'w, 's> {
                     steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at });
                 }
                 (Entry::LogLine(line), _) => {
-                    paired.summary.log_lines += 1;
+                    paired.summary.count_log_line(&line.bytes);
                     if line.oversized {
                         let message = format!("{} bytes of text are skipped", line.length);
                         findings.push(self.finding(line.location, message, false));

@@ -199,3 +199,17 @@ fn values_are_no_sparql() {
         }
     }
 }
+
+/// A log without senders or times is not a log without such messages.
+#[test]
+fn messages_that_a_condition_cannot_judge_are_counted() {
+    let log = "{\"time\":\"2026-01-05T10:00:00Z\",\"sender\":\"client\",\"message\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}}\n\
+               {\"message\":{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"b\"}}\n";
+    let place = Place::with("log", log);
+    let said = |arguments: &[&str]| place.run(&[&["timeline", "log"], arguments].concat()).stderr;
+    assert!(said(&["--sender", "client"]).contains("note: left out: 1 message without a sender\n"));
+    assert!(said(&["--since", "09:00"]).contains("note: left out: 1 message without a time\n"));
+    for arguments in [&["--sender", "client", "--quiet"][..], &["--method", "a"], &[]] {
+        assert!(!said(arguments).contains("left out"), "{arguments:?}");
+    }
+}

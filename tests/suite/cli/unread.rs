@@ -173,3 +173,34 @@ fn the_printed_option_reads_nested_messages() {
         assert!(ran.stderr.contains(": if there is JSON-RPC in it, name the format with --from"), "{}", ran.stderr);
     }
 }
+
+/// Each form of a line is read as a message, and both sides are in one session.
+#[test]
+fn text_before_messages_does_not_hide_them() {
+    for (asks, answers) in [
+        ("==> ", "<== "),
+        ("2026-11-20T08:00:01Z INFO request = ", "2026-11-20T08:00:02Z INFO result = "),
+        ("2026-11-20T08:00:01.000Z Sending request: ", "2026-11-20T08:00:01.500Z Received response: "),
+        ("2026-11-20T08:00:01.000Z HTTP request: ", "2026-11-20T08:00:01.500Z HTTP response: "),
+        ("Nov 20 08:00:01 mcp client: ", "Nov 20 08:00:02 mcp server: "),
+        ("2026-11-20T08:00:01.000Z Outbound message: ", "2026-11-20T08:00:01.500Z Inbound message: "),
+    ] {
+        let log = format!("{asks}{REQUEST}\n{answers}{RESPONSE}\n");
+        let place = Place::with("app.log", &log);
+        let query = "SELECT ?answer ?request { ?answer rpcg:respondsTo ?request }";
+        let ran = ask(&place, &["query", "app.log", "-q", query]);
+        assert_eq!(ran.text().lines().count(), 2, "{log}{}", ran.text());
+    }
+}
+
+#[test]
+fn unread_lines_with_messages_are_noted() {
+    let line = |text: &str| format!("send('{text}')\n");
+    let place = Place::with("app.log", &format!("rpc: {REQUEST}\n{}{}", line(REQUEST), line(RESPONSE)));
+    let note = "note: app.log: not read as messages: 2 lines of text with \"jsonrpc\"; --line REGEX reads them\n";
+    let ran = place.run(&["methods", "app.log"]);
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
+    let place = Place::with("app.log", &format!("> {REQUEST}\nstarted\n< {RESPONSE}\n"));
+    let ran = place.run(&["methods", "app.log"]);
+    assert!(!ran.stderr.contains("not read"), "{}", ran.stderr);
+}
