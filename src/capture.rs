@@ -38,7 +38,7 @@ pub enum CallOutcome {
 
 /// The properties that all exchanges of one example share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Subject {
+pub struct ExampleKey {
     /// The method; `None` if an error answers a call that could not be read.
     pub method: Option<String>,
     /// The side that called, if known.
@@ -69,9 +69,9 @@ pub struct Exchange {
 
 /// The exchange chosen among several.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenExchange {
     /// Its method and caller.
-    pub subject: Subject,
+    pub subject: ExampleKey,
     /// Its outcome.
     pub outcome: CallOutcome,
     /// The shortest exchange.
@@ -82,7 +82,7 @@ pub struct Chosen {
 
 /// The reason why a message is not in an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
-pub enum LeftOut {
+pub enum OmissionReason {
     /// The record is not JSON.
     #[error("no JSON")]
     NotJson,
@@ -110,23 +110,23 @@ pub enum LeftOut {
 #[derive(Debug, Default)]
 pub struct Capture {
     /// In order of appearance.
-    subjects: IndexSet<Subject>,
-    chosen: BTreeMap<(usize, CallOutcome), Chosen>,
+    subjects: IndexSet<ExampleKey>,
+    chosen: BTreeMap<(usize, CallOutcome), ChosenExchange>,
     faulty: BTreeMap<Problem, String>,
-    left_out: BTreeMap<LeftOut, u64>,
+    left_out: BTreeMap<OmissionReason, u64>,
     records: u64,
 }
 
 /// One side of a completed exchange, `None` if it is not in the log; or the reason why its message cannot be in an
 /// example.
-type Part = Result<Option<Side>, LeftOut>;
+type CapturedSide = Result<Option<Side>, OmissionReason>;
 
 /// The requests that are not answered yet, each with the index of its subject.
-type OpenCalls = HashMap<Name, (usize, Part)>;
+type OpenCalls = HashMap<Name, (usize, CapturedSide)>;
 
 /// The sessions of a log, and their open exchanges.
 #[derive(Default)]
-struct Ongoing {
+struct OpenExchanges {
     sessions: Sessions,
     open: OpenCalls,
 }
@@ -145,7 +145,7 @@ impl Capture {
     pub fn read(&mut self, log: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut reader = Reader::new(input, options)?;
         let mut summary = Summary::new(reader.format(), reader.carriers());
-        let mut ongoing = Ongoing::default();
+        let mut ongoing = OpenExchanges::default();
         while let Some(entry) = reader.next_entry()? {
             let Entry::Record(record) = entry else {
                 summary.log_lines += 1;
@@ -164,7 +164,7 @@ impl Capture {
     }
 
     /// Returns the chosen exchange of each kind: methods in order of appearance, results before errors.
-    pub fn chosen(&self) -> impl Iterator<Item = &Chosen> {
+    pub fn chosen(&self) -> impl Iterator<Item = &ChosenExchange> {
         self.chosen.values()
     }
 
@@ -175,7 +175,7 @@ impl Capture {
     }
 
     /// Returns the number of messages that are not in any example, by reason.
-    pub fn left_out(&self) -> &BTreeMap<LeftOut, u64> {
+    pub fn left_out(&self) -> &BTreeMap<OmissionReason, u64> {
         &self.left_out
     }
 
@@ -184,7 +184,7 @@ impl Capture {
         self.records
     }
 
-    fn record(&mut self, log: &str, ongoing: &mut Ongoing, record: &Record<'_>, summary: &mut Summary) {
+    fn record(&mut self, log: &str, ongoing: &mut OpenExchanges, record: &Record<'_>, summary: &mut Summary) {
         let value = json::parse(&record.bytes);
         let texts: Vec<String> = match &value {
             Ok(Value::Array(array)) => array.items.iter().map(canonical).collect(),
@@ -196,7 +196,7 @@ impl Capture {
             value => value.into(),
         };
         summary.count(&content, &record.bytes);
-        let Ongoing { sessions, open } = ongoing;
+        let OpenExchanges { sessions, open } = ongoing;
         let mut texts = texts.into_iter();
         for node in sessions.annotate(record, content) {
             match &node.node {
@@ -206,15 +206,22 @@ impl Capture {
                 }
                 Node::Invalid(_) => {
                     texts.next();
-                    self.leave_out(LeftOut::NoMessage);
+                    self.leave_out(OmissionReason::NoMessage);
                 }
-                Node::Malformed(_) => self.leave_out(LeftOut::NotJson),
+                Node::Malformed(_) => self.leave_out(OmissionReason::NotJson),
                 Node::Batch | Node::Exchange(_) | Node::LogLine { .. } => {}
             }
         }
     }
 
-    fn message(&mut self, log: &str, open: &mut OpenCalls, node: &Annotated<'_>, message: &Message<'_>, part: Part) {
+    fn message(
+        &mut self,
+        log: &str,
+        open: &mut OpenCalls,
+        node: &Annotated<'_>,
+        message: &Message<'_>,
+        part: CapturedSide,
+    ) {
         let mut place = || self.place(message.method.as_deref(), node.sender);
         match message.kind {
             Kind::Notification => {
@@ -235,32 +242,32 @@ impl Capture {
                     self.settle(log, place, outcome(message), Ok(None), part);
                 }
                 None if part.is_err() => {}
-                None => self.leave_out(LeftOut::NoRequest),
+                None => self.leave_out(OmissionReason::NoRequest),
             },
         }
     }
 
     /// Returns the index of a subject, and adds new subjects.
     fn place(&mut self, method: Option<&str>, caller: Option<Sender>) -> usize {
-        self.subjects.insert_full(Subject { method: method.map(str::to_owned), caller }).0
+        self.subjects.insert_full(ExampleKey { method: method.map(str::to_owned), caller }).0
     }
 
     /// Returns the message as one side of an example, or the reason why it cannot be one.
-    fn part(&mut self, node: &Annotated<'_>, message: &Message<'_>, text: String) -> Part {
+    fn part(&mut self, node: &Annotated<'_>, message: &Message<'_>, text: String) -> CapturedSide {
         let error_members = match &message.error {
             Some(ErrorMember::Object(error)) => error.extra.listed(),
             _ => &[],
         };
         let mut extra = message.extra.listed().iter().chain(error_members);
         let reason = if extra.any(|(name, _)| name.as_str().is_some_and(is_keyword_like)) {
-            LeftOut::KeywordMember
+            OmissionReason::KeywordMember
         } else if !is_portable(&text) {
-            LeftOut::NotPortable
+            OmissionReason::NotPortable
         } else if let Some(problem) = hindrance(node.problems) {
             if let Some(fault) = fault(node.problems) {
                 self.keep_faulty(fault, text);
             }
-            LeftOut::Problem(problem)
+            OmissionReason::Problem(problem)
         } else {
             let reconstructed = node.problems.contains(Problem::Reconstructed);
             return Ok(Some(Side { text, name: node.name, reconstructed }));
@@ -277,17 +284,17 @@ impl Capture {
     }
 
     /// Completes an exchange.
-    fn settle(&mut self, log: &str, place: usize, outcome: CallOutcome, call: Part, answer: Part) {
+    fn settle(&mut self, log: &str, place: usize, outcome: CallOutcome, call: CapturedSide, answer: CapturedSide) {
         let (call, answer) = match (call, answer) {
             (Ok(call), Ok(answer)) => (call, answer),
-            (Ok(Some(_)), Err(_)) | (Err(_), Ok(Some(_))) => return self.leave_out(LeftOut::OtherSide),
+            (Ok(Some(_)), Err(_)) | (Err(_), Ok(Some(_))) => return self.leave_out(OmissionReason::OtherSide),
             _ => return,
         };
         let Some(subject) = self.subjects.get_index(place) else { return };
         let exchange = Exchange { log: log.to_owned(), call, answer };
         let chosen = self.chosen.entry((place, outcome)).or_insert_with_key(|(_, outcome)| {
             let (subject, outcome) = (subject.clone(), outcome.clone());
-            Chosen { subject, outcome, exchange: exchange.clone(), count: 0 }
+            ChosenExchange { subject, outcome, exchange: exchange.clone(), count: 0 }
         });
         chosen.count += 1;
         if exchange.length() < chosen.exchange.length() {
@@ -295,7 +302,7 @@ impl Capture {
         }
     }
 
-    fn leave_out(&mut self, reason: LeftOut) {
+    fn leave_out(&mut self, reason: OmissionReason) {
         *self.left_out.entry(reason).or_default() += 1;
     }
 }

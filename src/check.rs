@@ -24,6 +24,6 @@ mod sarif;
 pub use self::baseline::{Baseline, BaselineError};
 pub use self::fault::{Excerpt, Fault, read_excerpts};
 pub use self::judge::{Judged, Verdict};
-pub use self::output::{Checked, TextStyle};
+pub use self::output::{CheckResult, TextStyle};
 pub use self::rules::{BUILT_IN, Level, OPENRPC, Rule, RuleError, Rules};
 pub use self::sarif::RESULTS;

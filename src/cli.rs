@@ -103,9 +103,9 @@ enum Command {
     /// Check logs against the rules of JSON-RPC, MCP and LSP
     Check(check::CheckCommand),
     /// Convert logs to RDF, tables or spans
-    Convert(convert::Convert),
+    Convert(convert::ConvertCommand),
     /// Load logs into a SPARQL server or a store
-    Load(load::Load),
+    Load(load::LoadCommand),
     /// Write the messages of graphs or tables as JSON lines
     Rebuild(rebuild::RebuildCommand),
     /// Write an HTML page that shows logs
@@ -127,9 +127,9 @@ enum Command {
     /// Print an ontology, a context, a schema or the columns of tables
     Vocab(builtin::VocabCommand),
     /// Print completions for a shell
-    Completions(shell::Completions),
+    Completions(shell::CompletionsCommand),
     /// Print the manual page
-    Man(shell::Man),
+    Man(shell::ManCommand),
     /// Work for another process of this program
     #[command(hide = true)]
     Worker,
@@ -141,9 +141,6 @@ enum Outcome {
     /// Done, and there are findings.
     Findings,
 }
-
-/// The reason why a command could not be run.
-type Failure = anyhow::Error;
 
 /// Parses the arguments, runs the command and maps its outcome to an exit status.
 pub fn run() -> ExitCode {
@@ -177,13 +174,13 @@ fn program() -> clap::Command {
 }
 
 /// Parses the arguments.
-fn parse() -> Result<Cli, Failure> {
+fn parse() -> anyhow::Result<Cli> {
     let root = program();
     let arguments = words::with_command(std::env::args_os().collect(), &root, io::stdin().is_terminal())?;
     Cli::from_arg_matches(&root.get_matches_from(arguments)).map_err(|error| error.exit())
 }
 
-fn run_command(command: Command) -> Result<Outcome, Failure> {
+fn run_command(command: Command) -> anyhow::Result<Outcome> {
     match command {
         Command::Overview(question) => question.run("overview"),
         Command::Timeline(question) => question.run("timeline"),
@@ -213,12 +210,12 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
         Command::Vocab(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
-        Command::Worker => crate::register::worker().map(|()| Outcome::Done).map_err(Failure::from_boxed),
+        Command::Worker => crate::register::worker().map(|()| Outcome::Done).map_err(anyhow::Error::from_boxed),
     }
 }
 
 /// Prints an error.
-fn print_failure(failure: &Failure) {
+fn print_failure(failure: &anyhow::Error) {
     let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     print_line(&format!("{style}error:{style:#} {}", told(failure.as_ref())));
 }
@@ -254,7 +251,7 @@ fn print_line(line: &str) {
 }
 
 /// Tests for a pipe that its reader has closed, which is not a failure.
-fn is_closed_pipe(failure: &Failure) -> bool {
+fn is_closed_pipe(failure: &anyhow::Error) -> bool {
     let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     if let Some(SinkError::Io(error)) = failure.downcast_ref() {
         return closed(error);
@@ -266,7 +263,7 @@ fn is_closed_pipe(failure: &Failure) -> bool {
 }
 
 /// Writes text to standard output.
-fn print(text: &str) -> Result<Outcome, Failure> {
+fn print(text: &str) -> anyhow::Result<Outcome> {
     use io::Write as _;
     standard::check_output()?;
     let mut stdout = io::stdout().lock();

@@ -30,7 +30,7 @@ pub(crate) use escape::unescape;
 pub use indent::{indented, pretty};
 pub(crate) use member::{MemberName, elements, member, members, string, unescaped};
 pub use number::{Decimal, Number};
-pub(crate) use outline::{Outline, OutlineMember, OutlineWriter, Place};
+pub(crate) use outline::{Outline, OutlineMember, OutlinePlace, OutlineWriter};
 pub use parse::parse;
 pub(crate) use pointer::{pointer_name, pointer_token};
 pub(crate) use quick::MAX_QUICK_DEPTH;

@@ -27,9 +27,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use oxrdf::{GraphName, NamedNode};
 
-use self::bblock::Plain;
+use self::bblock::PlainMessages;
 use self::document::DocumentWriter;
-use self::further::{Further, FurtherTerms, MessagePlan};
+use self::further::{FurtherContexts, FurtherTerms, MessagePlan};
 pub use self::loss::{Loss, Losses};
 #[cfg(feature = "register")]
 pub(crate) use self::number::NumberLiteral;
@@ -38,15 +38,15 @@ pub use self::reference::ReferenceError;
 #[doc(hidden)]
 pub use self::reference::document_quads;
 #[cfg(feature = "register")]
-pub(crate) use self::reference::{Active, document_to_rdf, process_with};
-use self::shape::{Rules, Shape};
+pub(crate) use self::reference::{ActiveContext, document_to_rdf, process_with};
+use self::shape::{MappingRules, Shape};
 use self::triples::TripleWriter;
 use self::walk::MessageWalk;
 use crate::context::{self, Context};
 use crate::json::{self, Numbers};
 use crate::message::{Content, Problem};
 use crate::protocol::Statement;
-use crate::session::triples::{Blank, Triples};
+use crate::session::triples::{BlankName, TripleSink};
 use crate::session::{Annotated, Node, SessionEnd, session_reference};
 use crate::sink::{DocumentRecords, SinkInput};
 
@@ -216,12 +216,12 @@ pub struct InputMapper<'m> {
     input: &'m InputIri,
     /// Created when the first message needs it.
     expander: Option<Expander>,
-    plain: Option<Plain>,
+    plain: Option<PlainMessages>,
     tally: MapTally,
     /// Buffer for one literal.
     literal: String,
     /// The next free blank node of a record that is mapped in pieces.
-    next: Blank,
+    next: BlankName,
 }
 
 /// The counts of a mapping.
@@ -250,7 +250,7 @@ impl MapTally {
 struct Expander {
     reference: ContextExpander,
     shape: Rc<Shape>,
-    further: Option<Further>,
+    further: Option<FurtherContexts>,
 }
 
 impl Drop for Expander {
@@ -266,9 +266,9 @@ impl Expander {
             None => serde_json::Value::Array(mapper.contexts.clone()),
         };
         let reference = ContextExpander::new(&contexts, input.map(|input| &*input.iri), mapper.numbers())?;
-        let rules = Rules { numbers: mapper.numbers(), iri_members: mapper.mapping == Mapping::Bblock };
+        let rules = MappingRules { numbers: mapper.numbers(), iri_members: mapper.mapping == Mapping::Bblock };
         let shape = Shape::new(reference.active().clone(), rules);
-        let further = mapper.further.clone().map(|terms| Further::new(shape.clone(), terms));
+        let further = mapper.further.clone().map(|terms| FurtherContexts::new(shape.clone(), terms));
         Ok(Self { reference, shape, further })
     }
 }
@@ -284,7 +284,7 @@ pub enum MapPart<'p> {
 }
 
 /// The reference of the nodes' session, and the statements of protocols.
-type Surroundings<'p> = (&'p str, &'p [Statement<'p>]);
+type NodeSurroundings<'p> = (&'p str, &'p [Statement<'p>]);
 
 /// The target of a mapping: triples, or the JSON-LD that expands to them.
 pub trait MapTarget {
@@ -292,7 +292,7 @@ pub trait MapTarget {
     fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError>;
 }
 
-impl<T: Triples> MapTarget for T {
+impl<T: TripleSink> MapTarget for T {
     fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
         match *part {
             MapPart::Nodes(session, nodes, statements) => {
@@ -376,8 +376,8 @@ impl<'m> InputMapper<'m> {
     /// Creates a mapper for the records of an input.
     pub fn new(mapper: &'m Mapper, input: &'m InputIri) -> Self {
         let plain = (mapper.mapping == Mapping::Bblock && mapper.payloads_stay_opaque())
-            .then(|| Plain::new(mapper.base_in_context(input), &input.iri));
-        let next = Blank { input: input.number, record: 0, index: 0 };
+            .then(|| PlainMessages::new(mapper.base_in_context(input), &input.iri));
+        let next = BlankName { input: input.number, record: 0, index: 0 };
         Self { mapper, input, expander: None, plain, tally: MapTally::default(), literal: String::new(), next }
     }
 
@@ -392,14 +392,14 @@ impl<'m> InputMapper<'m> {
     }
 
     /// Returns the first blank node of a record, or the next one in a record that is mapped in pieces.
-    fn blank(&self, record: u64) -> Blank {
-        if self.next.record == record { self.next } else { Blank { input: self.input.number, record, index: 0 } }
+    fn blank(&self, record: u64) -> BlankName {
+        if self.next.record == record { self.next } else { BlankName { input: self.input.number, record, index: 0 } }
     }
 
-    fn walk<'t, 'v, T: Triples>(
+    fn walk<'t, 'v, T: TripleSink>(
         &'t mut self,
-        (session, statements): Surroundings<'t>,
-        blank: Blank,
+        (session, statements): NodeSurroundings<'t>,
+        blank: BlankName,
         triples: &'t mut T,
     ) -> MessageWalk<'t, TripleWriter<'t, 'v, T>> {
         let writer = TripleWriter::new(triples, &mut self.literal, blank);
@@ -408,18 +408,18 @@ impl<'m> InputMapper<'m> {
 
     fn document_walk<'w>(
         &self,
-        (session, statements): Surroundings<'w>,
+        (session, statements): NodeSurroundings<'w>,
         out: &'w mut String,
     ) -> MessageWalk<'w, DocumentWriter<'w>> {
         MessageWalk { writer: DocumentWriter::new(out), provenance: self.mapper.provenance, session, statements }
     }
 
     /// Maps nodes under further contexts: by a plan if it covers the whole message, otherwise by expansion.
-    fn push_under_contexts<T: Triples>(
+    fn push_under_contexts<T: TripleSink>(
         &mut self,
-        around: Surroundings<'_>,
+        around: NodeSurroundings<'_>,
         nodes: &[Annotated<'_>],
-        mut blank: Blank,
+        mut blank: BlankName,
         triples: &mut T,
     ) -> Result<(), ReferenceError> {
         let reason = match nodes {
@@ -450,7 +450,7 @@ impl<'m> InputMapper<'m> {
     /// Writes nodes as JSON-LD. A message that a further context cannot map is written as without that context.
     fn write(
         &mut self,
-        around: Surroundings<'_>,
+        around: NodeSurroundings<'_>,
         nodes: &[Annotated<'_>],
         out: &mut String,
     ) -> Result<(), ReferenceError> {
@@ -474,7 +474,7 @@ impl<'m> InputMapper<'m> {
     fn plan<'e>(
         &mut self,
         node: &'e Annotated<'e>,
-        blank: Blank,
+        blank: BlankName,
         written: bool,
     ) -> Result<Option<MessagePlan<'e>>, ReferenceError> {
         let Node::Message(message) = &node.node else { return Ok(None) };
@@ -531,10 +531,10 @@ impl<'m> InputMapper<'m> {
         self.expander.as_ref().ok_or_else(|| ReferenceError::Base(self.input.iri.clone()))
     }
 
-    fn expand<T: Triples>(
+    fn expand<T: TripleSink>(
         &mut self,
         session: &str,
-        blanks: &mut Blank,
+        blanks: &mut BlankName,
         document: &str,
         triples: &mut T,
     ) -> Result<(), ReferenceError> {

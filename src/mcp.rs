@@ -158,7 +158,7 @@ impl McpOptions {
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err("the process has no output".to_owned());
         };
-        let mut page = Page::new(arguments, self.budget, &inputs)?;
+        let mut page = AnswerPage::new(arguments, self.budget, &inputs)?;
         let (mut lines, mut said) = (BufReader::new(stdout).lines(), Vec::new());
         if tool == "schema" {
             prologue().into_iter().for_each(|row| page.add(row));
@@ -267,7 +267,7 @@ fn prologue() -> Vec<Value> {
 }
 
 /// A page of rows, as long as the budget allows.
-struct Page {
+struct AnswerPage {
     rows: Vec<Value>,
     /// The number of the first row.
     start: usize,
@@ -279,7 +279,7 @@ struct Page {
     names: Vec<(String, String)>,
 }
 
-impl Page {
+impl AnswerPage {
     fn new(arguments: &JsonObject, budget: usize, inputs: &[PathBuf]) -> Result<Self, String> {
         let start = match arguments.get("cursor") {
             None | Some(Value::Null) => 0,

@@ -9,8 +9,8 @@
 //! only the links that need other messages. A message is not read again later.
 //!
 //! Nodes are fragments of the session, named by the message that introduces them
-//! ([`Part`](crate::session::triples::Part)), and hang on messages. Strings of the log stay literals, so that no log
-//! can name a node.
+//! ([`ProtocolPart`](crate::session::triples::ProtocolPart)), and hang on messages. Strings of the log stay literals, so
+//! that no log can name a node.
 //!
 //! Memory is bounded: `Linker` documents its limits, and what is lost beyond them.
 
@@ -58,7 +58,7 @@ pub enum Protocol {
 
 /// The statements of protocols to extract.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Told {
+pub(crate) struct StatementSelection {
     /// The protocol, or all, or none.
     pub protocol: Protocol,
     /// True if only error responses and requests are extracted, which kinds of errors need.
@@ -75,12 +75,12 @@ pub struct Statement<'a> {
     /// The subject.
     pub(crate) subject: NodeRef<'a>,
     pub(crate) property: NamedNodeRef<'static>,
-    pub(crate) said: Said<'a>,
+    pub(crate) said: StatementObject<'a>,
 }
 
 /// The object of a statement.
 #[derive(Debug, Clone)]
-pub(crate) enum Said<'a> {
+pub(crate) enum StatementObject<'a> {
     /// The class of the node: the property is `rdf:type`.
     Class(NamedNodeRef<'static>),
     Node(NodeRef<'a>),
@@ -99,30 +99,30 @@ pub(crate) fn literal_of<'s>(
     property: NamedNodeRef<'_>,
 ) -> Option<&'s str> {
     let said = statements.iter().find(|said| said.subject == node && said.property == property)?;
-    if let Said::Literal(text, _) = &said.said { Some(text) } else { None }
+    if let StatementObject::Literal(text, _) = &said.said { Some(text) } else { None }
 }
 
 /// Appends statements about one node after the other.
-struct Speaker<'s, 'a> {
+struct StatementWriter<'s, 'a> {
     statements: &'s mut Vec<Statement<'a>>,
     subject: NodeRef<'a>,
 }
 
-impl<'s, 'a> Speaker<'s, 'a> {
+impl<'s, 'a> StatementWriter<'s, 'a> {
     fn new(statements: &'s mut Vec<Statement<'a>>, subject: NodeRef<'a>) -> Self {
         Self { statements, subject }
     }
 
-    fn say(&mut self, property: NamedNodeRef<'static>, said: Said<'a>) {
+    fn say(&mut self, property: NamedNodeRef<'static>, said: StatementObject<'a>) {
         self.statements.push(Statement { subject: self.subject, property, said });
     }
 
     fn class(&mut self, class: NamedNodeRef<'static>) {
-        self.say(rdf::TYPE, Said::Class(class));
+        self.say(rdf::TYPE, StatementObject::Class(class));
     }
 
     fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'a>) {
-        self.say(property, Said::Node(node));
+        self.say(property, StatementObject::Node(node));
     }
 
     fn literal(
@@ -132,7 +132,7 @@ impl<'s, 'a> Speaker<'s, 'a> {
         datatype: NamedNodeRef<'static>,
     ) {
         if let Some(text) = text {
-            self.say(property, Said::Literal(text, datatype));
+            self.say(property, StatementObject::Literal(text, datatype));
         }
     }
 }
@@ -172,7 +172,7 @@ pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
 
 /// The canonical text of a payload, for a message that does not hold it itself.
 #[derive(Debug)]
-pub(crate) struct Spelled {
+pub(crate) struct CanonicalText {
     text: String,
     /// See [`Canonical`](crate::json::Canonical).
     interoperable: bool,
@@ -180,7 +180,7 @@ pub(crate) struct Spelled {
 
 /// Returns the canonical text of a message's params or result, or of its error's data, unless the message already holds
 /// it.
-pub(crate) fn spell(single: &Single<'_>) -> Option<Spelled> {
+pub(crate) fn spell(single: &Single<'_>) -> Option<CanonicalText> {
     let Single::Message(message) = single else { return None };
     let data = match &message.error {
         Some(ErrorMember::Object(error)) => error.data.as_ref(),
@@ -193,14 +193,14 @@ pub(crate) fn spell(single: &Single<'_>) -> Option<Spelled> {
     let mut text = String::new();
     // Canonical form with exact numbers never fails.
     let interoperable = payload.canonical(Numbers::Exact, &mut text).ok()?.1.interoperable;
-    Some(Spelled { text, interoperable })
+    Some(CanonicalText { text, interoperable })
 }
 
 /// A digest that stands for a text of any length where memory is kept. It is keyed with a secret, so that nobody can
 /// construct two texts with one digest.
-type Key = u128;
+type TextDigest = u128;
 
-fn key(of: impl Hash) -> Key {
+fn key(of: impl Hash) -> TextDigest {
     static EMPTY: LazyLock<SipHasher13> = LazyLock::new(|| {
         let secret = RandomState::new();
         SipHasher13::new_with_keys(secret.hash_one(0), secret.hash_one(1))
@@ -211,13 +211,13 @@ fn key(of: impl Hash) -> Key {
 }
 
 /// A map by digest.
-type KeyMap<T> = HashMap<Key, T, BuildHasherDefault<KeyHasher>>;
+type DigestMap<T> = HashMap<TextDigest, T, BuildHasherDefault<DigestHasher>>;
 
 /// Returns the first 8 bytes of a key as its hash: a key is a digest already.
 #[derive(Default)]
-struct KeyHasher(u64);
+struct DigestHasher(u64);
 
-impl Hasher for KeyHasher {
+impl Hasher for DigestHasher {
     fn write(&mut self, key: &[u8]) {
         self.0 = key.first_chunk().map_or(0, |end| u64::from_ne_bytes(*end));
     }

@@ -83,7 +83,7 @@ pub use self::dataset::{Dataset, Engine, Loading};
 #[cfg(feature = "http")]
 pub use self::endpoint::ask;
 pub use self::functions::{FUNCTIONS, Function};
-use self::needs::Uses;
+use self::needs::QueryFeatures;
 pub use self::rdf::{RdfError, rdf_format};
 #[cfg(feature = "http")]
 pub use self::service::services;
@@ -107,7 +107,7 @@ pub struct Query {
     algebra: spargebra::Query,
     /// The query for columns that hold only the lengths of these properties' values.
     sized: Option<(spargebra::Query, Vec<NamedNode>)>,
-    uses: Uses,
+    uses: QueryFeatures,
     schemas: Arc<QuerySchemas>,
 }
 
@@ -118,7 +118,7 @@ impl Query {
         let asked = algebra.clone();
         numbers::rewrite(&mut algebra);
         let text = if algebra == asked { text.to_owned() } else { algebra.to_string() };
-        let mut uses = Uses::of(&algebra);
+        let mut uses = QueryFeatures::of(&algebra);
         syntax::check_functions(&uses)?;
         if uses.items {
             syntax::rewrite_items(&mut algebra, &uses)?;

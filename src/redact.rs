@@ -26,7 +26,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use self::placeholder::Key;
+use self::placeholder::HmacKey;
 use crate::record::days_later;
 
 /// The maximum number of digits of a number that stays.
@@ -48,7 +48,7 @@ pub struct RedactOptions {
 /// Redacts logs. Equal values have equal placeholders in all logs of a redactor, and of redactors with the same key.
 #[derive(Clone)]
 pub struct Redactor {
-    key: Key,
+    key: HmacKey,
     options: RedactOptions,
     replaced: BTreeMap<&'static str, u64>,
     stayed: BTreeMap<&'static str, u64>,
@@ -59,7 +59,7 @@ pub struct Redactor {
 impl Redactor {
     /// Creates a redactor.
     pub fn new(key: &[u8], options: RedactOptions) -> Self {
-        Self { key: Key::new(key), options, replaced: BTreeMap::new(), stayed: BTreeMap::new(), depth: 0 }
+        Self { key: HmacKey::new(key), options, replaced: BTreeMap::new(), stayed: BTreeMap::new(), depth: 0 }
     }
 
     /// Returns the placeholder of a name.

@@ -39,7 +39,7 @@ mod schema;
 #[cfg(feature = "shacl")]
 mod shapes;
 #[cfg(not(feature = "shacl"))]
-#[path = "register/no_shapes.rs"]
+#[path = "register/shapes/absent.rs"]
 mod shapes;
 mod site;
 mod steps;
@@ -60,7 +60,7 @@ pub use self::error::BlockError;
 pub use self::folder::MAX_FILE;
 pub use self::options::RegisterOptions;
 pub use self::output::{Files, Product, WriteError};
-pub use self::report::{ItemSubject, Report, ReportEntry, ReportItem, Section};
+pub use self::report::{BlockReport, ItemSubject, ReportEntry, ReportItem, Section};
 pub use self::repository::{Register, RegisterBlock, Repository};
 use crate::record::unix_epoch;
 use crate::schema::worker::serve;

@@ -16,13 +16,13 @@ mod pieces;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Read, Write};
 
-use self::index::{Index, LogFacts, Row, RowKind, RowState};
-pub use self::page::Left;
-use self::pieces::{Pieces, Place, Tee};
-use crate::log::convert::Paired;
+use self::index::{LogFacts, PageIndex, PageRow, RowKind, RowState};
+pub use self::page::OmittedTexts;
+use self::pieces::{PieceFile, RecordingReader, TextSpan};
+use crate::log::convert::PairingState;
 use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
-use crate::protocol::{self, Extract, Protocol, Said, Statement, Told};
+use crate::protocol::{self, Extract, Protocol, Statement, StatementObject, StatementSelection};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::redact::secrets;
 use crate::session::triples::NodeRef;
@@ -33,7 +33,8 @@ use crate::vocab::rpcg;
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
 
 /// The statements about operations, whose rounds the page marks.
-const MCP: Told = Told { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false, payloads: true };
+const MCP: StatementSelection =
+    StatementSelection { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false, payloads: true };
 
 /// The options of a page.
 #[derive(Debug, Clone)]
@@ -80,8 +81,8 @@ impl Default for ReportOptions {
 pub struct Report {
     redacted: bool,
     limit: Option<u64>,
-    index: Index,
-    pieces: Pieces,
+    index: PageIndex,
+    pieces: PieceFile,
     secrets: u64,
     sessions: Option<Vec<String>>,
     chosen_by: Option<String>,
@@ -94,7 +95,7 @@ pub struct Report {
 struct OpenLog<'c> {
     /// The names of the messages to include; `None` for all.
     chosen: Option<&'c BTreeSet<Name>>,
-    paired: Paired,
+    paired: PairingState,
     /// True if there was a request whose operation another request may continue.
     may_go_on: bool,
     /// The rows of the open requests, and their methods.
@@ -113,8 +114,8 @@ impl Report {
         Self {
             redacted: options.redacted,
             limit: options.limit,
-            index: Index::new(),
-            pieces: Pieces::new(),
+            index: PageIndex::new(),
+            pieces: PieceFile::new(),
             secrets: 0,
             sessions: None,
             chosen_by: options.chosen_by.clone(),
@@ -151,10 +152,10 @@ impl Report {
         chosen: Option<&BTreeSet<Name>>,
     ) -> Result<Summary, ReadError> {
         let unreadable = |source| ReadError::Io { after: 0, source };
-        let (tee, window) = Tee::new(plain_text(input).map_err(unreadable)?);
+        let (tee, window) = RecordingReader::new(plain_text(input).map_err(unreadable)?);
         self.pieces.begin(window, chosen.is_some());
         let mut reader = Reader::new(tee, options)?;
-        let paired = Paired::new(Summary::new(reader.format(), reader.carriers()));
+        let paired = PairingState::new(Summary::new(reader.format(), reader.carriers()));
         let facts = LogFacts::new(name, reader.format(), self.index.len());
         let mut log = OpenLog {
             chosen,
@@ -199,7 +200,7 @@ impl Report {
         let (mut nodes, mut statements) = (Vec::new(), Vec::new());
         let session = log.paired.sessions.annotate_into(record, content, &mut nodes);
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);
-        let mut place = Place::default();
+        let mut place = TextSpan::default();
         match log.chosen {
             None => place = self.place(record, &record.bytes)?,
             Some(_) => self.pieces.leave_out(),
@@ -220,7 +221,7 @@ impl Report {
     }
 
     /// Stores the text of a record.
-    fn place(&mut self, record: &Record<'_>, text: &[u8]) -> io::Result<Place> {
+    fn place(&mut self, record: &Record<'_>, text: &[u8]) -> io::Result<TextSpan> {
         self.count_secrets(text);
         self.pieces.place(record.location.byte, text)
     }
@@ -245,7 +246,7 @@ impl Report {
     }
 
     /// Adds the row of a message to the index.
-    fn message(&mut self, node: &Annotated<'_>, place: Place, statements: &[Statement<'_>], log: &mut OpenLog<'_>) {
+    fn message(&mut self, node: &Annotated<'_>, place: TextSpan, statements: &[Statement<'_>], log: &mut OpenLog<'_>) {
         let kind = match (&node.node, node.kind()) {
             (_, Some(Kind::Request)) => RowKind::Request,
             (_, Some(Kind::Notification)) => RowKind::Notification,
@@ -255,7 +256,7 @@ impl Report {
             (Node::Exchange(_), _) => RowKind::Exchange,
             _ => RowKind::Invalid,
         };
-        let mut row = Row::new(kind, node, place);
+        let mut row = PageRow::new(kind, node, place);
         row.session = self.index.text(log.paired.sessions.last_key().unwrap_or_default());
         let first = statements[node.meaning.clone()].iter().find_map(operation);
         let first = first.filter(|first| *first != node.name && Some(*first) != node.responds_to);
@@ -276,7 +277,7 @@ impl Report {
             older.problems |= 1 << Problem::IdReusedWhileOpen as u32;
         }
         let cancels = |said: &Statement<'_>| match said.said {
-            Said::Node(NodeRef::Message(request)) if said.property == rpcg::CANCELS => Some(request),
+            StatementObject::Node(NodeRef::Message(request)) if said.property == rpcg::CANCELS => Some(request),
             _ => None,
         };
         if let Node::Message(Message { method: Some(method), .. }) = &node.node
@@ -314,7 +315,7 @@ impl Report {
         }
     }
 
-    fn members(&mut self, message: &Message<'_>, row: &mut Row) {
+    fn members(&mut self, message: &Message<'_>, row: &mut PageRow) {
         if let Some(method) = &message.method {
             row.method = self.index.text(method);
         }
@@ -338,7 +339,7 @@ impl Report {
         }
         self.count_secrets(&line.bytes);
         let place = self.pieces.place(line.location.byte, &line.bytes)?;
-        self.index.push(Row::log_line(line, place));
+        self.index.push(PageRow::log_line(line, place));
         Ok(())
     }
 
@@ -353,7 +354,7 @@ impl Report {
     /// # Errors
     ///
     /// The output is not writable.
-    pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<Left> {
+    pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<OmittedTexts> {
         let facts = serde_json::json!({
             "title": title, "secrets": self.secrets, "redacted": self.redacted, "sessions": self.sessions,
             "chosenBy": self.chosen_by, "leftOut": self.left_out, "verdicts": self.verdicts,
@@ -377,7 +378,7 @@ fn is_cancellation(single: &Single<'_>) -> bool {
 /// Returns the first request of the operation that the statement assigns a message to.
 fn operation(statement: &Statement<'_>) -> Option<Name> {
     match statement.said {
-        Said::Node(NodeRef::Part(first, _)) if statement.property == rpcg::IN_OPERATION => Some(first),
+        StatementObject::Node(NodeRef::Part(first, _)) if statement.property == rpcg::IN_OPERATION => Some(first),
         _ => None,
     }
 }

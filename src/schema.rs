@@ -25,8 +25,8 @@ use serde_json::{Value, json};
 
 #[cfg(feature = "register")]
 pub(crate) use self::validator::mark_undecidable;
-pub(crate) use self::validator::{Unusable, Validator, Verdict};
-use self::worker::Worker;
+pub(crate) use self::validator::{SchemaValidator, UnusableSchema, Validity};
+use self::worker::SchemaWorker;
 use crate::json::sha256;
 
 /// The maximum length in bytes of a schema that is compiled in this process.
@@ -47,15 +47,15 @@ const MAX_ANSWERS: usize = 10_000;
 #[derive(Default)]
 pub struct QuerySchemas {
     /// Trusted schemas by IRI.
-    named: HashMap<String, Arc<Validator>>,
-    prepared: Mutex<HashMap<String, Arc<Prepared>>>,
-    remote: Mutex<Remote>,
+    named: HashMap<String, Arc<SchemaValidator>>,
+    prepared: Mutex<HashMap<String, Arc<PreparedSchema>>>,
+    remote: Mutex<SchemaWorkers>,
 }
 
 /// A schema of a query.
-enum Prepared {
+enum PreparedSchema {
     /// Usable in this process.
-    Here { validator: Validator, cost: u64 },
+    Here { validator: SchemaValidator, cost: u64 },
     /// Usable in the worker process only.
     Remote,
     /// Invalid in its dialect, for this reason.
@@ -66,8 +66,8 @@ enum Prepared {
 
 /// The worker process for untrusted schemas.
 #[derive(Default)]
-struct Remote {
-    worker: Option<Worker>,
+struct SchemaWorkers {
+    worker: Option<SchemaWorker>,
     /// The answers by digest of the request.
     answers: HashMap<String, Option<String>>,
     unanswered: u8,
@@ -79,7 +79,10 @@ impl QuerySchemas {
     /// schemas are not decided.
     #[must_use]
     pub fn new(worker: Option<PathBuf>) -> Self {
-        let remote = Remote { worker: worker.map(|program| Worker::new(program, TIME)), ..Remote::default() };
+        let remote = SchemaWorkers {
+            worker: worker.map(|program| SchemaWorker::new(program, TIME)),
+            ..SchemaWorkers::default()
+        };
         Self { remote: remote.into(), ..Self::default() }
     }
 
@@ -88,7 +91,7 @@ impl QuerySchemas {
     /// other documents are left out.
     #[must_use]
     pub fn with_openrpc(mut self, document: &Value) -> Self {
-        let compiled = |(iri, schema)| Some((iri, Arc::new(Validator::of(schema).ok()?)));
+        let compiled = |(iri, schema)| Some((iri, Arc::new(SchemaValidator::of(schema).ok()?)));
         self.named.extend(openrpc::schemas(document).into_iter().filter_map(compiled));
         self
     }
@@ -104,15 +107,15 @@ impl QuerySchemas {
     pub fn violation(&self, json: Option<&str>, schema: &str) -> Option<String> {
         let prepared = self.prepared(schema);
         match (&*prepared, json) {
-            (Prepared::Remote, _) => self.ask(json, schema),
-            (Prepared::Here { cost, .. }, Some(json)) if cost.saturating_mul(json.len() as u64) > MAX_WORK => {
+            (PreparedSchema::Remote, _) => self.ask(json, schema),
+            (PreparedSchema::Here { cost, .. }, Some(json)) if cost.saturating_mul(json.len() as u64) > MAX_WORK => {
                 self.ask(Some(json), schema)
             }
             _ => prepared.violation(json),
         }
     }
 
-    fn prepared(&self, schema: &str) -> Arc<Prepared> {
+    fn prepared(&self, schema: &str) -> Arc<PreparedSchema> {
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = prepared.get(schema) {
             return Arc::clone(known);
@@ -120,7 +123,11 @@ impl QuerySchemas {
         if prepared.keys().map(String::len).sum::<usize>() > MAX_KEPT {
             prepared.clear();
         }
-        let new = Arc::new(if schema.len() > MAX_TEXT { Prepared::Remote } else { Prepared::new(schema, cost::of) });
+        let new = Arc::new(if schema.len() > MAX_TEXT {
+            PreparedSchema::Remote
+        } else {
+            PreparedSchema::new(schema, cost::of)
+        });
         prepared.insert(schema.to_owned(), Arc::clone(&new));
         new
     }
@@ -128,7 +135,7 @@ impl QuerySchemas {
     /// Returns the answer of the worker.
     fn ask(&self, json: Option<&str>, schema: &str) -> Option<String> {
         let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-        let Remote { worker, answers, unanswered } = &mut *remote;
+        let SchemaWorkers { worker, answers, unanswered } = &mut *remote;
         let request = json!({ "conforms": schema, "value": json });
         let key = sha256(request.to_string().as_bytes());
         if let Some(known) = answers.get(&key) {
@@ -151,7 +158,7 @@ impl fmt::Debug for QuerySchemas {
     }
 }
 
-impl Prepared {
+impl PreparedSchema {
     /// Compiles a schema for use in this process, if its cost has a limit.
     fn new(text: &str, cost: impl Fn(&Value) -> Option<u64>) -> Self {
         let Ok(schema) = serde_json::from_str::<Value>(text) else { return Self::Undecided };
@@ -160,9 +167,9 @@ impl Prepared {
             return Self::Undecided;
         }
         let Some(cost) = cost(&schema) else { return Self::Remote };
-        match Validator::of(schema) {
+        match SchemaValidator::of(schema) {
             Ok(validator) => Self::Here { validator, cost },
-            Err(Unusable { why, is_invalid: true, .. }) => Self::Invalid(why),
+            Err(UnusableSchema { why, is_invalid: true, .. }) => Self::Invalid(why),
             Err(_) => Self::Undecided,
         }
     }
@@ -176,9 +183,9 @@ impl Prepared {
     }
 }
 
-fn first_error(validator: &Validator, json: &str) -> Option<String> {
+fn first_error(validator: &SchemaValidator, json: &str) -> Option<String> {
     match validator.validate(&serde_json::from_str(json).ok()?) {
-        Verdict::Invalid(violation) => Some(violation.to_string()),
+        Validity::Invalid(violation) => Some(violation.to_string()),
         _ => None,
     }
 }
@@ -186,10 +193,11 @@ fn first_error(validator: &Validator, json: &str) -> Option<String> {
 /// Returns a function that answers the requests of [`QuerySchemas`] in a worker process, and `None` to other requests.
 #[cfg(feature = "register")]
 pub(crate) fn answers() -> impl FnMut(&Value) -> Option<Value> {
-    let mut prepared: HashMap<String, Prepared> = HashMap::new();
+    let mut prepared: HashMap<String, PreparedSchema> = HashMap::new();
     move |request| {
         let schema = request.get("conforms")?.as_str()?;
-        let prepared = prepared.entry(schema.to_owned()).or_insert_with_key(|text| Prepared::new(text, |_| Some(0)));
+        let prepared =
+            prepared.entry(schema.to_owned()).or_insert_with_key(|text| PreparedSchema::new(text, |_| Some(0)));
         Some(json!(prepared.violation(request["value"].as_str())))
     }
 }

@@ -35,17 +35,17 @@ use tokio::sync::{Mutex, Notify, RwLock, Semaphore};
 use tokio::time::sleep;
 
 use self::gate::Gate;
-use self::pages::Page;
-pub use self::shared::{Content, Data, Limits, Load, Renew};
-use self::shared::{Live, Shared};
+use self::pages::StaticPage;
+pub use self::shared::{Limits, LoadTriples, RenewContent, ServedContent, ServedData};
+use self::shared::{LiveContent, SharedState};
 use crate::log::convert::STACK;
 
 /// The content that a server offers, and its limits.
 pub struct Site {
     /// The initial content.
-    pub content: Content,
+    pub content: ServedContent,
     /// Returns newer content; `None` if the content does not change.
-    pub renew: Option<Box<Renew>>,
+    pub renew: Option<Box<RenewContent>>,
     /// The IRI against which relative IRIs in queries resolve.
     pub base: Option<String>,
     /// The worker program for the schemas in queries ([`QuerySchemas::new`](crate::schema::QuerySchemas::new)).
@@ -124,14 +124,14 @@ impl Server {
         let Site { content, renew, base, worker, limits } = site;
         // With two slots, one long query does not block others.
         let slots = crate::log::convert::processors().max(2);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedState {
             gate: self.gate,
-            live: RwLock::new(Live::new(content, limits)),
+            live: RwLock::new(LiveContent::new(content, limits)),
             renew: renew.map(|renew| Arc::new(Mutex::new(renew))),
             base,
             worker,
             limits,
-            ask: Page::ask(),
+            ask: StaticPage::ask(),
             slots: Arc::new(Semaphore::new(slots)),
             asked: AtomicU64::new(0),
             running: std::sync::Mutex::default(),

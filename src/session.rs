@@ -27,7 +27,7 @@ pub use self::annotated::{Annotated, FailureKind, IdNode, Name, Node, Origin, Se
 use self::answered::RecentAnswers;
 #[cfg(feature = "parquet")]
 pub(crate) use self::connection::asked_id;
-use self::connection::{Begun, Connection, Idle, Tally};
+use self::connection::{Connection, IdleTally, InitializeRequest, SessionTally};
 pub(crate) use self::connection::{OpenBatch, seconds_between};
 use crate::message::{Content, Id, Kind, Message, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender};
@@ -53,7 +53,7 @@ pub struct Sessions {
     /// The index in `keyed` of the session of the last record; `None` for the input's own session.
     last: Option<usize>,
     /// Connections that began again, by the key in the log, which is empty for the input's own session.
-    renewed: HashMap<Box<str>, Renewed>,
+    renewed: HashMap<Box<str>, RenewedSession>,
     answered: RecentAnswers,
     records: u64,
     given_up: u64,
@@ -61,7 +61,7 @@ pub struct Sessions {
 
 /// The last two sessions of a connection, and the number of its sessions.
 #[derive(Debug)]
-struct Renewed {
+struct RenewedSession {
     current: usize,
     /// `None` for the input's own session.
     before: Option<usize>,
@@ -72,11 +72,11 @@ struct Renewed {
 #[derive(Debug)]
 enum KeyedSession {
     InUse(Box<Connection>),
-    Idle(Idle),
+    Idle(IdleTally),
 }
 
 impl KeyedSession {
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> SessionTally {
         match self {
             Self::InUse(connection) => connection.tally,
             Self::Idle(idle) => idle.tally(),
@@ -196,7 +196,8 @@ impl Sessions {
 
     /// Returns the session of an `initialize`: a new one if its sender has sent one before.
     fn begun(&mut self, record: &Record<'_>, place: Option<usize>) -> Option<usize> {
-        let begun = Begun { by: record.sender, direction: record.direction, request: record.location.record };
+        let begun =
+            InitializeRequest { by: record.sender, direction: record.direction, request: record.location.record };
         let begun_by = &mut self.at(place).begun_by;
         if begun_by.is_some_and(|first| first.is_of_same_side(begun)) && !record.flags.session_stated {
             let key = record.session.as_deref().unwrap_or_default();
@@ -208,7 +209,7 @@ impl Sessions {
                     break self.use_session(&new);
                 }
             };
-            self.renewed.insert(key.into(), Renewed { current: new, before: place, count });
+            self.renewed.insert(key.into(), RenewedSession { current: new, before: place, count });
             self.at(Some(new)).begun_by = Some(begun);
             return Some(new);
         }
@@ -232,7 +233,8 @@ impl Sessions {
     /// Returns the index of the session with a key. The session may be idle, or begin here.
     fn use_session(&mut self, key: &str) -> usize {
         let known = self.keyed.get_index_of(key);
-        let place = known.unwrap_or_else(|| self.keyed.insert_full(key.into(), KeyedSession::Idle(Idle::default())).0);
+        let place =
+            known.unwrap_or_else(|| self.keyed.insert_full(key.into(), KeyedSession::Idle(IdleTally::default())).0);
         self.wake(place)
     }
 
@@ -264,7 +266,7 @@ impl Sessions {
                 && let KeyedSession::InUse(connection) = session
             {
                 self.given_up += u64::from(connection.waits());
-                *session = KeyedSession::Idle(Idle::new(&connection.tally));
+                *session = KeyedSession::Idle(IdleTally::new(&connection.tally));
             }
         }
     }
@@ -334,7 +336,7 @@ impl Sessions {
         [times().any(|time| time.timezone_offset().is_some()), times().any(|time| time.timezone_offset().is_none())]
     }
 
-    fn tallies(&self) -> impl Iterator<Item = (Option<&str>, Tally)> {
+    fn tallies(&self) -> impl Iterator<Item = (Option<&str>, SessionTally)> {
         let own_is_empty = self.own.tally.record_count == 0 && !self.own_has_text;
         let own = (self.keyed.is_empty() || !own_is_empty).then_some((None, self.own.tally));
         own.into_iter().chain(self.keyed.iter().map(|(key, session)| (Some(&**key), session.tally())))

@@ -48,10 +48,10 @@ pub(crate) use self::record_sink::{RecordSink, SinkInput};
 use self::rendered::QuadCollector;
 pub(crate) use self::rendered::{DocumentRecords, Rendered};
 pub use self::selection::Selection;
-pub(crate) use self::selection::Subjects;
+pub(crate) use self::selection::SubjectKind;
 pub use self::syntax::Syntax;
 pub(crate) use self::syntax::serializer;
-use self::text::{Layout, TextRenderer};
+use self::text::{TextRenderer, TripleLayout};
 use crate::vocab::PREFIXES;
 
 impl Syntax {
@@ -219,10 +219,10 @@ impl RecordSink for TextSink<'_> {
     fn rendered(&self, input: &SinkInput<'_>) -> TextRenderer {
         let relative = input.named;
         let layout = match self.syntax {
-            Syntax::NQuads => Layout::Lines { graphs: true },
-            Syntax::TriG => Layout::Blocks { margin: relative, relative },
-            Syntax::Turtle => Layout::Blocks { margin: false, relative },
-            _ => Layout::Lines { graphs: false },
+            Syntax::NQuads => TripleLayout::Lines { graphs: true },
+            Syntax::TriG => TripleLayout::Blocks { margin: relative, relative },
+            Syntax::Turtle => TripleLayout::Blocks { margin: false, relative },
+            _ => TripleLayout::Lines { graphs: false },
         };
         TextRenderer::new(layout, input.iri)
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{CallOutcome, Capture, Chosen, Side};
+use super::{CallOutcome, Capture, ChosenExchange, Side};
 use crate::context::{JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::diagnostic;
 use crate::json::{self, pretty};
@@ -69,7 +69,7 @@ all exchanges with the same method and outcome it is the shortest.
     .to_owned()
 }
 
-fn example(chosen: &Chosen, names: &mut HashSet<String>) -> Example {
+fn example(chosen: &ChosenExchange, names: &mut HashSet<String>) -> Example {
     let method = chosen.subject.method.as_deref();
     let shown = method.map_or_else(|| "unreadable call".to_owned(), printable);
     let caller = match chosen.subject.caller {
@@ -145,7 +145,7 @@ fn answer_element(outcome: &CallOutcome, unread: bool) -> &'static str {
 }
 
 /// Describes the example in Markdown.
-fn content(chosen: &Chosen) -> String {
+fn content(chosen: &ChosenExchange) -> String {
     let how = match &chosen.outcome {
         CallOutcome::Result => "The call succeeded.".to_owned(),
         CallOutcome::ToolFailure => {

@@ -28,7 +28,7 @@ fn parsed(text: &str) -> Result<Query, QueryError> {
 
 /// The sessions of a log.
 #[derive(Debug, Default)]
-pub(super) struct Sessions(pub BTreeMap<String, Revisions>);
+pub(super) struct SessionRevisions(pub BTreeMap<String, Revisions>);
 
 /// The revisions of its protocol that a session has.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Revisions {
     }
 }
 
-impl Sessions {
+impl SessionRevisions {
     pub fn read(dataset: &Dataset, cancel: &Cancel) -> Result<Self, QueryError> {
         let mut sessions = Self::default();
         for query in [SESSIONS, AGREED, INTRODUCED, NAMED] {

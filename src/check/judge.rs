@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::facts::{MessageFacts, QUERIES, Sessions, messages, rows};
+use super::facts::{MessageFacts, QUERIES, SessionRevisions, messages, rows};
 use super::fault::{Fault, message_of};
 use super::rules::{Rule, Rules};
 use crate::query::{Answer, Cancel, Dataset, Query, QueryError, SyntaxError};
@@ -71,7 +71,7 @@ impl Rules {
         jobs: usize,
         cancel: &Cancel,
     ) -> Result<Vec<Judged<'_>>, QueryError> {
-        let sessions = Sessions::read(dataset, cancel)?;
+        let sessions = SessionRevisions::read(dataset, cancel)?;
         let conditions: Vec<_> = self.conditions.iter().collect();
         let conditions = each(jobs, &conditions, |(iri, (query, reason))| {
             let met = rows(dataset, query, cancel)?.map(|row| Ok(row?.text("this").unwrap_or_default().to_owned()));
@@ -140,7 +140,7 @@ struct Judge<'d> {
     dataset: &'d Dataset,
     inputs: &'d [&'d str],
     cancel: &'d Cancel,
-    sessions: Sessions,
+    sessions: SessionRevisions,
     conditions: HashMap<&'d str, (&'d str, HashSet<String>)>,
 }
 

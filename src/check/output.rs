@@ -16,7 +16,7 @@ const SHOWN: usize = 5;
 
 /// Judged logs, and the names of the logs.
 #[derive(Debug)]
-pub struct Checked<'r> {
+pub struct CheckResult<'r> {
     /// The rules with their verdicts.
     pub judged: Vec<Judged<'r>>,
     /// The names of the inputs.
@@ -43,7 +43,7 @@ impl TextStyle {
     }
 }
 
-impl<'r> Checked<'r> {
+impl<'r> CheckResult<'r> {
     /// Returns the broken rules, with their faults.
     pub fn broken(&self) -> impl Iterator<Item = &Judged<'r>> {
         self.judged.iter().filter(|judged| judged.verdict == Verdict::Failed)

@@ -98,7 +98,7 @@ pub struct Rule {
 }
 
 /// A query for the sessions that meet a condition, and why a rule is undecidable without such a session.
-pub(super) type Condition = (Query, String);
+pub(super) type ConditionQuery = (Query, String);
 
 /// Errors in rules.
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +119,7 @@ fn wrong(rule: &str, reason: impl fmt::Display) -> RuleError {
 #[derive(Debug, Default)]
 pub struct Rules {
     pub(super) rules: Vec<Rule>,
-    pub(super) conditions: BTreeMap<String, Condition>,
+    pub(super) conditions: BTreeMap<String, ConditionQuery>,
     /// The namespaces that the files declare with `sh:declare`, by prefix.
     prefixes: BTreeMap<String, String>,
     /// The schemas for `rpcg:conforms`, shared by all queries.
@@ -127,17 +127,17 @@ pub struct Rules {
 }
 
 /// The values of a property.
-type Values = Vec<String>;
+type PropertyValues = Vec<String>;
 
 /// The properties of the subjects of a file. Nodes and literals are texts.
 #[derive(Default)]
-struct Described {
+struct DescribedSubjects {
     /// In the order of the file.
     subjects: Vec<String>,
-    values: HashMap<String, HashMap<String, Values>>,
+    values: HashMap<String, HashMap<String, PropertyValues>>,
 }
 
-impl Described {
+impl DescribedSubjects {
     fn parse(text: &str) -> Result<Self, Box<dyn std::error::Error>> {
         let mut described = Self::default();
         for quad in RdfParser::from_format(RdfFormat::Turtle).with_base_iri(BASE)?.for_slice(text) {
@@ -214,7 +214,7 @@ impl Rules {
     ///
     /// The file is not Turtle, a query is not SPARQL, or a rule has the name of another.
     pub fn add_turtle(&mut self, file: &str, text: &str) -> Result<(), RuleError> {
-        let described = Described::parse(text).map_err(|error| wrong(file, error))?;
+        let described = DescribedSubjects::parse(text).map_err(|error| wrong(file, error))?;
         for declared in described.subjects.iter().flat_map(|subject| described.all(subject, shacl!("declare"))) {
             let prefix = described.one(declared, shacl!("prefix"));
             self.prefixes.extend(prefix.zip(described.one(declared, shacl!("namespace"))));
@@ -248,7 +248,7 @@ impl Rules {
             .filter_map(|line| line.split_once(':'))
             .map(|(key, value)| (key.trim(), value.trim()))
             .collect();
-        let (mut described, id) = (Described::default(), head.get("id").unwrap_or(&name).replace('#', "-"));
+        let (mut described, id) = (DescribedSubjects::default(), head.get("id").unwrap_or(&name).replace('#', "-"));
         let subject = format!("{BASE}{id}");
         let properties =
             [("title", rdfs::LABEL.as_str()), ("level", shacl!("severity")), ("clause", rdfs::SEE_ALSO.as_str())];
@@ -260,7 +260,7 @@ impl Rules {
         self.add(&described, &subject)
     }
 
-    fn add(&mut self, described: &Described, subject: &str) -> Result<(), RuleError> {
+    fn add(&mut self, described: &DescribedSubjects, subject: &str) -> Result<(), RuleError> {
         let id = id_of(subject);
         if self.rules.iter().any(|known| known.id == id) {
             return Err(wrong(&id, "two rules have this name: rename one"));

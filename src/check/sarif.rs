@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::fault::Fault;
 use super::judge::Judged;
-use super::output::{Checked, without_nulls};
+use super::output::{CheckResult, without_nulls};
 use super::rules::Rule;
 use crate::vocab::RESERVED;
 
@@ -17,7 +17,7 @@ const PATH: &AsciiSet = &RESERVED.remove(b'/');
 /// The maximum number of results, as GitHub's limit is.
 pub const RESULTS: usize = 5_000;
 
-impl Checked<'_> {
+impl CheckResult<'_> {
     /// Writes a SARIF log, with every rule, and at most [`RESULTS`] faults.
     ///
     /// # Errors

@@ -11,9 +11,9 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use super::pager::{self, Pager};
+use super::say;
 use super::target::TargetArgs;
-use super::words::Named;
-use super::{Failure, say};
+use super::words::NamedParser;
 
 /// The first columns of a table of sections.
 const SECTIONS: [&str; 2] = ["part", "what"];
@@ -29,7 +29,7 @@ pub struct AnswerArgs {
     /// CONSTRUCT and DESCRIBE) has the syntaxes of `rpcgraph convert`. Without -t, the extension of --output selects the
     /// format; the default is table or turtle.
     #[arg(short, long, value_name = "NAME", hide_possible_values = true)]
-    #[arg(value_parser = Named(parse_output, || outputs().map(|(name, _)| name).collect()))]
+    #[arg(value_parser = NamedParser(parse_output, || outputs().map(|(name, _)| name).collect()))]
     to: Option<OutputName>,
 
     /// With `-t csv`: put a ' before texts that a spreadsheet would evaluate, such as =1+1
@@ -131,7 +131,7 @@ impl AnswerArgs {
         base: Option<String>,
         limit: Option<usize>,
         read: impl Iterator<Item = &'p Path>,
-    ) -> Result<AnswerWriter<'_>, Failure> {
+    ) -> anyhow::Result<AnswerWriter<'_>> {
         self.target.check(read)?;
         let (mut results, mut syntax) = Default::default();
         match (form, self.to) {
@@ -163,7 +163,7 @@ impl AnswerArgs {
 
 impl AnswerWriter<'_> {
     /// Returns the writer for rows that arrive one by one, each of which is written at once.
-    pub fn live(self) -> Result<Self, Failure> {
+    pub fn live(self) -> anyhow::Result<Self> {
         let format = match (self.args.to, self.results) {
             (Some(OutputName::Messages), _) => MESSAGES,
             (_, ResultsFormat::Json | ResultsFormat::Xml | ResultsFormat::Markdown) => self.results.name(),
@@ -174,7 +174,7 @@ impl AnswerWriter<'_> {
 
     /// Writes the answer. Returns the number of its rows or triples, and the noun for them. A boolean counts as 1 or 0,
     /// with an empty noun.
-    pub fn write(self, answer: Answer<'_>) -> Result<(u64, &'static str), Failure> {
+    pub fn write(self, answer: Answer<'_>) -> anyhow::Result<(u64, &'static str)> {
         let xml = match &answer {
             Answer::Graph(_) => self.syntax == Syntax::RdfXml,
             _ => self.results == ResultsFormat::Xml,
@@ -221,7 +221,7 @@ impl AnswerWriter<'_> {
 
     /// Opens the output for the answer: on a terminal, possibly a pager. In a `table`, the only escape sequences are
     /// colours.
-    fn output(&self, xml: bool, table: bool) -> Result<(Option<Pager>, Output), Failure> {
+    fn output(&self, xml: bool, table: bool) -> anyhow::Result<(Option<Pager>, Output)> {
         let AnswerArgs { target, no_pager, wide, .. } = self.args;
         if target.file().is_some() || !pager::is_able() {
             return Ok((None, target.open(xml)?));
@@ -230,7 +230,7 @@ impl AnswerWriter<'_> {
         Ok(pager::shown(!no_pager && !self.live, *wide, escaped))
     }
 
-    fn columns<'s>(&self, solutions: Solutions<'s>) -> Result<Solutions<'s>, Failure> {
+    fn columns<'s>(&self, solutions: Solutions<'s>) -> anyhow::Result<Solutions<'s>> {
         if self.args.columns.is_empty() {
             return Ok(solutions);
         }

@@ -25,9 +25,9 @@ use super::filter::{FilterArgs, TIMES};
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
-use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
+use super::read::{GraphArgs, InputOutcome, ReadArgs, SummaryArgs};
 use super::words::nearest;
-use super::{Failure, Outcome, follow, print_failure, say};
+use super::{Outcome, follow, print_failure, say};
 
 /// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
@@ -110,7 +110,7 @@ pub struct RowTimes {
 }
 
 /// Makes the text of a query with conditions.
-type MakeText<'q> = dyn Fn(&[Condition]) -> Result<String, Failure> + 'q;
+type MakeText<'q> = dyn Fn(&[Condition]) -> anyhow::Result<String> + 'q;
 
 impl<'q> Question<'q> {
     /// Creates a question from a query as typed or read from a file, which may have places for conditions.
@@ -125,7 +125,7 @@ impl<'q> Question<'q> {
 
     /// Creates a question from a query that has places for conditions.
     pub fn named(
-        text: impl Fn(&[Condition]) -> Result<String, Failure> + 'q,
+        text: impl Fn(&[Condition]) -> anyhow::Result<String> + 'q,
         filter: &'q FilterArgs,
         times: RowTimes,
     ) -> Self {
@@ -133,7 +133,7 @@ impl<'q> Question<'q> {
     }
 
     /// Returns the query; `end` is the last time of the messages.
-    pub fn query(&self, end: Option<&str>, base: Option<&str>) -> Result<Query, Failure> {
+    pub fn query(&self, end: Option<&str>, base: Option<&str>) -> anyhow::Result<Query> {
         let text = (self.text)(&self.filter.conditions(end)?)?;
         // Some editors write a byte order mark at the start of a file.
         let query = Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?;
@@ -145,9 +145,9 @@ impl<'q> Question<'q> {
         &self,
         query: Query,
         base: Option<&str>,
-        source: &Source,
+        source: &QuerySource,
         cancel: &Cancel,
-    ) -> Result<Query, Failure> {
+    ) -> anyhow::Result<Query> {
         if !self.filter.is_relative() {
             return Ok(query);
         }
@@ -156,7 +156,7 @@ impl<'q> Question<'q> {
     }
 
     /// Returns a query that needs the same data as the query together with all queries that are asked beside it.
-    pub fn loading(&self, query: &Query) -> Result<Query, Failure> {
+    pub fn loading(&self, query: &Query) -> anyhow::Result<Query> {
         let beside = self.filter.asked_beside();
         let times = self.times.relative.then(|| format!("SELECT ?time {{ ?message {TIMES} ?time }}"));
         beside.chain(times).try_fold(query.clone(), |all, text| Ok(all.with_needs_of(&Query::parse(&text, None)?)))
@@ -172,7 +172,7 @@ impl RowTimes {
 }
 
 /// Returns the server at a URL, with a time limit for each request.
-pub fn endpoint(url: &str, time: Duration) -> Result<Endpoint, Failure> {
+pub fn endpoint(url: &str, time: Duration) -> anyhow::Result<Endpoint> {
     Ok(Endpoint::builder(url).credentials(Credentials::from_environment()?).timeout(time).build()?)
 }
 
@@ -186,13 +186,13 @@ pub fn text_of(term: &Term) -> &str {
 }
 
 /// The data that a query is evaluated over.
-pub enum Source {
+pub enum QuerySource {
     Here(Dataset),
     There(Box<Endpoint>),
 }
 
-impl Source {
-    pub fn answer(&self, query: &Query, cancel: &Cancel) -> Result<Answer<'static>, Failure> {
+impl QuerySource {
+    pub fn answer(&self, query: &Query, cancel: &Cancel) -> anyhow::Result<Answer<'static>> {
         Ok(match self {
             Self::There(endpoint) => crate::query::ask(endpoint, query, cancel)?,
             Self::Here(dataset) => dataset.answer(query, cancel)?,
@@ -200,14 +200,14 @@ impl Source {
     }
 
     /// Returns the values in the rows of a query.
-    pub fn values(&self, text: &str, cancel: &Cancel) -> Result<Vec<Term>, Failure> {
+    pub fn values(&self, text: &str, cancel: &Cancel) -> anyhow::Result<Vec<Term>> {
         let mut values = Vec::new();
         self.each_value(&Query::parse(text, None)?, cancel, |value| values.push(value.clone()))?;
         Ok(values)
     }
 
     /// Calls `take` with each value in the rows of a query.
-    pub fn each_value(&self, query: &Query, cancel: &Cancel, mut take: impl FnMut(&Term)) -> Result<(), Failure> {
+    pub fn each_value(&self, query: &Query, cancel: &Cancel, mut take: impl FnMut(&Term)) -> anyhow::Result<()> {
         if let Answer::Solutions(solutions) = self.answer(query, cancel)? {
             for row in solutions.rows {
                 row?.values().iter().flatten().for_each(&mut take);
@@ -218,7 +218,7 @@ impl Source {
 
     /// Returns the last time of the messages, or another aggregate of their times: a date and time or, if no message
     /// has a date, a time of day.
-    fn edge(&self, aggregate: &str, cancel: &Cancel) -> Result<Option<Term>, Failure> {
+    fn edge(&self, aggregate: &str, cancel: &Cancel) -> anyhow::Result<Option<Term>> {
         for property in ["capturedAt", "clockTime"] {
             let text = format!("SELECT ({aggregate}(?time) AS ?edge) {{ ?message rpcg:{property} ?time }}");
             if let Some(edge) = self.values(&text, cancel)?.pop() {
@@ -231,7 +231,7 @@ impl Source {
 
 impl AskArgs {
     /// Adds an input before the others.
-    pub fn add_first(&mut self, input: PathBuf) -> Result<(), Failure> {
+    pub fn add_first(&mut self, input: PathBuf) -> anyhow::Result<()> {
         if self.store.is_some() || self.endpoint.is_some() {
             bail!("--store and --endpoint do not take inputs: leave out {}", shown(&input));
         }
@@ -240,7 +240,7 @@ impl AskArgs {
     }
 
     /// Asks a question of `sources`, the store or the server, and writes the answer as the options define.
-    pub fn ask(&self, question: &Question<'_>, mut sources: Vec<InputSource>) -> Result<Outcome, Failure> {
+    pub fn ask(&self, question: &Question<'_>, mut sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
         // Before the query is parsed, since some queries take long to parse.
         let cancel = self.limits.cancel()?;
         if question.file.as_deref().is_some_and(is_stdin) && sources.iter().any(InputSource::is_stdin) {
@@ -268,16 +268,16 @@ impl AskArgs {
                     functions.join(", ")
                 );
             }
-            Source::There(endpoint.into())
+            QuerySource::There(endpoint.into())
         } else {
             let Some((dataset, read)) = self.dataset(&question.loading(&query)?, &sources, &cancel)? else {
                 return Ok(Outcome::Findings);
             };
             all_read = read;
-            Source::Here(dataset)
+            QuerySource::Here(dataset)
         };
         let query = question.of_data(query, base.as_deref(), &source, &cancel)?;
-        if let (true, Source::Here(dataset)) = (self.plan, &source) {
+        if let (true, QuerySource::Here(dataset)) = (self.plan, &source) {
             return self.answer.target.print(&dataset.plan(&query, &cancel)?);
         }
         let (found, noun) = match self.answer(&source, &query, &cancel)? {
@@ -313,7 +313,7 @@ impl AskArgs {
 
     /// Returns the inputs that exist, and the number of missing inputs. A missing input is an error if all are missing
     /// or the answer goes to a file; otherwise its error is printed, and the other inputs are asked.
-    fn there(&self, sources: Vec<InputSource>) -> Result<(Vec<InputSource>, usize), Failure> {
+    fn there(&self, sources: Vec<InputSource>) -> anyhow::Result<(Vec<InputSource>, usize)> {
         let (sources, missing): (Vec<_>, Vec<_>) = sources.into_iter().partition(InputSource::is_there);
         for source in &missing {
             let failure = source.open().map(drop);
@@ -331,9 +331,9 @@ impl AskArgs {
         &self,
         filter: &FilterArgs,
         (found, query): (u64, &Query),
-        source: &Source,
+        source: &QuerySource,
         cancel: &Cancel,
-    ) -> Result<(), Failure> {
+    ) -> anyhow::Result<()> {
         if found == 0 {
             note_superclasses(query);
             let unmet = filter.unmet(|text| source.values(text, cancel))?;
@@ -358,7 +358,7 @@ impl AskArgs {
     }
 
     /// Asks a question of each message as a log grows.
-    pub fn follow(&self, question: &Question<'_>, sources: Vec<InputSource>) -> Result<Outcome, Failure> {
+    pub fn follow(&self, question: &Question<'_>, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
         if question.filter.is_relative() {
             bail!("a log that is followed has no end yet, for a time before that: name a time such as 10:00:00");
         }
@@ -373,9 +373,9 @@ impl AskArgs {
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let (attempt, found) = follow::answer(&source, &mut run, query, (writer, question.times), cancel)?;
         Ok(match attempt {
-            Attempt::Unread(why) => return Err(why),
-            Attempt::Stopped => Outcome::Findings,
-            Attempt::Done | Attempt::Failed => self.outcome(found),
+            InputOutcome::Unread(why) => return Err(why),
+            InputOutcome::Stopped => Outcome::Findings,
+            InputOutcome::Done | InputOutcome::Failed => self.outcome(found),
         })
     }
 
@@ -387,13 +387,13 @@ impl AskArgs {
     /// Returns the inputs, redacted if the options define it; none if a store or a server is asked.
     ///
     /// To be called once: redaction reads standard input, and a random key is another one each time.
-    pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
+    pub fn sources(&self) -> anyhow::Result<Vec<InputSource>> {
         if self.store.is_some() || self.endpoint.is_some() { Ok(Vec::new()) } else { self.read.sources() }
     }
 
-    fn answer(&self, source: &Source, query: &Query, cancel: &Cancel) -> Result<Answer<'static>, Failure> {
+    fn answer(&self, source: &QuerySource, query: &Query, cancel: &Cancel) -> anyhow::Result<Answer<'static>> {
         match source {
-            Source::Here(dataset) if self.allow_service => {
+            QuerySource::Here(dataset) if self.allow_service => {
                 Ok(dataset.answer_with(query, cancel, crate::query::services(self.request_timeout()))?)
             }
             _ => source.answer(query, cancel),
@@ -404,9 +404,9 @@ impl AskArgs {
     fn write_messages(
         &self,
         selected: &SelectedMessages,
-        (asked, sources): (&Source, &[InputSource]),
+        (asked, sources): (&QuerySource, &[InputSource]),
         cancel: &Cancel,
-    ) -> Result<u64, Failure> {
+    ) -> anyhow::Result<u64> {
         let mut output = self.answer.messages()?;
         let logs = match sources {
             [] => MessageSource::of_graph(&selected.quads(asked, cancel)?)?,
@@ -418,7 +418,7 @@ impl AskArgs {
         Ok(count)
     }
 
-    fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
+    fn endpoint(&self) -> anyhow::Result<Option<Endpoint>> {
         self.endpoint.as_deref().map(|url| endpoint(url, self.request_timeout())).transpose()
     }
 
@@ -429,7 +429,7 @@ impl AskArgs {
 
     /// Loads the data of a query. The inner result is an error if an input was not read; `None` if `--strict` stopped
     /// the load.
-    fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> Result<Option<ReadData>, Failure> {
+    fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> anyhow::Result<Option<ReadData>> {
         if let Some(dir) = &self.store {
             return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
         }
@@ -455,7 +455,7 @@ impl AskArgs {
         query: &Query,
         sources: &[InputSource],
         cancel: &Cancel,
-    ) -> Result<Option<Result<(), Failure>>, Failure> {
+    ) -> anyhow::Result<Option<anyhow::Result<()>>> {
         // Terms that the query names are added to the graph.
         let mut graph = self.graph.clone();
         graph.provenance |= query.names_provenance();
@@ -472,11 +472,11 @@ impl AskArgs {
             let attempt = run.convert(source, &mut loading.sink());
             cancel.check()?;
             match attempt? {
-                Attempt::Stopped => return Ok(None),
-                Attempt::Unread(why) if !query.sees_unread() => print_failure(&why),
-                Attempt::Unread(why) if !self.summary.quiet => say(&format!("note: {why}")),
-                Attempt::Unread(_) => {}
-                Attempt::Done | Attempt::Failed => any_read = true,
+                InputOutcome::Stopped => return Ok(None),
+                InputOutcome::Unread(why) if !query.sees_unread() => print_failure(&why),
+                InputOutcome::Unread(why) if !self.summary.quiet => say(&format!("note: {why}")),
+                InputOutcome::Unread(_) => {}
+                InputOutcome::Done | InputOutcome::Failed => any_read = true,
             }
         }
         run.findings.end();
@@ -528,7 +528,7 @@ fn prefixed(term: &NamedNode) -> String {
 }
 
 /// The data, and an error if an input was not read.
-type ReadData = (Dataset, Result<(), Failure>);
+type ReadData = (Dataset, anyhow::Result<()>);
 
 /// Returns the base for shortening IRIs: the session, or the folder that contains all sessions.
 pub fn base(sources: &[InputSource]) -> Option<String> {

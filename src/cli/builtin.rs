@@ -9,10 +9,10 @@ use crate::vocab::JSON_RPC_ONTOLOGY;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
+use super::Outcome;
 use super::read::named;
 use super::target::TargetArgs;
-use super::words::Named;
-use super::{Failure, Outcome};
+use super::words::NamedParser;
 
 pub const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");
 pub const ALIGNMENT: &str = include_str!("../../ontology/alignment.ttl");
@@ -49,7 +49,7 @@ pub struct VocabCommand {
 }
 
 impl VocabCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let text = vocabularies().into_iter().map(|(name, title, text)| match &self.name {
             None => format!("{name:<18}{title}\n"),
             Some(wanted) if wanted == name => text.into_owned(),
@@ -63,7 +63,7 @@ impl VocabCommand {
 #[command(after_long_help = include_str!("help/formats.txt").trim_end())]
 pub struct FormatsCommand {
     /// A format, whose file is printed [default: list the formats]
-    #[arg(value_name = "NAME", value_parser = Named(parse_format, format_names), hide_possible_values = true)]
+    #[arg(value_name = "NAME", value_parser = NamedParser(parse_format, format_names), hide_possible_values = true)]
     name: Option<Format>,
 
     #[command(flatten)]
@@ -89,7 +89,7 @@ fn format_text(format: Format) -> String {
 }
 
 impl FormatsCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         if let Some(format) = self.name {
             return self.target.print(format.file().unwrap_or(&format_text(format)));
         }

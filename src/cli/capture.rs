@@ -11,7 +11,7 @@ use clap::Args;
 use super::input::{InputSource, shown};
 use super::read::{InputArgs, all_read};
 use super::target::{check_folder, leave_on_ctrl_c};
-use super::{Failure, Outcome, say};
+use super::{Outcome, say};
 
 /// One thread reads the logs in order, so that the first of equal exchanges is chosen.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub struct CaptureCommand {
 }
 
 impl CaptureCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         // Also removes a folder that is being written.
         leave_on_ctrl_c();
         let Self { output, quiet, .. } = self;

@@ -7,7 +7,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::check::{Baseline, Checked, Level, OPENRPC, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts};
+use crate::check::{
+    Baseline, CheckResult, Level, OPENRPC, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts,
+};
 use crate::convert::processors;
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
@@ -24,10 +26,10 @@ use serde_json::json;
 use super::choice::load;
 use super::input::{InputSource, shown};
 use super::limits::LimitArgs;
-use super::read::{Attempt, GraphArgs, ReadArgs};
+use super::read::{GraphArgs, InputOutcome, ReadArgs};
 use super::target::TargetArgs;
 use super::words::nearest;
-use super::{Failure, Outcome, pager, print_failure, say};
+use super::{Outcome, pager, print_failure, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/check.txt").trim_end())]
@@ -114,7 +116,7 @@ fn parse_fail_on(name: &str) -> Result<FailOn, String> {
 const JUDGED: u64 = 16 << 20;
 
 /// Judges logs by the built-in rules, beside another answer. Returns `None` for streams, graphs, and logs that take long.
-pub fn verdicts(sources: &[InputSource], reader: &ReaderOptions) -> Result<Option<Verdicts>, Failure> {
+pub fn verdicts(sources: &[InputSource], reader: &ReaderOptions) -> anyhow::Result<Option<Verdicts>> {
     let size = |source: &InputSource| {
         let file = source.path().metadata().ok().filter(|file| file.is_file() && source.rdf_format().is_none());
         file.map(|file| file.len())
@@ -126,7 +128,7 @@ pub fn verdicts(sources: &[InputSource], reader: &ReaderOptions) -> Result<Optio
     let dataset = load(&rules.loading()?, sources, reader, rules.name_log_lines())?;
     let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
     let judged = rules.judge(&dataset, &inputs, processors(), &Cancel::default())?;
-    let checked = Checked { judged, inputs: Vec::new() };
+    let checked = CheckResult { judged, inputs: Vec::new() };
     let broken = checked.broken().map(|judged| {
         let first = judged.faults.first();
         BrokenRule {
@@ -157,7 +159,7 @@ fn parse_level(text: &str) -> Result<(String, Level), String> {
 }
 
 impl CheckCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let (rules, format) = (self.rules()?, self.target.kind(self.to, CheckFormat::from_extension, "--to")?);
         if self.list {
             return self.target.print(&listed(&rules, format));
@@ -182,7 +184,7 @@ impl CheckCommand {
         let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
         let judged = rules.judge(&dataset, &inputs, self.read.jobs(), &cancel)?;
         drop(dataset);
-        let mut checked = Checked { judged, inputs: sources.iter().map(InputSource::name).collect() };
+        let mut checked = CheckResult { judged, inputs: sources.iter().map(InputSource::name).collect() };
         if let Some(path) = &self.write_baseline {
             let text = Baseline::of(&checked.judged).to_text();
             let mut output = Output::file(path, Compression::None, false)?;
@@ -204,7 +206,7 @@ impl CheckCommand {
     }
 
     /// Returns the rules that the options choose, with the levels that they set.
-    fn rules(&self) -> Result<Rules, Failure> {
+    fn rules(&self) -> anyhow::Result<Rules> {
         let mut schemas = QuerySchemas::new(env::current_exe().ok());
         if let Some(path) = &self.openrpc {
             let text = fs::read(path).with_context(|| format!("cannot read {}", shown(path)))?;
@@ -241,7 +243,7 @@ impl CheckCommand {
         rules: &Rules,
         sources: &[InputSource],
         cancel: &Cancel,
-    ) -> Result<(Dataset, Result<(), Failure>), Failure> {
+    ) -> anyhow::Result<(Dataset, anyhow::Result<()>)> {
         let graph = GraphArgs { strict: false, provenance: true, log_lines: rules.name_log_lines() };
         let dataset = Dataset::new(&rules.loading()?, false)?;
         let mut loading = dataset.load(cancel)?;
@@ -253,8 +255,8 @@ impl CheckCommand {
             let attempt = run.convert(source, &mut loading.sink());
             cancel.check()?;
             match attempt? {
-                Attempt::Unread(why) => print_failure(&why),
-                Attempt::Done | Attempt::Failed | Attempt::Stopped => any_read = true,
+                InputOutcome::Unread(why) => print_failure(&why),
+                InputOutcome::Done | InputOutcome::Failed | InputOutcome::Stopped => any_read = true,
             }
         }
         loading.commit()?;
@@ -265,7 +267,7 @@ impl CheckCommand {
         }
     }
 
-    fn write(&self, checked: &Checked<'_>, format: CheckFormat) -> Result<(), Failure> {
+    fn write(&self, checked: &CheckResult<'_>, format: CheckFormat) -> anyhow::Result<()> {
         let coloured = self.target.file().is_none() && pager::is_coloured();
         let mut output = match coloured && format == CheckFormat::Text {
             true => Output::shown(io::stdout(), None),
@@ -283,7 +285,7 @@ impl CheckCommand {
     }
 
     /// Prints why rules are undecidable, for each reason.
-    fn say_undecidable(&self, checked: &Checked<'_>) {
+    fn say_undecidable(&self, checked: &CheckResult<'_>) {
         let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for judged in checked.judged.iter().filter(|_| !self.quiet) {
             if let Verdict::Undecidable(why) = &judged.verdict {
@@ -310,7 +312,7 @@ fn listed(rules: &Rules, format: CheckFormat) -> String {
 }
 
 /// Reads the places of the findings that are written with them.
-fn read_places(checked: &mut Checked<'_>, sources: &[InputSource], format: CheckFormat) -> Result<(), Failure> {
+fn read_places(checked: &mut CheckResult<'_>, sources: &[InputSource], format: CheckFormat) -> anyhow::Result<()> {
     let most = match format {
         CheckFormat::Text => None,
         CheckFormat::Sarif => Some(RESULTS),
@@ -326,12 +328,12 @@ fn read_places(checked: &mut Checked<'_>, sources: &[InputSource], format: Check
     Ok(())
 }
 
-fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
+fn read_baseline(path: &Path) -> anyhow::Result<Baseline> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read the baseline in {}", shown(path)))?;
     Baseline::parse(&text).with_context(|| shown(path))
 }
 
-fn unknown(name: &str, rules: &Rules) -> Failure {
+fn unknown(name: &str, rules: &Rules) -> anyhow::Error {
     let near = nearest(name, rules.iter().map(|rule| &*rule.id));
     let advice = near
         .map_or_else(|| "`rpcgraph check --list` lists the rules".to_owned(), |near| format!("did you mean {near}?"));

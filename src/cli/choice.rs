@@ -7,8 +7,7 @@ use crate::query::{Cancel, Dataset, Query};
 use crate::record::ReaderOptions;
 use anyhow::anyhow;
 
-use super::Failure;
-use super::ask::{Question, RowTimes, Source};
+use super::ask::{QuerySource, Question, RowTimes};
 use super::filter::FilterArgs;
 use super::input::InputSource;
 use super::messages::SelectedMessages;
@@ -33,16 +32,16 @@ impl<'c> Choice<'c> {
         sources: &[InputSource],
         reader: &ReaderOptions,
         beside: impl Iterator<Item = String>,
-    ) -> Result<Source, Failure> {
+    ) -> anyhow::Result<QuerySource> {
         let mut query = self.question.loading(&self.question.query(None, None)?)?;
         for text in beside {
             query = query.with_needs_of(&Query::parse(&text, None)?);
         }
-        Ok(Source::Here(load(&query, sources, reader, false)?))
+        Ok(QuerySource::Here(load(&query, sources, reader, false)?))
     }
 
     /// Returns the chosen messages, each with its answer or its request.
-    pub fn messages(&self, source: &Source) -> Result<SelectedMessages, Failure> {
+    pub fn messages(&self, source: &QuerySource) -> anyhow::Result<SelectedMessages> {
         let (mut selected, cancel) = (SelectedMessages::default(), Cancel::default());
         let query = self.question.of_data(self.question.query(None, None)?, None, source, &cancel)?;
         source.each_value(&query, &cancel, |value| _ = selected.add(value))?;
@@ -50,7 +49,7 @@ impl<'c> Choice<'c> {
     }
 
     /// Returns the reason why no message is chosen.
-    pub fn nothing(&self, source: &Source, name: &str) -> Result<Failure, Failure> {
+    pub fn nothing(&self, source: &QuerySource, name: &str) -> anyhow::Result<anyhow::Error> {
         let mut unmet = self.filter.unmet(|text| source.values(text, &Cancel::default()))?;
         if unmet.is_empty() {
             unmet.push(format!("no message is all of {}", self.filter.said(true)));
@@ -65,7 +64,7 @@ pub fn load(
     sources: &[InputSource],
     reader: &ReaderOptions,
     log_lines: bool,
-) -> Result<Dataset, Failure> {
+) -> anyhow::Result<Dataset> {
     let dataset = Dataset::new(query, sources.iter().any(|source| source.rdf_format().is_some()))?;
     let mut loading = dataset.load(&Cancel::default())?;
     let provenance = query.names_provenance();

@@ -7,13 +7,13 @@ use anyhow::bail;
 use clap::Args;
 
 use super::follow::followed;
-use super::read::{Attempt, GraphArgs, ReadArgs, SummaryArgs};
+use super::read::{GraphArgs, InputOutcome, ReadArgs, SummaryArgs};
 use super::target::{TargetArgs, leave_on_ctrl_c, parse_syntax};
-use super::{Failure, Outcome, print_failure, say};
+use super::{Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/convert.txt").trim_end())]
-pub struct Convert {
+pub struct ConvertCommand {
     #[command(flatten)]
     read: ReadArgs,
 
@@ -91,8 +91,8 @@ impl ConvertOutput {
     }
 }
 
-impl Convert {
-    fn open(&self, to: ConvertTo) -> Result<ConvertOutput, Failure> {
+impl ConvertCommand {
+    fn open(&self, to: ConvertTo) -> anyhow::Result<ConvertOutput> {
         Ok(match to {
             ConvertTo::Graph(syntax) => {
                 ConvertOutput::Stream(Box::new(self.target.open(syntax == Syntax::RdfXml)?), syntax)
@@ -105,7 +105,7 @@ impl Convert {
         })
     }
 
-    fn tables(&self) -> Result<Tables, Failure> {
+    fn tables(&self) -> anyhow::Result<Tables> {
         let Some(folder) = self.target.file() else { bail!("tables are files in a folder: name it with --output DIR") };
         if self.read.mapping == Mapping::Bblock || self.read.has_contexts() || self.follow {
             bail!("tables are of whole sessions as they are: leave out --mapping bblock, --context and --follow");
@@ -114,7 +114,7 @@ impl Convert {
         Ok(Tables::create(folder)?)
     }
 
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let mut sources = self.read.sources()?;
         if self.follow {
             sources = vec![followed(sources)?];
@@ -129,12 +129,12 @@ impl Convert {
         for source in &sources {
             let attempt = run.attempt(source, &mut sink).map_err(|failure| self.target.unwritable(failure))?;
             match attempt {
-                Attempt::Done | Attempt::Failed => {}
-                Attempt::Unread(why) => {
+                InputOutcome::Done | InputOutcome::Failed => {}
+                InputOutcome::Unread(why) => {
                     print_failure(&why);
                     outcome = Outcome::Findings;
                 }
-                Attempt::Stopped => {
+                InputOutcome::Stopped => {
                     // The output before that record is complete; but a file would be mistaken for the whole.
                     if self.target.file().is_none() {
                         sink.finish()?;

@@ -11,9 +11,9 @@ use crate::summary::Summary;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 
+use super::Outcome;
 use super::input::InputSource;
 use super::read::InputArgs;
-use super::{Failure, Outcome};
 
 /// The number of bytes at the start of a log that a description is made from.
 const HEAD: u64 = 64 * 1024;
@@ -29,7 +29,7 @@ pub struct DetectCommand {
 }
 
 impl DetectCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let (options, mut outcome) = (self.input.options()?, Outcome::Done);
         for source in self.input.sources(None)? {
             if let Outcome::Findings = explain(&source, &options)? {
@@ -41,7 +41,7 @@ impl DetectCommand {
 }
 
 /// Prints how a log was read: its format, its first records, the counts, and options that read it in the same way.
-fn explain(source: &InputSource, options: &ReaderOptions) -> Result<Outcome, Failure> {
+fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outcome> {
     let mut out = anstream::stdout().lock();
     let (mut head, mut outcome) = (Vec::new(), Outcome::Done);
     let mut input = decompressed(source.open()?.into_input().read)?;

@@ -12,7 +12,6 @@ use oxsdatatypes::{DateTime, DayTimeDuration, Decimal, Duration, Time};
 use crate::json::quoted;
 use crate::query::catalogue::Condition;
 
-use super::Failure;
 use super::ask::text_of;
 use super::words::nearest;
 
@@ -51,15 +50,15 @@ pub struct FilterArgs {
     ///
     /// Or since a date. A duration, such as 90s, 10m, 2h or 1d, is a time before the last one in the log.
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    since: Option<Moment>,
+    since: Option<TimeArgument>,
 
     /// Keep the last 90s, 10m, 2h or 1d of the log
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with = "since")]
-    last: Option<Moment>,
+    last: Option<TimeArgument>,
 
     /// Keep messages until a time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    until: Option<Moment>,
+    until: Option<TimeArgument>,
 
     /// Keep messages with this text in their payload
     ///
@@ -74,13 +73,13 @@ pub struct FilterArgs {
 
 /// A time as typed, and its meaning.
 #[derive(Debug, Clone)]
-struct Moment {
+struct TimeArgument {
     text: String,
-    at: MomentKind,
+    at: TimeArgumentKind,
 }
 
 #[derive(Debug, Clone)]
-enum MomentKind {
+enum TimeArgumentKind {
     At(DateTime),
     /// A time of day, as precise as it was typed.
     Clock(String),
@@ -88,33 +87,33 @@ enum MomentKind {
     Before(DayTimeDuration),
 }
 
-fn parse_moment(text: &str) -> Result<Moment, String> {
+fn parse_moment(text: &str) -> Result<TimeArgument, String> {
     let at = parse_moment_kind(text).ok_or("expected a time such as 2026-01-05T10:00:00Z, 10:00:00 or 10m")?;
-    Ok(Moment { text: text.to_owned(), at })
+    Ok(TimeArgument { text: text.to_owned(), at })
 }
 
-fn parse_duration(text: &str) -> Result<Moment, String> {
+fn parse_duration(text: &str) -> Result<TimeArgument, String> {
     let expected = || "expected a duration such as 90s, 10m, 2h or 1d".to_owned();
-    parse_moment(text).ok().filter(|moment| matches!(moment.at, MomentKind::Before(_))).ok_or_else(expected)
+    parse_moment(text).ok().filter(|moment| matches!(moment.at, TimeArgumentKind::Before(_))).ok_or_else(expected)
 }
 
-fn parse_moment_kind(text: &str) -> Option<MomentKind> {
+fn parse_moment_kind(text: &str) -> Option<TimeArgumentKind> {
     let units = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
     let stripped = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)));
     if let Some((number, unit)) = stripped
         && let Ok(number) = Decimal::from_str(number)
         && let Some(seconds) = number.checked_mul(Decimal::from(unit))
     {
-        return Some(MomentKind::Before(DayTimeDuration::new(seconds)));
+        return Some(TimeArgumentKind::Before(DayTimeDuration::new(seconds)));
     }
     let digits = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
     if digits && text.get(2..3) == Some(":") {
-        return Some(MomentKind::Clock(text.to_owned()));
+        return Some(TimeArgumentKind::Clock(text.to_owned()));
     }
     // A date and time with a time zone.
     let time = |text: String| DateTime::from_str(&text).ok().filter(|time| time.timezone_offset().is_some());
     let at = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")].into_iter().find_map(time);
-    at.map(MomentKind::At)
+    at.map(TimeArgumentKind::At)
 }
 
 /// A property that a glob is compared with: the path from a message to its value, and the expression to compare.
@@ -188,7 +187,7 @@ impl FilterArgs {
         self.globs().flat_map(|(property, globs)| globs.iter().map(move |glob| (property, glob.as_str())))
     }
 
-    fn times(&self) -> impl Iterator<Item = (&'static str, &Moment)> {
+    fn times(&self) -> impl Iterator<Item = (&'static str, &TimeArgument)> {
         let times = [("since", &self.since), ("last", &self.last), ("until", &self.until)];
         times.into_iter().filter_map(|(name, moment)| Some((name, moment.as_ref()?)))
     }
@@ -213,11 +212,11 @@ impl FilterArgs {
 
     /// True if a time is relative to the end of the log.
     pub fn is_relative(&self) -> bool {
-        self.times().any(|(_, moment)| matches!(moment.at, MomentKind::Before(_)))
+        self.times().any(|(_, moment)| matches!(moment.at, TimeArgumentKind::Before(_)))
     }
 
     /// Returns the conditions for the places in a query; `end` is the last time of the messages.
-    pub fn conditions(&self, end: Option<&str>) -> Result<Vec<Condition>, Failure> {
+    pub fn conditions(&self, end: Option<&str>) -> anyhow::Result<Vec<Condition>> {
         let mut conditions = Vec::new();
         for (property, globs) in self.globs() {
             let fits = globs.iter().map(|glob| property.fits(glob)).collect::<Vec<_>>().join(" || ");
@@ -266,7 +265,7 @@ impl FilterArgs {
     }
 
     /// Describes the conditions that no message fulfils; `ask` returns the first column of a query's rows.
-    pub fn unmet(&self, mut ask: impl FnMut(&str) -> Result<Vec<Term>, Failure>) -> Result<Vec<String>, Failure> {
+    pub fn unmet(&self, mut ask: impl FnMut(&str) -> anyhow::Result<Vec<Term>>) -> anyhow::Result<Vec<String>> {
         let mut unmet = Vec::new();
         for (property, glob) in self.each_glob() {
             let Property { name, path, value, .. } = property;
@@ -300,9 +299,9 @@ impl FilterArgs {
     }
 }
 
-impl MomentKind {
+impl TimeArgumentKind {
     /// Returns the expression that compares `?filtered` with this time by `sign`.
-    fn fits(&self, sign: &str, end: Option<&str>) -> Result<String, Failure> {
+    fn fits(&self, sign: &str, end: Option<&str>) -> anyhow::Result<String> {
         let before = |duration: &DayTimeDuration, end: &str| {
             let duration = Duration::from(*duration);
             match DateTime::from_str(end) {

@@ -13,15 +13,15 @@ use anyhow::{Context as _, anyhow, bail};
 use super::answer::AnswerWriter;
 use super::ask::RowTimes;
 use super::input::InputSource;
-use super::read::{Attempt, Run};
+use super::read::{InputOutcome, InputRun};
 use super::target::leave;
-use super::{Failure, is_closed_pipe, say};
+use super::{is_closed_pipe, say};
 
 /// The maximum number of rows that wait to be written.
 const ROWS: usize = 256;
 
 /// Returns the one log to follow, until its end or until Ctrl-C. A second Ctrl-C exits the process.
-pub fn followed(mut sources: Vec<InputSource>) -> Result<InputSource, Failure> {
+pub fn followed(mut sources: Vec<InputSource>) -> anyhow::Result<InputSource> {
     let source = sources.pop().filter(|source| sources.is_empty() && source.rdf_format().is_none());
     let Some(mut source) = source else {
         bail!("--follow goes on with one log, a file that grows or a pipe: name that alone");
@@ -41,11 +41,11 @@ pub fn followed(mut sources: Vec<InputSource>) -> Result<InputSource, Failure> {
 /// Asks a question of each message as a log grows, and writes the rows; returns their number.
 pub fn answer(
     source: &InputSource,
-    run: &mut Run<'_>,
+    run: &mut InputRun<'_>,
     query: Query,
     (writer, times): (AnswerWriter<'_>, RowTimes),
     cancel: Cancel,
-) -> Result<(Attempt, u64), Failure> {
+) -> anyhow::Result<(InputOutcome, u64)> {
     let Answer::Solutions(Solutions { variables, .. }) = Dataset::new(&query, false)?.answer(&query, &cancel)? else {
         bail!("--follow is for questions that are answered by rows");
     };
@@ -55,7 +55,7 @@ pub fn answer(
         let writing = scope.spawn(move || {
             let rows = Box::new(rows.into_iter().map(Ok));
             let rows = times.apply(Solutions { variables, rows }, None);
-            let written = rows.map_err(Failure::from).and_then(|rows| writer.write(Answer::Solutions(rows)));
+            let written = rows.map_err(anyhow::Error::from).and_then(|rows| writer.write(Answer::Solutions(rows)));
             // The output takes no more rows, so stop reading.
             stop.store(true, Ordering::Relaxed);
             written
@@ -70,7 +70,7 @@ pub fn answer(
     let (found, noun) = written.map_err(|_| anyhow!("the rows could not be written"))??;
     run.findings.end();
     let attempt = match attempt {
-        Err(failure) if is_closed_pipe(&failure) => Attempt::Done,
+        Err(failure) if is_closed_pipe(&failure) => InputOutcome::Done,
         attempt => attempt?,
     };
     if !run.findings.quiet {

@@ -10,7 +10,7 @@ use clap::Args;
 use super::input::{InputSource, files, sources};
 use super::read::{named, parse_size};
 use super::redact::RedactArgs;
-use super::{Failure, told};
+use super::told;
 
 /// Options of every command that reads logs.
 #[derive(Debug, Clone, Args)]
@@ -24,7 +24,7 @@ pub struct FormatArgs {
     ///
     /// `rpcgraph formats` lists the formats. A file describes one of your own.
     #[arg(short, long, value_name = "NAME", value_parser = parse_from)]
-    from: Option<From>,
+    from: Option<FormatChoice>,
 
     /// Parts of JSON lines, by JSON Pointers: 'message=/payload time=/ts sender=/dir session=/conn'
     #[arg(long, value_name = "POINTERS", value_parser = Layout::envelope, hide_short_help = true)]
@@ -47,14 +47,14 @@ pub struct FormatArgs {
 }
 
 #[derive(Debug, Clone)]
-enum From {
+enum FormatChoice {
     Format(Format),
     Layout(Layout),
 }
 
 impl FormatArgs {
     /// Returns the logs at paths, without opening them unless they are redacted.
-    pub fn sources(&self, paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
+    pub fn sources(&self, paths: &[PathBuf], base: Option<&str>) -> anyhow::Result<Vec<InputSource>> {
         let mut sources = sources(&files(paths, self.recursive)?, base)?;
         if self.redact.is_on() {
             let keeps_iri = base.is_some() && sources.len() == 1;
@@ -64,7 +64,7 @@ impl FormatArgs {
     }
 
     /// Returns the options for reading.
-    pub fn options(&self) -> Result<ReaderOptions, Failure> {
+    pub fn options(&self) -> anyhow::Result<ReaderOptions> {
         let group = self.session_by.as_ref().and_then(SessionBy::group);
         let layout = match (&self.line, group) {
             (Some(regex), Some(group)) => Some(Layout::line_by(regex, group).context("--line")?),
@@ -78,29 +78,33 @@ impl FormatArgs {
         let options = self.session_by.iter().cloned().fold(options, ReaderOptions::with_session_by);
         Ok(match (&self.from, layout) {
             (None, None) => options,
-            (Some(From::Format(format)), None) => options.with_format(*format),
-            (Some(From::Layout(layout)), None) => options.with_layout(layout.clone()),
-            (None | Some(From::Format(Format::JsonLines)), Some(layout)) => options.with_layout(layout),
+            (Some(FormatChoice::Format(format)), None) => options.with_format(*format),
+            (Some(FormatChoice::Layout(layout)), None) => options.with_layout(layout.clone()),
+            (None | Some(FormatChoice::Format(Format::JsonLines)), Some(layout)) => options.with_layout(layout),
             _ => bail!("--envelope and --line say where messages are in lines: leave out --from"),
         })
     }
 }
 
 /// Parses the name of a format, or reads a file that describes a format.
-fn parse_from(name: &str) -> Result<From, String> {
+fn parse_from(name: &str) -> Result<FormatChoice, String> {
     match name.ends_with(".toml") {
-        true => load(Path::new(name)).map(From::Layout).map_err(|error| told(error.as_ref())),
-        false => named("format", Format::ALL, Format::name, name).map(From::Format).map_err(|wrong| {
-            match Path::new(name).is_file() {
+        true => load(Path::new(name)).map(FormatChoice::Layout).map_err(|error| told(error.as_ref())),
+        false => {
+            named("format", Format::ALL, Format::name, name).map(FormatChoice::Format).map_err(|wrong| match Path::new(
+                name,
+            )
+            .is_file()
+            {
                 true => format!("{name} is a log and not a format: --follow {name} goes on as it grows"),
                 false => wrong,
-            }
-        }),
+            })
+        }
     }
 }
 
 /// Reads the description of a format from a file.
-fn load(path: &Path) -> Result<Layout, Failure> {
+fn load(path: &Path) -> anyhow::Result<Layout> {
     let text = fs::read_to_string(path).context("it cannot be read")?;
     Ok(Layout::described(&text)?)
 }

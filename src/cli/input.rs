@@ -19,8 +19,8 @@ use oxiri::IriRef;
 use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
 
+use super::say;
 use super::standard::check_input;
-use super::{Failure, say};
 pub use crate::diagnostic::printable_path as shown;
 
 /// The path of standard input.
@@ -36,7 +36,7 @@ pub struct InputSource {
     /// The switch that ends reading, if the log is followed as it grows.
     pub follow: Option<Arc<AtomicBool>>,
     /// A copy of its content when it was opened, if it is read more than once.
-    kept: Option<Kept>,
+    kept: Option<InputCopy>,
     /// The name in place of the file's, if `kept` is the redacted log.
     alias: Option<String>,
     /// The tables that contain it, if its path is a folder of tables, and its index among their logs.
@@ -45,12 +45,12 @@ pub struct InputSource {
 
 /// A copy of an input, from its beginning, in an unnamed file that disappears with the process.
 #[derive(Debug, Clone)]
-struct Kept {
+struct InputCopy {
     file: Arc<File>,
     at: u64,
 }
 
-impl Read for Kept {
+impl Read for InputCopy {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // Several readers share the file, so its position is not used.
         #[cfg(unix)]
@@ -69,7 +69,7 @@ pub fn is_stdin(path: &Path) -> bool {
 
 /// Returns the inputs, each with the IRI of its session. Two inputs with one IRI are an error: their triples would get
 /// mixed up.
-pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
+pub fn sources(paths: &[PathBuf], base: Option<&str>) -> anyhow::Result<Vec<InputSource>> {
     let stdin = [PathBuf::from("-")];
     let paths = if paths.is_empty() { &stdin } else { paths };
     let base = base.map(session_iri).transpose().map_err(|error| anyhow!("--base {error}"))?;
@@ -112,7 +112,7 @@ pub fn sources(paths: &[PathBuf], base: Option<&str>) -> Result<Vec<InputSource>
 }
 
 /// Returns the logs in a folder of tables.
-fn in_tables(folder: &Path) -> Result<Vec<InputSource>, Failure> {
+fn in_tables(folder: &Path) -> anyhow::Result<Vec<InputSource>> {
     let tables = Arc::new(TableLogs::open(folder).with_context(|| format!("cannot read {}", shown(folder)))?);
     let source = |(place, iri): (usize, &str)| InputSource {
         iri: iri.to_owned(),
@@ -128,7 +128,7 @@ fn in_tables(folder: &Path) -> Result<Vec<InputSource>, Failure> {
 
 /// Replaces each folder in `paths` by its files, sorted by name, and with `recursive` by the files in its subfolders,
 /// too. Skips hidden files and links in folders. Keeps folders of tables.
-pub fn files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, Failure> {
+pub fn files(paths: &[PathBuf], recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         let before = files.len();
@@ -144,7 +144,7 @@ pub fn files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, Failure
     Ok(files)
 }
 
-fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     if TableLogs::are_in(folder) {
         files.push(folder.to_owned());
         return Ok(());
@@ -210,10 +210,10 @@ impl InputSource {
     }
 
     /// Replaces the content, the name and, unless `keeps_iri`, the IRI.
-    pub fn replace(&mut self, log: &[u8], name: String, keeps_iri: bool) -> Result<(), Failure> {
+    pub fn replace(&mut self, log: &[u8], name: String, keeps_iri: bool) -> anyhow::Result<()> {
         let mut file = tempfile::tempfile().context("cannot keep the redacted log")?;
         file.write_all(log).context("cannot keep the redacted log")?;
-        self.kept = Some(Kept { file: Arc::new(file), at: 0 });
+        self.kept = Some(InputCopy { file: Arc::new(file), at: 0 });
         if !keeps_iri {
             // The last segment of a stated IRI is the name of the file.
             let stated = self.iri.rsplit_once('/').filter(|_| self.iri_stated);
@@ -229,12 +229,12 @@ impl InputSource {
     }
 
     /// Copies standard input, so that it can be read again.
-    pub fn keep(&mut self) -> Result<(), Failure> {
+    pub fn keep(&mut self) -> anyhow::Result<()> {
         if self.is_stdin() { self.keep_log() } else { Ok(()) }
     }
 
     /// Copies its present content, unless it is in tables.
-    pub fn keep_log(&mut self) -> Result<(), Failure> {
+    pub fn keep_log(&mut self) -> anyhow::Result<()> {
         if self.tables.is_some() || self.kept.is_some() {
             return Ok(());
         }
@@ -251,7 +251,7 @@ impl InputSource {
                 (self.path, self.iri_stated) = (None, true);
             }
         }
-        self.kept = Some(Kept { file: Arc::new(file), at: 0 });
+        self.kept = Some(InputCopy { file: Arc::new(file), at: 0 });
         Ok(())
     }
 
@@ -264,10 +264,10 @@ impl InputSource {
 
     /// Uses the copy that another process made, if there is one.
     #[cfg(target_os = "linux")]
-    pub fn keep_as(&mut self, kept: Option<&Path>) -> Result<(), Failure> {
+    pub fn keep_as(&mut self, kept: Option<&Path>) -> anyhow::Result<()> {
         if let Some(kept) = kept {
             let file = File::open(kept).with_context(|| format!("cannot read what is kept of {}", self.name()))?;
-            self.kept = Some(Kept { file: Arc::new(file), at: 0 });
+            self.kept = Some(InputCopy { file: Arc::new(file), at: 0 });
             if self.is_stdin() {
                 (self.path, self.iri_stated) = (None, true);
             }
@@ -277,7 +277,7 @@ impl InputSource {
 
     /// Returns the entries of an input in tables, which do not have `provenance`; `None` for other inputs. `longest` is
     /// the maximum size of a cell.
-    pub fn in_tables(&self, provenance: bool, longest: usize) -> Result<Option<Input<OwnEntries>>, Failure> {
+    pub fn in_tables(&self, provenance: bool, longest: usize) -> anyhow::Result<Option<Input<OwnEntries>>> {
         let Some((tables, place)) = &self.tables else { return Ok(None) };
         if self.follow.is_some() {
             bail!("{} is a folder of tables, which do not grow: leave out --follow", self.name());
@@ -292,7 +292,7 @@ impl InputSource {
     }
 
     /// Opens the log.
-    pub fn open(&self) -> Result<Log, Failure> {
+    pub fn open(&self) -> anyhow::Result<Log> {
         if self.tables.is_some() {
             bail!("{} is a folder of tables, and here logs are read: name the logs", self.name());
         }

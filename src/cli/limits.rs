@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::read::parse_size;
 use super::target::leave;
-use super::{Failure, pager, print_failure, say};
+use super::{pager, print_failure, say};
 
 #[derive(Debug, Args)]
 pub struct LimitArgs {
@@ -35,7 +35,7 @@ const GRACE: Duration = Duration::from_millis(500);
 
 impl LimitArgs {
     /// Returns the switch that cancels the query, on Ctrl-C or after the timeout.
-    pub fn cancel(&self) -> Result<Cancel, Failure> {
+    pub fn cancel(&self) -> anyhow::Result<Cancel> {
         let cancel = Cancel::default();
         let interrupted = cancel.clone();
         ctrlc::set_handler(move || {

@@ -20,14 +20,14 @@ use oxrdf::NamedNode;
 
 use super::input::{InputSource, shown};
 use super::limits::parse_seconds;
-use super::progress::{Meter, Unit, When};
-use super::read::{Attempt, GraphArgs, ReadArgs, Run, SummaryArgs};
-use super::{Failure, Outcome, print_failure, say, told};
+use super::progress::{Meter, ProgressMode, Unit};
+use super::read::{GraphArgs, InputOutcome, InputRun, ReadArgs, SummaryArgs};
+use super::{Outcome, print_failure, say, told};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("target").required(true).args(["store", "endpoint"]))]
 #[command(after_long_help = include_str!("help/load.txt").trim_end())]
-pub struct Load {
+pub struct LoadCommand {
     #[command(flatten)]
     read: ReadArgs,
 
@@ -60,20 +60,20 @@ pub struct Load {
 }
 
 /// State that all loading threads share.
-struct Loading<'l> {
-    load: &'l Load,
-    run: Run<'l>,
+struct LoadState<'l> {
+    load: &'l LoadCommand,
+    run: InputRun<'l>,
     sources: Enumerate<slice::Iter<'l, InputSource>>,
     /// Inputs that were read but not sent yet, by number.
     waiting: VecDeque<(usize, Spool)>,
     /// The counts of each input, by number.
     loaded: BTreeMap<usize, Loaded>,
     /// The reasons why loading ended, by number of the input; `None` if `--strict` stopped it.
-    ended: BTreeMap<usize, Option<Failure>>,
+    ended: BTreeMap<usize, Option<anyhow::Error>>,
 }
 
-impl Load {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+impl LoadCommand {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let sources = self.read.sources()?;
         if sources.iter().any(|source| source.is_stdin() && !source.iri_stated) {
             bail!("standard input has no name that its graph could have: give it one with --base IRI");
@@ -90,7 +90,7 @@ impl Load {
         };
         // A store writes one graph after the other.
         let threads = if endpoint.is_some() { self.read.jobs().min(sources.len()) } else { 1 };
-        let loading = Mutex::new(Loading {
+        let loading = Mutex::new(LoadState {
             load: self,
             run,
             sources: sources.iter().enumerate(),
@@ -106,7 +106,7 @@ impl Load {
             }
             work();
         });
-        let Loading { run, loaded, ended, .. } = loading.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let LoadState { run, loaded, ended, .. } = loading.into_inner().unwrap_or_else(PoisonError::into_inner);
         let loaded = loaded.into_values().fold(Loaded::default(), Loaded::and);
         if let Some(failure) = ended.into_values().next() {
             if loaded.graphs > 0 {
@@ -126,8 +126,8 @@ impl Load {
     }
 
     /// Loads inputs until there are none left. Inputs are read in turn, and sent in parallel.
-    fn work(&self, loading: &Mutex<Loading<'_>>, target: &dyn Target, name: &str, threads: usize) {
-        let when = if threads > 1 { When::Never } else { self.read.input.progress };
+    fn work(&self, loading: &Mutex<LoadState<'_>>, target: &dyn Target, name: &str, threads: usize) {
+        let when = if threads > 1 { ProgressMode::Never } else { self.read.input.progress };
         loop {
             let Some((number, spool)) = lock(loading).next() else { return };
             let size = spool.graphs().map(|graph| graph.triples()).sum();
@@ -143,7 +143,7 @@ impl Load {
         }
     }
 
-    fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
+    fn endpoint(&self) -> anyhow::Result<Option<Endpoint>> {
         let Some(url) = &self.endpoint else { return Ok(None) };
         let builder = Endpoint::builder(url)
             .update(self.update.clone())
@@ -169,18 +169,18 @@ impl Load {
     }
 }
 
-impl Loading<'_> {
+impl LoadState<'_> {
     /// Returns the next input to send, unless loading has ended.
     fn next(&mut self) -> Option<(usize, Spool)> {
         // With --strict, all inputs are read first, since a later input may stop the load.
         while self.ended.is_empty() && (self.waiting.is_empty() || self.load.graph.strict) {
             let Some((number, source)) = self.sources.next() else { break };
             match self.read(source) {
-                Ok((Attempt::Done, spool)) => self.waiting.push_back((number, spool)),
-                Ok((Attempt::Failed, _)) => {}
+                Ok((InputOutcome::Done, spool)) => self.waiting.push_back((number, spool)),
+                Ok((InputOutcome::Failed, _)) => {}
                 // The input's earlier graph stays.
-                Ok((Attempt::Unread(why), _)) => print_failure(&why),
-                Ok((Attempt::Stopped, _)) => {
+                Ok((InputOutcome::Unread(why), _)) => print_failure(&why),
+                Ok((InputOutcome::Stopped, _)) => {
                     say("nothing was loaded");
                     self.ended.insert(number, None);
                 }
@@ -191,7 +191,7 @@ impl Loading<'_> {
     }
 
     /// Reads an input to its end.
-    fn read(&mut self, source: &InputSource) -> Result<(Attempt, Spool), Failure> {
+    fn read(&mut self, source: &InputSource) -> anyhow::Result<(InputOutcome, Spool)> {
         let mut spool = Spool::new(NamedNode::new(&source.iri)?, self.load.read.mapping);
         let mut sink = Sink::quads(&mut spool);
         let attempt = self.run.attempt(source, &mut sink)?;
@@ -201,6 +201,6 @@ impl Loading<'_> {
     }
 }
 
-fn lock<'m, 'l>(loading: &'m Mutex<Loading<'l>>) -> MutexGuard<'m, Loading<'l>> {
+fn lock<'m, 'l>(loading: &'m Mutex<LoadState<'l>>) -> MutexGuard<'m, LoadState<'l>> {
     loading.lock().unwrap_or_else(PoisonError::into_inner)
 }

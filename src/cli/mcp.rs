@@ -11,7 +11,7 @@ use clap::parser::ValueSource;
 use super::input::is_stdin;
 use super::limits::parse_seconds;
 use super::read::{InputArgs, parse_size};
-use super::{Failure, Outcome, program};
+use super::{Outcome, program};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/mcp.txt").trim_end())]
@@ -41,7 +41,7 @@ pub struct McpCommand {
 const OWN: [&str; 7] = ["inputs", "allow", "budget", "timeout", "max_memory", "progress", "help"];
 
 impl McpCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         if self.input.inputs.iter().any(|input| is_stdin(input)) {
             anyhow::bail!("standard input carries the messages of MCP: name a file");
         }
@@ -61,7 +61,7 @@ impl McpCommand {
             timeout: self.timeout.as_secs_f64(),
             memory: self.max_memory,
         };
-        serve(options).map_err(Failure::from_boxed)?;
+        serve(options).map_err(anyhow::Error::from_boxed)?;
         Ok(Outcome::Done)
     }
 }

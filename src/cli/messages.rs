@@ -11,9 +11,9 @@ use crate::session::Name;
 use anyhow::bail;
 use oxrdf::{GraphName, Quad, Term};
 
-use super::ask::Source;
+use super::ask::QuerySource;
 use super::input::InputSource;
-use super::{Failure, rebuild::read_graph};
+use super::rebuild::read_graph;
 
 /// The maximum number of records in one query.
 const AT_ONCE: usize = 200;
@@ -32,7 +32,7 @@ pub fn parse_name(text: &str) -> Option<Name> {
 
 impl SelectedMessages {
     /// Selects the messages that the first column of rows names.
-    pub fn of(solutions: Solutions<'_>, limit: usize) -> Result<Self, Failure> {
+    pub fn of(solutions: Solutions<'_>, limit: usize) -> anyhow::Result<Self> {
         let column = solutions.variables.first().map(|variable| variable.as_str().to_owned()).unwrap_or_default();
         let mut selected = Self::default();
         for row in solutions.rows.take(limit) {
@@ -82,7 +82,7 @@ impl SelectedMessages {
         log: &MessageSource<'_>,
         options: &ReaderOptions,
         output: &mut impl Write,
-    ) -> Result<u64, Failure> {
+    ) -> anyhow::Result<u64> {
         let mut count = 0;
         for entry in log.entries(options)? {
             if let LoggedEntry::Message(message) = entry?
@@ -103,7 +103,7 @@ impl SelectedMessages {
     }
 
     /// Returns the quads about the selected messages from a store or a server.
-    pub fn quads(&self, source: &Source, cancel: &Cancel) -> Result<Vec<Quad>, Failure> {
+    pub fn quads(&self, source: &QuerySource, cancel: &Cancel) -> anyhow::Result<Vec<Quad>> {
         let iris = |(log, names): (&String, &BTreeSet<Name>)| -> Vec<String> {
             names.iter().map(|name| format!("<{log}#m{}> ", name.record)).collect()
         };
@@ -138,11 +138,11 @@ pub type Entries<'e> = Box<dyn Iterator<Item = Result<LoggedEntry, LogError>> + 
 
 impl<'s> MessageSource<'s> {
     /// Returns the logs among the inputs, and the logs that RDF inputs hold.
-    pub fn of_all(sources: &'s [InputSource]) -> Result<Vec<Self>, Failure> {
+    pub fn of_all(sources: &'s [InputSource]) -> anyhow::Result<Vec<Self>> {
         Ok(sources.iter().map(Self::of).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    fn of(source: &'s InputSource) -> Result<Vec<Self>, Failure> {
+    fn of(source: &'s InputSource) -> anyhow::Result<Vec<Self>> {
         match source.rdf_format() {
             Some(_) => Self::of_graph(&read_graph(source.path())?),
             None => Ok(vec![Self::Log(source)]),
@@ -150,7 +150,7 @@ impl<'s> MessageSource<'s> {
     }
 
     /// Returns the logs that a graph holds.
-    pub fn of_graph(quads: &[Quad]) -> Result<Vec<Self>, Failure> {
+    pub fn of_graph(quads: &[Quad]) -> anyhow::Result<Vec<Self>> {
         Ok(messages(quads)?.into_iter().map(|(log, entries)| Self::Graph(log.to_owned(), entries)).collect())
     }
 
@@ -161,7 +161,7 @@ impl<'s> MessageSource<'s> {
         }
     }
 
-    pub fn entries(&self, options: &ReaderOptions) -> Result<Entries<'_>, Failure> {
+    pub fn entries(&self, options: &ReaderOptions) -> anyhow::Result<Entries<'_>> {
         Ok(match self {
             Self::Log(source) => {
                 let mut messages = match source.in_tables(false, options.max_record_size)? {

@@ -10,7 +10,7 @@ use super::say;
 
 /// When to show progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum When {
+pub enum ProgressMode {
     /// On a terminal, after a second
     #[default]
     Auto,
@@ -32,12 +32,12 @@ pub struct Meter {
     /// Hidden until it is shown on a terminal.
     bar: ProgressBar,
     unit: Unit,
-    when: When,
+    when: ProgressMode,
     last_line: Option<Instant>,
 }
 
 impl Meter {
-    pub fn new(name: String, unit: Unit, size: Option<u64>, when: When) -> Self {
+    pub fn new(name: String, unit: Unit, size: Option<u64>, when: ProgressMode) -> Self {
         let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::hidden()).with_message(name);
         let template = match (unit, size) {
             (Unit::Bytes, Some(_)) => "{msg} {wide_bar} {bytes} of {total_bytes} ({bytes_per_sec}, {eta} left)",
@@ -55,9 +55,9 @@ impl Meter {
         self.bar.inc(count);
         let terminal = io::stderr().is_terminal();
         let due = match self.when {
-            When::Never => false,
-            When::Auto => terminal && self.bar.elapsed() > Duration::from_secs(1),
-            When::Always => true,
+            ProgressMode::Never => false,
+            ProgressMode::Auto => terminal && self.bar.elapsed() > Duration::from_secs(1),
+            ProgressMode::Always => true,
         };
         if due && terminal && self.bar.is_hidden() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -87,14 +87,14 @@ impl Drop for Meter {
 }
 
 /// Counts the bytes that are read from an input.
-pub struct Watched<R> {
+pub struct MeteredRead<R> {
     inner: R,
     meter: Meter,
     until: Option<Instant>,
 }
 
-impl<R: Read> Watched<R> {
-    pub fn new(inner: R, name: String, size: Option<u64>, when: When) -> Self {
+impl<R: Read> MeteredRead<R> {
+    pub fn new(inner: R, name: String, size: Option<u64>, when: ProgressMode) -> Self {
         Self { inner, meter: Meter::new(name, Unit::Bytes, size, when), until: None }
     }
 
@@ -104,7 +104,7 @@ impl<R: Read> Watched<R> {
     }
 }
 
-impl<R: Read> Read for Watched<R> {
+impl<R: Read> Read for MeteredRead<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.until.is_some_and(|until| Instant::now() > until) {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "it takes longer than --timeout allows"));

@@ -12,8 +12,8 @@ use super::ask::{AskArgs, Question, RowTimes};
 use super::check::verdicts;
 use super::filter::FilterArgs;
 use super::input::{InputSource, shown};
-use super::words::{Named, nearest};
-use super::{Failure, Outcome, say};
+use super::words::{NamedParser, nearest};
+use super::{Outcome, say};
 
 /// The maximum size of a user's query, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -32,7 +32,7 @@ impl OwnQueries {
     }
 
     /// Returns the names and texts of the queries in the folder, sorted by name.
-    fn own(&self) -> Result<Vec<(String, String)>, Failure> {
+    fn own(&self) -> anyhow::Result<Vec<(String, String)>> {
         let Some(folder) = self.folder() else { return Ok(Vec::new()) };
         let unreadable = || format!("cannot read the queries in {}", shown(&folder));
         let mut own = Vec::new();
@@ -51,7 +51,7 @@ impl OwnQueries {
     }
 
     /// Finds a question by its name, and passes it to `take`.
-    fn find<T>(&self, name: &str, take: impl FnOnce(&NamedQuery<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    fn find<T>(&self, name: &str, take: impl FnOnce(&NamedQuery<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let own = self.own()?;
         let found = own.iter().find(|(own, _)| own == name).map(|(name, text)| NamedQuery { name, text });
         match (NamedQuery::find(name), found) {
@@ -76,7 +76,7 @@ impl OwnQueries {
     }
 
     /// True if a question has the name.
-    pub fn has(&self, name: &str) -> Result<bool, Failure> {
+    pub fn has(&self, name: &str) -> anyhow::Result<bool> {
         Ok(names().contains(&name) || self.own()?.iter().any(|(own, _)| own == name))
     }
 
@@ -103,7 +103,7 @@ impl OwnQueries {
     }
 
     /// Returns the list of questions, for people.
-    pub fn list(&self) -> Result<String, Failure> {
+    pub fn list(&self) -> anyhow::Result<String> {
         let mut text = String::new();
         let own = self.own()?;
         let own = own.iter().map(|(name, text)| NamedQuery { name, text });
@@ -128,7 +128,7 @@ fn own_name(path: &Path) -> Option<String> {
 #[command(after_long_help = include_str!("help/ask.txt").trim_end())]
 pub struct AskCommand {
     /// The question [default: list the questions]
-    #[arg(value_name = "NAME", value_parser = Named(|name| Ok(name.to_owned()), names), hide_possible_values = true)]
+    #[arg(value_name = "NAME", value_parser = NamedParser(|name| Ok(name.to_owned()), names), hide_possible_values = true)]
     name: Option<String>,
 
     /// Print the question's SPARQL and columns
@@ -151,7 +151,7 @@ pub struct AskCommand {
 }
 
 impl AskCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let target = &self.question.ask.answer.target;
         match &self.name {
             None => target.print(&self.own.list()?),
@@ -161,7 +161,7 @@ impl AskCommand {
         }
     }
 
-    fn sql(&self, query: &NamedQuery<'_>) -> Result<String, Failure> {
+    fn sql(&self, query: &NamedQuery<'_>) -> anyhow::Result<String> {
         query.sql(self.dialect).with_context(|| {
             let (name, others) = (printable(query.name), names_with_sql().join(", "));
             let reason = query.why_no_sql().map(|reason| format!(", since {reason}")).unwrap_or_default();
@@ -191,7 +191,7 @@ pub struct QuestionArgs {
 
 impl QuestionArgs {
     /// Asks the built-in question with a name.
-    pub fn run(&self, name: &str) -> Result<Outcome, Failure> {
+    pub fn run(&self, name: &str) -> anyhow::Result<Outcome> {
         let sources = self.ask.sources()?;
         let outcome = self.ask(name, &OwnQueries::default(), sources.clone())?;
         if ["overview", "handshake"].contains(&name)
@@ -207,7 +207,7 @@ impl QuestionArgs {
         Ok(outcome)
     }
 
-    fn ask(&self, name: &str, own: &OwnQueries, sources: Vec<InputSource>) -> Result<Outcome, Failure> {
+    fn ask(&self, name: &str, own: &OwnQueries, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
         let mut parameters = Vec::new();
         // With several logs, the first is one side of the comparison.
         if name == "compare"

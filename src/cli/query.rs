@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 
+use super::Outcome;
 use super::ask::{AskArgs, Question};
 use super::filter::FilterArgs;
 use super::input::{is_stdin, shown};
 use super::queries::OwnQueries;
 use super::standard::check_input;
-use super::{Failure, Outcome};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("question"), after_long_help = include_str!("help/query.txt").trim_end())]
@@ -49,7 +49,7 @@ pub fn is_sparql(text: &str) -> bool {
 }
 
 impl QueryCommand {
-    pub fn run(&mut self) -> Result<Outcome, Failure> {
+    pub fn run(&mut self) -> anyhow::Result<Outcome> {
         if self.query.is_none() && self.query_file.is_none() {
             self.take_first()?;
         } else if let Some(input) = self.first.take() {
@@ -62,7 +62,7 @@ impl QueryCommand {
     }
 
     /// Takes the first argument as the query.
-    fn take_first(&mut self) -> Result<(), Failure> {
+    fn take_first(&mut self) -> anyhow::Result<()> {
         let first = self.first.take().unwrap_or_default();
         let text = first.to_string_lossy();
         if first.extension().is_some_and(|extension| extension == "rq") && !text.contains('\n') {
@@ -82,7 +82,7 @@ impl QueryCommand {
     }
 
     /// Reads the question from the option or the file.
-    fn question(&self) -> Result<Question<'_>, Failure> {
+    fn question(&self) -> anyhow::Result<Question<'_>> {
         if let Some(text) = &self.query {
             return Ok(Question::sparql(text.clone(), None, &self.filter));
         }
@@ -103,7 +103,7 @@ impl QueryCommand {
 }
 
 /// Fails if a text is the name of a question or a file, and not SPARQL.
-fn check_text(text: &str) -> Result<(), Failure> {
+fn check_text(text: &str) -> anyhow::Result<()> {
     if OwnQueries::default().has(text)? {
         bail!("{text} is not SPARQL but the name of a question: rpcgraph ask {text} INPUT");
     }

@@ -17,8 +17,8 @@ use clap::Args;
 
 use super::format::FormatArgs;
 use super::input::{InputSource, folders_in, shown};
-use super::progress::{self, Watched};
-use super::{Failure, print_failure, say};
+use super::progress::{self, MeteredRead};
+use super::{print_failure, say};
 
 /// The maximum number of findings shown for records that the graph holds nevertheless.
 const SHOWN_FINDINGS: usize = 20;
@@ -38,7 +38,7 @@ pub struct InputArgs {
 
     /// Show progress on standard error: `auto` on a terminal, after a second
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
-    pub progress: progress::When,
+    pub progress: progress::ProgressMode,
 }
 
 /// Logs, and how they become a graph.
@@ -113,22 +113,22 @@ pub struct SummaryArgs {
 
 impl InputArgs {
     /// Returns the inputs, without opening them.
-    pub fn sources(&self, base: Option<&str>) -> Result<Vec<InputSource>, Failure> {
+    pub fn sources(&self, base: Option<&str>) -> anyhow::Result<Vec<InputSource>> {
         self.format.sources(&self.inputs, base)
     }
 
     /// Returns the options for reading.
-    pub fn options(&self) -> Result<ReaderOptions, Failure> {
+    pub fn options(&self) -> anyhow::Result<ReaderOptions> {
         self.format.options()
     }
 
     /// Opens an input, with progress.
-    pub fn open(&self, source: &InputSource) -> Result<Input<Watched<Box<dyn Read + Send>>>, Failure> {
+    pub fn open(&self, source: &InputSource) -> anyhow::Result<Input<MeteredRead<Box<dyn Read + Send>>>> {
         let log = source.open()?;
         let size = log.size();
         // A log that grows does not have an end to show progress towards.
-        let when = if source.follow.is_some() { progress::When::Never } else { self.progress };
-        Ok(log.into_input().map(|read| Watched::new(read, source.name(), size, when)))
+        let when = if source.follow.is_some() { progress::ProgressMode::Never } else { self.progress };
+        Ok(log.into_input().map(|read| MeteredRead::new(read, source.name(), size, when)))
     }
 
     /// Reads each log. Prints why a log was not read as JSON-RPC, and returns the number of such logs. Fails if no log
@@ -137,8 +137,8 @@ impl InputArgs {
         &self,
         sources: &[InputSource],
         quiet: bool,
-        mut read: impl FnMut(&InputSource, Watched<Box<dyn Read + Send>>) -> Result<Summary, ReadError>,
-    ) -> Result<usize, Failure> {
+        mut read: impl FnMut(&InputSource, MeteredRead<Box<dyn Read + Send>>) -> Result<Summary, ReadError>,
+    ) -> anyhow::Result<usize> {
         let (stated, mut unread) = (self.options()?.is_stated(), 0);
         for source in sources {
             let summary = read(source, self.open(source)?.read).with_context(|| source.name())?;
@@ -161,7 +161,7 @@ impl ReadArgs {
     }
 
     /// Returns the inputs, without opening them.
-    pub fn sources(&self) -> Result<Vec<InputSource>, Failure> {
+    pub fn sources(&self) -> anyhow::Result<Vec<InputSource>> {
         self.input.sources(self.base.as_deref())
     }
 
@@ -176,7 +176,7 @@ impl ReadArgs {
     }
 
     /// Returns the options for reading.
-    pub fn reader_options(&self) -> Result<ReaderOptions, Failure> {
+    pub fn reader_options(&self) -> anyhow::Result<ReaderOptions> {
         self.input.options()
     }
 
@@ -186,7 +186,7 @@ impl ReadArgs {
     }
 
     /// Prepares a run over inputs. Without `quiet`, the run also shows findings that the graph holds.
-    pub fn run(&self, graph: &GraphArgs, quiet: bool) -> Result<Run<'_>, Failure> {
+    pub fn run(&self, graph: &GraphArgs, quiet: bool) -> anyhow::Result<InputRun<'_>> {
         let unread = !quiet && !self.input.format.recursive;
         let folders = self.input.inputs.iter().filter(|_| unread).map(|path| (path, folders_in(path)));
         for (path, count) in folders.filter(|(_, count)| *count > 0) {
@@ -205,15 +205,25 @@ impl ReadArgs {
         let is_stated = options.reader.is_stated();
         let converter = Converter::new(mapper, options);
         let provenance = graph.provenance;
-        Ok(Run { read: self, provenance, is_stated, converter, findings, total: None, inputs: 0, failed: 0, unread: 0 })
+        Ok(InputRun {
+            read: self,
+            provenance,
+            is_stated,
+            converter,
+            findings,
+            total: None,
+            inputs: 0,
+            failed: 0,
+            unread: 0,
+        })
     }
 
     /// Opens an input, with progress.
-    pub fn open(&self, source: &InputSource) -> Result<Input<Watched<Box<dyn Read + Send>>>, Failure> {
+    pub fn open(&self, source: &InputSource) -> anyhow::Result<Input<MeteredRead<Box<dyn Read + Send>>>> {
         Ok(self.input.open(source)?.map(|read| read.until(self.until)))
     }
 
-    fn load_contexts(&self) -> Result<Vec<Context>, Failure> {
+    fn load_contexts(&self) -> anyhow::Result<Vec<Context>> {
         let loader = Loader::new().offline(self.offline);
         let load = |argument: &String| loader.load(&context::Reference::parse(argument));
         Ok(self.contexts.iter().map(load).collect::<Result<_, _>>()?)
@@ -221,10 +231,10 @@ impl ReadArgs {
 }
 
 /// The outcome of an input.
-pub enum Attempt {
+pub enum InputOutcome {
     Done,
     /// The input does not contain JSON-RPC, for this reason.
-    Unread(Failure),
+    Unread(anyhow::Error),
     /// The input could not be read.
     Failed,
     /// A record is not a valid message, which `--strict` refuses; the record was reported.
@@ -232,7 +242,7 @@ pub enum Attempt {
 }
 
 /// A run over inputs, one after the other, and its results.
-pub struct Run<'r> {
+pub struct InputRun<'r> {
     read: &'r ReadArgs,
     provenance: bool,
     /// True if an option names the format of the inputs.
@@ -245,9 +255,9 @@ pub struct Run<'r> {
     unread: usize,
 }
 
-impl Run<'_> {
+impl InputRun<'_> {
     /// Converts an input, up to the first record that `--strict` refuses.
-    pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
+    pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> anyhow::Result<InputOutcome> {
         self.inputs += 1;
         let report = &mut |finding: Finding| self.findings.show(&finding);
         let converted = match source.in_tables(self.provenance, self.read.reader_options()?.max_record_size)? {
@@ -258,7 +268,7 @@ impl Run<'_> {
             Ok(summary) => summary,
             Err(ConvertError::NotAMessage(finding)) => {
                 say(&finding.to_string());
-                return Ok(Attempt::Stopped);
+                return Ok(InputOutcome::Stopped);
             }
             Err(ConvertError::Sink(error)) => return Err(error.into()),
             Err(ConvertError::Mapping(error)) => return Err(error.into()),
@@ -277,24 +287,24 @@ impl Run<'_> {
             );
         }
         self.unread += usize::from(unread.is_some());
-        Ok(unread.map_or(Attempt::Done, Attempt::Unread))
+        Ok(unread.map_or(InputOutcome::Done, InputOutcome::Unread))
     }
 
     /// Converts an input. If the input cannot be read, prints the reason, so that the other inputs can follow.
-    pub fn attempt(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> Result<Attempt, Failure> {
+    pub fn attempt(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> anyhow::Result<InputOutcome> {
         match self.convert(source, sink) {
             Err(failure) if failure.is::<SinkError>() || failure.is::<ReferenceError>() => Err(failure),
             Err(failure) => {
                 print_failure(&failure);
                 self.failed += 1;
-                Ok(Attempt::Failed)
+                Ok(InputOutcome::Failed)
             }
             attempt => attempt,
         }
     }
 
     /// Fails if inputs failed; the message ends with the `consequence`.
-    pub fn check(&self, consequence: &str) -> Result<(), Failure> {
+    pub fn check(&self, consequence: &str) -> anyhow::Result<()> {
         if self.failed > 0 {
             bail!("{} of {} inputs failed{consequence}", self.failed, self.inputs);
         }
@@ -302,13 +312,13 @@ impl Run<'_> {
     }
 
     /// Fails if an input was not read as JSON-RPC.
-    pub fn check_read(&self) -> Result<(), Failure> {
+    pub fn check_read(&self) -> anyhow::Result<()> {
         all_read(self.unread, self.inputs)
     }
 }
 
 /// Fails if an input was not read as JSON-RPC.
-pub fn all_read(unread: usize, inputs: usize) -> Result<(), Failure> {
+pub fn all_read(unread: usize, inputs: usize) -> anyhow::Result<()> {
     if unread > 0 {
         bail!("nothing was read of {unread} of {}", counted(inputs as u64, "input"));
     }
@@ -317,7 +327,7 @@ pub fn all_read(unread: usize, inputs: usize) -> Result<(), Failure> {
 
 /// Returns the reason why an input was not read as JSON-RPC, if so. Without `quiet`, also notes that the input is
 /// empty, that most of it was not read, or that ids of open requests are reused.
-fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> Option<Failure> {
+fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> Option<anyhow::Error> {
     let Summary { records, unread, .. } = summary;
     let why = summary.why_unread(is_stated).map(|why| anyhow!("{input}: {why}"));
     match why {

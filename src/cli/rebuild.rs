@@ -16,7 +16,7 @@ use oxrdfio::RdfParser;
 
 use super::input::shown;
 use super::target::TargetArgs;
-use super::{Failure, Outcome, say};
+use super::{Outcome, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/rebuild.txt").trim_end())]
@@ -32,7 +32,7 @@ pub struct RebuildCommand {
 }
 
 impl RebuildCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         self.target.check(self.graphs.iter().map(PathBuf::as_path))?;
         let mut output = self.target.open(false)?;
         let mut quads = Vec::new();
@@ -71,7 +71,7 @@ fn messages_table(path: &Path) -> Option<PathBuf> {
     path.extension().is_some_and(|extension| extension == "parquet").then(|| path.to_owned())
 }
 
-fn write_record(iri: &str, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
+fn write_record(iri: &str, bytes: &[u8], output: &mut Output) -> anyhow::Result<()> {
     if bytes.is_empty() {
         say(&format!("note: nothing holds what {iri} was: it was too large"));
         return Ok(());
@@ -81,7 +81,7 @@ fn write_record(iri: &str, bytes: &[u8], output: &mut Output) -> Result<(), Fail
 }
 
 /// Reads the quads of an RDF file.
-pub fn read_graph(path: &Path) -> Result<Vec<Quad>, Failure> {
+pub fn read_graph(path: &Path) -> anyhow::Result<Vec<Quad>> {
     let name = shown(path);
     let format = rdf_format(path).ok_or_else(|| anyhow!("{name} is not an RDF file, by its extension"))?;
     let unreadable = || format!("cannot read {name}");

@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 use super::format::FormatArgs;
 use super::input::{InputSource, sources};
 use super::target::TargetArgs;
-use super::{Failure, Outcome, say};
+use super::{Outcome, say};
 
 /// Options of redaction, each of which implies it.
 #[derive(Debug, Clone, Args)]
@@ -52,7 +52,7 @@ impl RedactArgs {
     }
 
     /// Returns the redactor, with a random key unless there is a file.
-    pub fn redactor(&self) -> Result<Redactor, Failure> {
+    pub fn redactor(&self) -> anyhow::Result<Redactor> {
         let key = match &self.key_file {
             Some(path) => {
                 let key = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -73,7 +73,7 @@ impl RedactArgs {
     }
 
     /// Returns a file with a random key, for several processes that redact alike; `None` if none is needed.
-    pub fn random_key_file(&self) -> Result<Option<NamedTempFile>, Failure> {
+    pub fn random_key_file(&self) -> anyhow::Result<Option<NamedTempFile>> {
         if !self.is_on() || self.key_file.is_some() {
             return Ok(None);
         }
@@ -83,7 +83,7 @@ impl RedactArgs {
     }
 
     /// Replaces the content, the name and the IRI of each input, unless `keeps_iri`.
-    pub fn apply(&self, inputs: &mut [InputSource], options: &ReaderOptions, keeps_iri: bool) -> Result<(), Failure> {
+    pub fn apply(&self, inputs: &mut [InputSource], options: &ReaderOptions, keeps_iri: bool) -> anyhow::Result<()> {
         let mut redactor = self.redactor()?;
         for input in inputs {
             let text = text_of(input)?;
@@ -96,14 +96,14 @@ impl RedactArgs {
     }
 }
 
-fn random_key() -> Result<[u8; 32], Failure> {
+fn random_key() -> anyhow::Result<[u8; 32]> {
     let mut key = [0; 32];
     getrandom::fill(&mut key)?;
     Ok(key)
 }
 
 /// Returns the text of a log, decompressed.
-fn text_of(input: &InputSource) -> Result<Vec<u8>, Failure> {
+fn text_of(input: &InputSource) -> anyhow::Result<Vec<u8>> {
     if input.rdf_format().is_some() {
         bail!("{} is RDF, and redaction is for logs: redact the log, and convert that", input.name());
     }
@@ -140,7 +140,7 @@ pub struct RedactCommand {
 }
 
 impl RedactCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let paths: Vec<_> = self.input.iter().cloned().collect();
         let inputs = sources(&paths, None)?;
         let [input] = inputs.as_slice() else { bail!("tables hold several logs: redact the logs, and convert those") };

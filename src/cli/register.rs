@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use crate::diagnostic::printable;
-use crate::register::{Register, RegisterBlock, RegisterOptions, Report, ReportEntry, ReportItem, Repository, compare};
+use crate::register::{
+    BlockReport, Register, RegisterBlock, RegisterOptions, ReportEntry, ReportItem, Repository, compare,
+};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 
 use super::input::shown;
 use super::target::{check_folder, leave_on_ctrl_c};
-use super::{Failure, Outcome, say};
+use super::{Outcome, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/register.txt").trim_end())]
@@ -71,7 +73,7 @@ pub struct RegisterCommand {
 }
 
 impl RegisterCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         // Also removes a folder that is being written.
         leave_on_ctrl_c();
         let block = self.path.as_path();
@@ -96,7 +98,7 @@ impl RegisterCommand {
     }
 
     /// Writes a register, and prints its notes, failures and counts. `alone` is true for a block that stands alone.
-    fn finish(&self, register: &Register, alone: bool) -> Result<Outcome, Failure> {
+    fn finish(&self, register: &Register, alone: bool) -> anyhow::Result<Outcome> {
         let place = match &self.output {
             Some(output) => {
                 register.write(output, self.replace && !alone)?;
@@ -148,7 +150,7 @@ fn import(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-fn say_failed(report: &Report, before: &str) {
+fn say_failed(report: &BlockReport, before: &str) {
     for error in &report.errors {
         say(&format!("failed: {before}{}", printable(error)));
     }
@@ -169,7 +171,7 @@ fn say_notes(item: &ReportItem) {
 
 /// Returns the time for reports, if the environment fixes it:
 /// <https://reproducible-builds.org/specs/source-date-epoch/>.
-fn generated() -> Result<Option<String>, Failure> {
+fn generated() -> anyhow::Result<Option<String>> {
     let Some(seconds) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let text = seconds.to_string_lossy().into_owned();
     let seconds: i64 =

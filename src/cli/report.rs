@@ -10,7 +10,7 @@ use super::filter::FilterArgs;
 use super::input::InputSource;
 use super::read::{InputArgs, all_read};
 use super::target::TargetArgs;
-use super::{Failure, Outcome, say};
+use super::{Outcome, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/report.txt").trim_end())]
@@ -42,7 +42,7 @@ pub struct ReportCommand {
 }
 
 impl ReportCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let (options, redacted) = (self.input.options()?, self.input.format.redact.is_on());
         let mut sources = self.input.sources(None)?;
         self.target.check(sources.iter().map(InputSource::path))?;
@@ -78,7 +78,7 @@ impl ReportCommand {
         let mut output = self.target.open(false)?;
         let left = report
             .write(&title, &mut output)
-            .map_err(|error| self.target.unwritable(Failure::from(crate::sink::SinkError::Io(error))))?;
+            .map_err(|error| self.target.unwritable(anyhow::Error::from(crate::sink::SinkError::Io(error))))?;
         output.finish()?;
         if !self.quiet {
             if secrets > 0 {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::query::{Cancel, Dataset, Loading, Query};
 use crate::report::{Report, ReportOptions};
-use crate::serve::{Content, Data, Limits, Renew, Server, Site};
+use crate::serve::{Limits, RenewContent, ServedContent, ServedData, Server, Site};
 use crate::store;
 use crate::summary::counted;
 use anyhow::{Context as _, bail};
@@ -17,10 +17,10 @@ use super::ask::base;
 use super::check::verdicts;
 use super::input::InputSource;
 use super::limits::parse_seconds;
-use super::read::{Attempt, GraphArgs, ReadArgs, parse_size};
+use super::read::{GraphArgs, InputOutcome, ReadArgs, parse_size};
 #[cfg(target_os = "linux")]
-use super::supervised::{self, Handed};
-use super::{Failure, Outcome, print, print_failure, say};
+use super::supervised::{self, HandedOver};
+use super::{Outcome, print, print_failure, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/serve.txt").trim_end())]
@@ -72,14 +72,14 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 const PLAIN: GraphArgs = GraphArgs { strict: false, provenance: false, log_lines: false };
 
 impl ServeCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         ctrlc::set_handler(|| std::process::exit(0)).context("cannot listen for Ctrl-C")?;
         if self.read.input.format.redact.is_on() {
             bail!("serve reads logs as they are: redact the log first, and serve that");
         }
         let mut sources = if self.store.is_some() { Vec::new() } else { self.read.sources()? };
         #[cfg(target_os = "linux")]
-        if let Some(handed) = Handed::get()? {
+        if let Some(handed) = HandedOver::get()? {
             let server = handed.server()?;
             sources.iter_mut().zip(handed.kept).try_for_each(|(source, kept)| source.keep_as(kept.as_deref()))?;
             return self.serve(server, sources);
@@ -98,13 +98,15 @@ impl ServeCommand {
         self.serve(server, sources)
     }
 
-    fn serve(&self, server: Server, sources: Vec<InputSource>) -> Result<Outcome, Failure> {
+    fn serve(&self, server: Server, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
         let base = base(&sources).or_else(|| self.read.base.clone());
         let logs = Arc::new(Logs { read: self.read.clone(), sources, time: self.timeout });
         // Set up before the first reading, so that later changes are noticed.
         let renew = self.follow.then(|| logs.renewal());
         let content = match &self.store {
-            Some(dir) => Content { data: Data::Stored(Dataset::stored(store::open_read_only(dir)?)), report: None },
+            Some(dir) => {
+                ServedContent { data: ServedData::Stored(Dataset::stored(store::open_read_only(dir)?)), report: None }
+            }
             None => logs.content(self.quiet, None)?,
         };
         let limits = Limits { time: self.timeout, memory: self.max_memory as u64, rows: self.max_rows };
@@ -127,13 +129,13 @@ struct Logs {
 }
 
 impl Logs {
-    fn content(self: &Arc<Self>, quiet: bool, time: Option<Duration>) -> Result<Content, Failure> {
+    fn content(self: &Arc<Self>, quiet: bool, time: Option<Duration>) -> anyhow::Result<ServedContent> {
         let read = self.read.until(time.map(|time| Instant::now() + time));
-        Ok(Content { report: self.report(&read, quiet)?, data: self.data(&read, quiet)? })
+        Ok(ServedContent { report: self.report(&read, quiet)?, data: self.data(&read, quiet)? })
     }
 
     /// Returns a function that reads the content again if a log has changed. If that fails, the earlier content stays.
-    fn renewal(self: &Arc<Self>) -> Box<Renew> {
+    fn renewal(self: &Arc<Self>) -> Box<RenewContent> {
         let (logs, mut seen) = (Arc::clone(self), self.state());
         Box::new(move || {
             let now = logs.state();
@@ -156,7 +158,7 @@ impl Logs {
     }
 
     /// Makes the page that shows the logs.
-    fn report(&self, read: &ReadArgs, quiet: bool) -> Result<Option<Vec<u8>>, Failure> {
+    fn report(&self, read: &ReadArgs, quiet: bool) -> anyhow::Result<Option<Vec<u8>>> {
         let sources = &self.sources;
         if sources.is_empty() {
             return Ok(None);
@@ -182,13 +184,13 @@ impl Logs {
     }
 
     /// Loads the logs once for most queries. Queries that name provenance or log lines load them again.
-    fn data(self: &Arc<Self>, read: &ReadArgs, quiet: bool) -> Result<Data, Failure> {
+    fn data(self: &Arc<Self>, read: &ReadArgs, quiet: bool) -> anyhow::Result<ServedData> {
         let all = Dataset::of_everything();
         let mut loading = all.load(&Cancel::default())?;
         let mut run = read.run(&PLAIN, quiet)?;
         let mut unread = 0;
         for source in &self.sources {
-            if let Attempt::Unread(why) = run.convert(source, &mut loading.sink())? {
+            if let InputOutcome::Unread(why) = run.convert(source, &mut loading.sink())? {
                 print_failure(&why);
                 unread += 1;
             }
@@ -206,6 +208,6 @@ impl Logs {
             logs.sources.iter().try_for_each(|source| run.convert(source, &mut loading.sink()).map(drop))?;
             Ok(())
         };
-        Ok(Data::Logs { all, load: Box::new(load) })
+        Ok(ServedData::Logs { all, load: Box::new(load) })
     }
 }

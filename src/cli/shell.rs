@@ -4,11 +4,11 @@ use clap::Args;
 use clap_complete::Shell;
 
 use super::target::TargetArgs;
-use super::{Failure, Outcome, program};
+use super::{Outcome, program};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/completions.txt").trim_end())]
-pub struct Completions {
+pub struct CompletionsCommand {
     /// Which shell
     #[arg(value_enum)]
     shell: Shell,
@@ -17,8 +17,8 @@ pub struct Completions {
     target: TargetArgs,
 }
 
-impl Completions {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+impl CompletionsCommand {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program(), "rpcgraph", &mut script);
         self.target.print(&String::from_utf8(script)?)
@@ -27,7 +27,7 @@ impl Completions {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/man.txt").trim_end())]
-pub struct Man {
+pub struct ManCommand {
     /// The command that the page is about [default: the program]
     command: Option<String>,
 
@@ -35,8 +35,8 @@ pub struct Man {
     target: TargetArgs,
 }
 
-impl Man {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+impl ManCommand {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let mut root = program();
         root.build();
         let command = match &self.command {

@@ -15,7 +15,8 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use percent_encoding::percent_decode_str;
 
-use super::ask::{Source, endpoint, text_of};
+use super::Outcome;
+use super::ask::{QuerySource, endpoint, text_of};
 use super::choice::Choice;
 use super::filter::FilterArgs;
 use super::format::FormatArgs;
@@ -23,7 +24,6 @@ use super::input::{InputSource, is_stdin, shown};
 use super::messages::{MessageSource, SelectedMessages, parse_name};
 use super::pager;
 use super::target::TargetArgs;
-use super::{Failure, Outcome};
 
 /// The maximum number of characters shown of an entry around a message.
 const SHOWN: usize = 200;
@@ -84,11 +84,11 @@ enum ShowFormat {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Selector {
     log: String,
-    chosen: Chosen,
+    chosen: ChosenMessages,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Chosen {
+enum ChosenMessages {
     Names(Name, Name),
     Line(u64),
 }
@@ -98,12 +98,12 @@ fn parse_selector(text: &str) -> Result<Selector, String> {
     let (log, names) = text.trim().rsplit_once('#').unwrap_or(("", text.trim()));
     let (from, to) = names.split_once('-').unwrap_or((names, names));
     match (parse_name(from), parse_name(to)) {
-        (Some(from), Some(to)) if from.record <= to.record => Ok(Chosen::Names(from, to).of(log)),
+        (Some(from), Some(to)) if from.record <= to.record => Ok(ChosenMessages::Names(from, to).of(log)),
         _ => Err("expected the name of a message, such as m24, m32.1 or m3-m9".to_owned()),
     }
 }
 
-impl Chosen {
+impl ChosenMessages {
     fn of(self, log: &str) -> Selector {
         Selector { log: log.to_owned(), chosen: self }
     }
@@ -113,15 +113,17 @@ impl Selector {
     /// Returns a pattern for the selected messages.
     fn pattern(&self) -> String {
         let chosen = match &self.chosen {
-            Chosen::Names(from @ Name { record, element: Some(element) }, to) if from == to => {
+            ChosenMessages::Names(from @ Name { record, element: Some(element) }, to) if from == to => {
                 format!("?message rpcg:sequence {record} ; rpcg:batchIndex {element}")
             }
-            Chosen::Names(from, to) if from.record == to.record => format!("?message rpcg:sequence {}", from.record),
-            Chosen::Names(from, to) => {
+            ChosenMessages::Names(from, to) if from.record == to.record => {
+                format!("?message rpcg:sequence {}", from.record)
+            }
+            ChosenMessages::Names(from, to) => {
                 format!("?message rpcg:sequence ?n FILTER(?n >= {} && ?n <= {})", from.record, to.record)
             }
             // The last messages that begin on the line or before it.
-            Chosen::Line(line) => format!(
+            ChosenMessages::Line(line) => format!(
                 "{{
                    SELECT ?log (MAX(?at) AS ?line) {{ ?any rpcg:sequence ?n ; rpcg:line ?at FILTER(?at <= {line}) }}
                    GROUP BY (STRBEFORE(STR(?any), \"#m\") AS ?log)
@@ -151,15 +153,15 @@ impl Selector {
     }
 
     /// Fails if it does not select a message.
-    fn check(&self, source: &Source, name: &str) -> Result<(), Failure> {
+    fn check(&self, source: &QuerySource, name: &str) -> anyhow::Result<()> {
         let [selected, last] = self.queries().map(|query| source.values(&query, &Cancel::default()));
         if !selected?.is_empty() {
             return Ok(());
         }
         let wanted = match &self.chosen {
-            Chosen::Names(from, to) if from == to => from.to_string(),
-            Chosen::Names(from, to) => format!("{from}-{to}"),
-            Chosen::Line(line) => format!("message on line {line}"),
+            ChosenMessages::Names(from, to) if from == to => from.to_string(),
+            ChosenMessages::Names(from, to) => format!("{from}-{to}"),
+            ChosenMessages::Line(line) => format!("message on line {line}"),
         };
         match last?.first().map(text_of) {
             Some(last) => bail!("there is no {wanted} in {name}: the last message is m{last}"),
@@ -169,7 +171,7 @@ impl Selector {
 }
 
 impl ShowCommand {
-    pub fn run(&self) -> Result<Outcome, Failure> {
+    pub fn run(&self) -> anyhow::Result<Outcome> {
         let (path, place) = self.place()?;
         let selectors: Vec<_> = self.messages.iter().cloned().chain(place).collect();
         if selectors.is_empty() && self.filter.said(true).is_empty() {
@@ -185,10 +187,10 @@ impl ShowCommand {
             (Some(log), _) => {
                 (log.name(), choice.read(&sources, &options, selectors.iter().flat_map(Selector::queries))?)
             }
-            (None, Some(dir)) => (shown(dir), Source::Here(Dataset::stored(open_read_only(dir)?))),
+            (None, Some(dir)) => (shown(dir), QuerySource::Here(Dataset::stored(open_read_only(dir)?))),
             (None, None) => {
                 let url = self.endpoint.clone().unwrap_or_default();
-                (url.clone(), Source::There(endpoint(&url, TIMEOUT)?.into()))
+                (url.clone(), QuerySource::There(endpoint(&url, TIMEOUT)?.into()))
             }
         };
         selectors.iter().try_for_each(|selector| selector.check(&asked, &name))?;
@@ -212,7 +214,7 @@ impl ShowCommand {
     }
 
     /// Returns the log, unless a store or a server is asked, and the message that is named with the log.
-    fn place(&self) -> Result<(Option<PathBuf>, Option<Selector>), Failure> {
+    fn place(&self) -> anyhow::Result<(Option<PathBuf>, Option<Selector>)> {
         let Some(log) = &self.log else { return Ok((None, None)) };
         let text = log.to_string_lossy();
         if self.store.is_some() || self.endpoint.is_some() {
@@ -221,7 +223,9 @@ impl ShowCommand {
         if is_stdin(log) || log.exists() {
             return Ok((Some(log.clone()), None));
         }
-        let line = text.rsplit_once(':').and_then(|(path, line)| Some((path, Chosen::Line(line.parse().ok()?).of(""))));
+        let line = text
+            .rsplit_once(':')
+            .and_then(|(path, line)| Some((path, ChosenMessages::Line(line.parse().ok()?).of(""))));
         let name = || text.rsplit_once('#').and_then(|(path, name)| Some((path, parse_selector(name).ok()?)));
         Ok(match line.or_else(name) {
             Some((path, place)) if Path::new(path).exists() => (Some(path.into()), Some(place)),
@@ -240,7 +244,7 @@ impl ShowCommand {
         selected: &SelectedMessages,
         options: &ReaderOptions,
         output: &mut impl Write,
-    ) -> Result<(), Failure> {
+    ) -> anyhow::Result<()> {
         if selected.of_log(log.iri()).is_empty() {
             return Ok(());
         }
@@ -278,7 +282,7 @@ impl ShowCommand {
         Ok(())
     }
 
-    fn write_message(&self, message: &LoggedMessage, output: &mut impl Write) -> Result<(), Failure> {
+    fn write_message(&self, message: &LoggedMessage, output: &mut impl Write) -> anyhow::Result<()> {
         match self.to {
             ShowFormat::Messages => writeln!(output, "{}", message.text.replace(['\n', '\r'], " "))?,
             ShowFormat::Json => writeln!(output, "{}", indented(&message.text))?,

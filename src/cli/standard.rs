@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 
-use super::{Failure, say};
+use super::say;
 
 static INPUT_CLOSED: AtomicBool = AtomicBool::new(false);
 static OUTPUT_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -23,7 +23,7 @@ fn look() {
 }
 
 /// Fails if standard input was closed. Notes if it is a terminal.
-pub fn check_input() -> Result<(), Failure> {
+pub fn check_input() -> anyhow::Result<()> {
     if INPUT_CLOSED.load(Ordering::Relaxed) {
         bail!("standard input is closed: name a file to read");
     }
@@ -35,7 +35,7 @@ pub fn check_input() -> Result<(), Failure> {
 }
 
 /// Fails if standard output was closed.
-pub fn check_output() -> Result<(), Failure> {
+pub fn check_output() -> anyhow::Result<()> {
     if OUTPUT_CLOSED.load(Ordering::Relaxed) {
         bail!("standard output is closed: nothing can be written there");
     }

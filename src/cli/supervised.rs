@@ -21,21 +21,21 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::{Value, json};
 
 use super::input::InputSource;
-use super::{Failure, Outcome, print, say};
+use super::{Outcome, print, say};
 
 const VARIABLE: &str = "RPCGRAPH_SERVE";
 
 /// The data that the serving process got from the waiting process.
-pub struct Handed {
+pub struct HandedOver {
     token: String,
     /// The copy of each input, if there is one.
     pub kept: Vec<Option<PathBuf>>,
 }
 
-impl Handed {
+impl HandedOver {
     /// Returns the data that this process got, if it is the serving process, which is then killed when the waiting
     /// process ends.
-    pub fn get() -> Result<Option<Self>, Failure> {
+    pub fn get() -> anyhow::Result<Option<Self>> {
         let Some(text) = env::var_os(VARIABLE) else { return Ok(None) };
         set_parent_process_death_signal(Some(Signal::KILL)).context("cannot end with the process that waits")?;
         let handed: Value = serde_json::from_slice(text.as_encoded_bytes()).context(VARIABLE)?;
@@ -44,14 +44,14 @@ impl Handed {
     }
 
     /// Returns the server at the socket that was handed over.
-    pub fn server(&self) -> Result<Server, Failure> {
+    pub fn server(&self) -> anyhow::Result<Server> {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         Ok(Server::at_door(TcpListener::from(socket), self.token.clone())?)
     }
 }
 
 /// Serves in a child process, and starts another if the child was terminated.
-pub fn run(server: Server, sources: &[InputSource]) -> Result<Outcome, Failure> {
+pub fn run(server: Server, sources: &[InputSource]) -> anyhow::Result<Outcome> {
     let (listener, token) = server.into_door()?;
     let kept: Vec<_> = sources.iter().map(InputSource::kept_path).collect();
     let handed = json!({ "token": token, "kept": kept }).to_string();

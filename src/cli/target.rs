@@ -9,10 +9,10 @@ use crate::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_u
 use anyhow::bail;
 use clap::Args;
 
+use super::Outcome;
 use super::input::{is_stdin, shown};
 use super::read::named;
 use super::standard::check_output;
-use super::{Failure, Outcome};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -32,7 +32,7 @@ impl TargetArgs {
 
     /// Fails if standard output is closed, or if the output is one of the files that are read: the output would replace
     /// that file, or grow without end.
-    pub fn check<'p>(&self, mut read: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {
+    pub fn check<'p>(&self, mut read: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
         if self.file().is_none() {
             check_output()?;
         }
@@ -56,7 +56,7 @@ impl TargetArgs {
     }
 
     /// Writes a text to the output.
-    pub fn print(&self, text: &str) -> Result<Outcome, Failure> {
+    pub fn print(&self, text: &str) -> anyhow::Result<Outcome> {
         self.check(std::iter::empty())?;
         let mut output = self.open(false)?;
         output.write_all(text.as_bytes())?;
@@ -75,7 +75,7 @@ impl TargetArgs {
         named: Option<T>,
         from_extension: impl Fn(&str) -> Option<T>,
         option: &str,
-    ) -> Result<T, Failure> {
+    ) -> anyhow::Result<T> {
         let (Some(path), None) = (self.file(), &named) else { return Ok(named.unwrap_or_default()) };
         let Some(extension) = Compression::split(path).0 else { return Ok(T::default()) };
         from_extension(&extension).ok_or_else(|| {
@@ -88,7 +88,7 @@ impl TargetArgs {
 
     /// Adds the output's file name to a failure to write it. Other failures stay, such as a closed pipe, which is not a
     /// failure.
-    pub fn unwritable(&self, failure: Failure) -> Failure {
+    pub fn unwritable(&self, failure: anyhow::Error) -> anyhow::Error {
         match (failure.downcast(), self.file()) {
             (Ok(SinkError::Io(cause)), Some(path)) => OutputError::new(path, cause).into(),
             (Ok(error), _) => error.into(),
@@ -98,7 +98,7 @@ impl TargetArgs {
 }
 
 /// Fails if a file that is read is in the folder that the output replaces.
-pub fn check_folder<'p>(folder: &Path, mut read: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {
+pub fn check_folder<'p>(folder: &Path, mut read: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
     let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
     match read.find(|path| fs::canonicalize(path).is_ok_and(|path| path != folder && path.starts_with(&folder))) {
         Some(path) => {

@@ -11,13 +11,13 @@ use clap::{Arg, Command};
 
 use super::input::{is_stdin, shown};
 use super::query::is_sparql;
-use super::{Failure, say};
+use super::say;
 
 /// A parser of values: a function that parses a word, and a function that lists the usual words, for shells.
 #[derive(Clone)]
-pub struct Named<T>(pub fn(&str) -> Result<T, String>, pub fn() -> Vec<&'static str>);
+pub struct NamedParser<T>(pub fn(&str) -> Result<T, String>, pub fn() -> Vec<&'static str>);
 
-impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for NamedParser<T> {
     type Value = T;
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
@@ -54,7 +54,7 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
 /// # Errors
 ///
 /// If the word is neither a command nor a path that exists.
-pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool) -> Result<Vec<OsString>, Failure> {
+pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool) -> anyhow::Result<Vec<OsString>> {
     let Some(overview) = root.find_subcommand("overview") else { return Ok(arguments) };
     if arguments.len() < 2 {
         if !terminal {

@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 use url::Url;
 
 use super::error::MAX_DOCUMENT;
-use super::remote::{Fetched, is_allowed};
+use super::remote::{FetchedDocument, is_allowed};
 
 /// A copy younger than this is used without a request.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
@@ -41,7 +41,7 @@ impl Cache {
     }
 
     /// Returns the copy for a URL if it is fresh, or a copy of any age if `any_age`.
-    pub(super) fn get(&self, url: &Url, any_age: bool) -> Option<Fetched> {
+    pub(super) fn get(&self, url: &Url, any_age: bool) -> Option<FetchedDocument> {
         let path = self.path(url)?;
         // Opening a named pipe would block until a writer opens it.
         let file = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file()).then(|| File::open(path))?.ok()?;
@@ -55,11 +55,11 @@ impl Cache {
         let end = copy.iter().position(|byte| *byte == b'\n')?;
         let location = Url::parse(std::str::from_utf8(copy.get(..end)?).ok()?).ok()?;
         let body = copy.split_off(end + 1);
-        (is_allowed(&location) && body.len() <= MAX_DOCUMENT).then_some(Fetched { location, body })
+        (is_allowed(&location) && body.len() <= MAX_DOCUMENT).then_some(FetchedDocument { location, body })
     }
 
     /// Stores a copy; a failure is ignored.
-    pub(super) fn put(&self, url: &Url, fetched: &Fetched) {
+    pub(super) fn put(&self, url: &Url, fetched: &FetchedDocument) {
         if let Some(path) = self.path(url) {
             drop(write(&path, fetched));
         }
@@ -70,7 +70,7 @@ impl Cache {
     }
 }
 
-fn write(path: &std::path::Path, fetched: &Fetched) -> io::Result<()> {
+fn write(path: &std::path::Path, fetched: &FetchedDocument) -> io::Result<()> {
     let dir = path.parent().unwrap_or(path);
     fs::create_dir_all(dir)?;
     let mut file = NamedTempFile::new_in(dir)?;

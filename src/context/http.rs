@@ -14,12 +14,12 @@ use url::Url;
 use super::builtin::{JSON_RPC, JSON_RPC_URL};
 use super::error::{LoadError, MAX_DOCUMENT, MAX_REDIRECTS};
 use super::http_client;
-use super::remote::{Fetched, TrustedHosts, check, is_public};
+use super::remote::{FetchedDocument, TrustedHosts, check, is_public};
 
 const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
 
 /// Fetches the document at an allowed URL, within `limit`.
-pub(super) fn fetch(url: &Url, limit: Duration, hosts: TrustedHosts) -> Result<Fetched, LoadError> {
+pub(super) fn fetch(url: &Url, limit: Duration, hosts: TrustedHosts) -> Result<FetchedDocument, LoadError> {
     // Runs on its own thread, since a host name lookup cannot be interrupted. After the limit, the abandoned thread
     // ends at its next time check.
     let (sender, receiver) = mpsc::sync_channel(1);
@@ -40,11 +40,11 @@ struct Download {
 }
 
 impl Download {
-    fn run(&self) -> Result<Fetched, LoadError> {
+    fn run(&self) -> Result<FetchedDocument, LoadError> {
         let mut url = self.named.clone();
         for _ in 0..=MAX_REDIRECTS {
             if url.as_str() == JSON_RPC_URL {
-                return Ok(Fetched { location: url, body: JSON_RPC.into() });
+                return Ok(FetchedDocument { location: url, body: JSON_RPC.into() });
             }
             let response = self.request(&url)?;
             let status = response.status();
@@ -52,7 +52,7 @@ impl Download {
                 url = target(&url, &response)?;
                 self.hosts.check(&url, || format!("a redirect of `{}`", self.named))?;
             } else if status.is_success() {
-                return Ok(Fetched { body: self.body(&url, response)?, location: url });
+                return Ok(FetchedDocument { body: self.body(&url, response)?, location: url });
             } else {
                 return Err(LoadError::Status { url: url.into(), status: status.as_u16() });
             }

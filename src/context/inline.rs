@@ -27,7 +27,7 @@ pub(super) struct Document {
 }
 
 /// Returns the document that a reference refers to, given the document that holds the reference.
-pub(super) type Resolve<'a> = dyn FnMut(&Document, &str) -> Result<Rc<Document>, LoadError> + 'a;
+pub(super) type ReferenceResolver<'a> = dyn FnMut(&Document, &str) -> Result<Rc<Document>, LoadError> + 'a;
 
 /// The kind of document that a context is applied to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,12 +40,16 @@ pub(super) enum Audience {
 }
 
 /// Returns the document's context, inlined: an object, or an array of objects.
-pub(super) fn inline(root: Rc<Document>, audience: Audience, resolve: &mut Resolve<'_>) -> Result<Value, LoadError> {
+pub(super) fn inline(
+    root: Rc<Document>,
+    audience: Audience,
+    resolve: &mut ReferenceResolver<'_>,
+) -> Result<Value, LoadError> {
     Inliner { resolve, audience, chain: Vec::new(), names: BTreeSet::new(), text: 0, scopes: 0 }.document(&root)
 }
 
 struct Inliner<'r, 'a> {
-    resolve: &'r mut Resolve<'a>,
+    resolve: &'r mut ReferenceResolver<'a>,
     audience: Audience,
     /// The open documents, from the root.
     chain: Vec<Rc<Document>>,

@@ -18,7 +18,7 @@ use super::files::{file_path, file_url};
 #[cfg(feature = "http")]
 use super::http::fetch;
 use super::inline::{Audience, Document, inline};
-use super::remote::{self, Fetched, TrustedHosts};
+use super::remote::{self, FetchedDocument, TrustedHosts};
 use super::{Context, Reference};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -51,7 +51,7 @@ pub struct Loader {
     /// The documents that were read, by the URL that named them.
     documents: RefCell<HashMap<Url, Rc<Document>>>,
     /// The documents fetched for the context being loaded.
-    fetched: RefCell<Vec<(Url, Fetched)>>,
+    fetched: RefCell<Vec<(Url, FetchedDocument)>>,
 }
 
 impl Default for Loader {
@@ -290,7 +290,7 @@ impl Loader {
         if let Some(document) = self.known(url) {
             return Ok(document);
         }
-        let read = |answer: &Fetched| parse(url.to_string(), answer.location.clone(), &answer.body);
+        let read = |answer: &FetchedDocument| parse(url.to_string(), answer.location.clone(), &answer.body);
         if let Some(document) = self.cache.get(url, self.offline).and_then(|copy| read(&copy).ok()) {
             return Ok(self.keep(url, document));
         }
@@ -305,7 +305,7 @@ impl Loader {
 }
 
 #[cfg(not(feature = "http"))]
-fn fetch(url: &Url, _: Duration, _: TrustedHosts) -> Result<Fetched, LoadError> {
+fn fetch(url: &Url, _: Duration, _: TrustedHosts) -> Result<FetchedDocument, LoadError> {
     Err(LoadError::NoHttp(url.to_string()))
 }
 

@@ -9,7 +9,7 @@ use super::error::LoadError;
 
 /// A document as received.
 #[derive(Debug, Clone)]
-pub(super) struct Fetched {
+pub(super) struct FetchedDocument {
     /// The URL that answered, after redirects: the base of relative references.
     pub(super) location: Url,
     /// The body, at most [`MAX_DOCUMENT`](super::error::MAX_DOCUMENT) bytes.

@@ -28,7 +28,7 @@ pub(crate) struct Outline<'a> {
 
 /// The place of a value in the text, or of whitespace before the value.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct OutlinePlace {
     at: usize,
     /// The number of arrays and objects around the value.
     level: usize,
@@ -113,8 +113,8 @@ impl<'a> Outline<'a> {
     }
 
     /// The outermost value.
-    pub fn root(&self) -> Place {
-        Place { at: 0, level: 0 }
+    pub fn root(&self) -> OutlinePlace {
+        OutlinePlace { at: 0, level: 0 }
     }
 
     /// Returns the texts of the elements of the outermost value, if it is an array.
@@ -136,7 +136,7 @@ impl<'a> Outline<'a> {
 
     /// Returns the members of an object in the order of RFC 8785, keeping the last member of each name; true if a name
     /// occurs twice; and the offset where the object ends.
-    pub fn members(&self, object: Place) -> (Vec<OutlineMember>, bool, usize) {
+    pub fn members(&self, object: OutlinePlace) -> (Vec<OutlineMember>, bool, usize) {
         let mut cursor = Cursor::new(self.text, object.at);
         let (mut members, mut plain) = (Vec::new(), true);
         let mut more = cursor.take(b'{').is_some() && cursor.take(b'}').is_none();
@@ -175,15 +175,15 @@ impl<'a> Outline<'a> {
     }
 
     /// Returns the place of the value of a member of `object`.
-    pub fn value(&self, object: Place, member: OutlineMember) -> Place {
+    pub fn value(&self, object: OutlinePlace, member: OutlineMember) -> OutlinePlace {
         let mut cursor = Cursor::new(self.text, member.at());
         let _ = cursor.string();
         cursor.take(b':');
-        Place { at: cursor.at(), level: object.level + 1 }
+        OutlinePlace { at: cursor.at(), level: object.level + 1 }
     }
 
     /// Returns a value without the content of arrays and objects.
-    pub fn hollow(&self, place: Place) -> Value<'a> {
+    pub fn hollow(&self, place: OutlinePlace) -> Value<'a> {
         let (mut cursor, evidence) = (Cursor::new(self.text, place.at), Evidence::default());
         match cursor.peek() {
             Some(b'[') => Value::Array(Array { items: Vec::new(), raw: "", evidence }),
@@ -249,7 +249,7 @@ impl<'o, 'a> OutlineWriter<'o, 'a> {
     }
 
     /// Appends a value, and returns the offset where it ends.
-    pub fn value(&mut self, place: Place, out: &mut String) -> usize {
+    pub fn value(&mut self, place: OutlinePlace, out: &mut String) -> usize {
         let mut cursor = Cursor::new(self.outline.text, place.at);
         match cursor.peek() {
             Some(b'{') => {
@@ -263,7 +263,7 @@ impl<'o, 'a> OutlineWriter<'o, 'a> {
                 out.push('[');
                 let mut more = cursor.take(b']').is_none();
                 while more {
-                    let end = self.value(Place { at: cursor.at(), level: place.level + 1 }, out);
+                    let end = self.value(OutlinePlace { at: cursor.at(), level: place.level + 1 }, out);
                     cursor = Cursor::new(self.outline.text, end);
                     more = cursor.another(b']') == Some(true);
                     if more {
@@ -284,7 +284,7 @@ impl<'o, 'a> OutlineWriter<'o, 'a> {
     }
 
     /// Appends an object with the given `members` of `object`.
-    pub fn object(&mut self, object: Place, members: &[OutlineMember], out: &mut String) {
+    pub fn object(&mut self, object: OutlinePlace, members: &[OutlineMember], out: &mut String) {
         out.push('{');
         for (index, member) in members.iter().enumerate() {
             if index > 0 {

@@ -25,12 +25,12 @@ use self::chunk::{Chunk, ChunkSource};
 pub use self::error::ConvertError;
 pub use self::options::Options;
 use self::order::InOrder;
-pub(crate) use self::worker::Paired;
-use self::worker::{WorkShared, Worker, WorkerSink, WorkerTarget, Written};
+pub(crate) use self::worker::PairingState;
+use self::worker::{ConvertWorker, WorkShared, WorkerSink, WorkerTarget, WrittenOutput};
 use crate::diagnostic::Finding;
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, MapTally, Mapper};
-use crate::protocol::{self, Protocol, Told};
+use crate::protocol::{self, Protocol, StatementSelection};
 use crate::record::{OwnEntries, Reader};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkKind};
@@ -158,7 +158,7 @@ impl Converter {
         let options = &self.options.reader;
         let reader = match read {
             InputEntries::Read(read) => {
-                let read: Box<dyn Read + Send + '_> = Box::new(Counted { read, taken: &taken });
+                let read: Box<dyn Read + Send + '_> = Box::new(CountedRead { read, taken: &taken });
                 Reader::new(read, options)
             }
             InputEntries::Own(entries) => Reader::of(entries),
@@ -180,7 +180,7 @@ impl Converter {
     }
 
     /// Returns what to compute of the protocols for a selection of triples.
-    fn told(&self, selection: Option<&Selection>) -> Told {
+    fn told(&self, selection: Option<&Selection>) -> StatementSelection {
         let wants = |selection: &Selection, term| {
             // Protocols do not repeat what messages and their errors state.
             let of_others = |property, object: Option<&str>| match self.mapper.payloads_stay_opaque() {
@@ -203,7 +203,12 @@ impl Converter {
         let properties = selection.filter(|selection| !selection.wants(rdf::TYPE, Some(rpcg::FAILURE.as_str())));
         let properties = properties.and_then(Selection::predicates);
         let payloads = properties.is_none_or(|mut all| all.any(|property| !WITHOUT_PAYLOADS.contains(&property)));
-        Told { protocol, errors_alone: alone(rpcg::ERROR_KIND), cancels_alone: alone(rpcg::CANCELS), payloads }
+        StatementSelection {
+            protocol,
+            errors_alone: alone(rpcg::ERROR_KIND),
+            cancels_alone: alone(rpcg::CANCELS),
+            payloads,
+        }
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -223,7 +228,7 @@ impl Converter {
     /// Writes an input to a sink, with a worker for each target that the sink gave out.
     fn work(
         &self,
-        (input, told): (OpenInput<'_>, Told),
+        (input, told): (OpenInput<'_>, StatementSelection),
         (first, further): (Box<dyn WorkerTarget>, Vec<Box<dyn WorkerTarget>>),
         sink: &mut dyn WorkerSink,
         report: &mut (dyn FnMut(Finding) + Send),
@@ -238,10 +243,10 @@ impl Converter {
             taken: input.taken,
             stopped: AtomicBool::new(false),
             panicked: AtomicBool::new(false),
-            paired: InOrder::new(Paired::new(input.summary)),
-            written: InOrder::new(Written { sink, report, triples: 0, tally: MapTally::default(), error: None }),
+            paired: InOrder::new(PairingState::new(input.summary)),
+            written: InOrder::new(WrittenOutput { sink, report, triples: 0, tally: MapTally::default(), error: None }),
         };
-        let mut worker = Worker::new(&shared, first);
+        let mut worker = ConvertWorker::new(&shared, first);
         let mut chunk = Chunk::default();
         // An input that fits in one chunk is done before another thread would have started.
         if worker.step(&mut chunk) {
@@ -251,7 +256,7 @@ impl Converter {
                     // If a thread cannot start, the others do the work.
                     let _ = thread::Builder::new()
                         .stack_size(STACK)
-                        .spawn_scoped(scope, move || Worker::new(shared, rendered).work());
+                        .spawn_scoped(scope, move || ConvertWorker::new(shared, rendered).work());
                 }
                 while worker.step(&mut chunk) {}
             });
@@ -275,12 +280,12 @@ struct OpenInput<'i> {
 }
 
 /// Counts the bytes read from an input, before decompression.
-struct Counted<'c, R> {
+struct CountedRead<'c, R> {
     read: R,
     taken: &'c AtomicU64,
 }
 
-impl<R: Read> Read for Counted<'_, R> {
+impl<R: Read> Read for CountedRead<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.read.read(buffer)?;
         self.taken.fetch_add(length as u64, Ordering::Relaxed);
@@ -301,7 +306,8 @@ mod tests {
         let converter = Converter::new(mapper, Options::default());
         let told = |text: &str| {
             let text = format!("SELECT * {{ {text} }}");
-            let Told { protocol, errors_alone, .. } = converter.told(Some(Query::parse(&text, None).unwrap().needs()));
+            let StatementSelection { protocol, errors_alone, .. } =
+                converter.told(Some(Query::parse(&text, None).unwrap().needs()));
             (protocol, errors_alone)
         };
         for text in [

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use oxiri::{Iri, IriRef};
 
-use super::data::{DataWriter, Tally};
+use super::data::{DataWriter, MemberTally};
 use super::loss::{Loss, Losses};
 use super::reference::ReferenceError;
 use super::shape::Shape;
@@ -14,14 +14,14 @@ use super::walk::{BlockTerm, MessageWalk, NodeWriter as _};
 use crate::context;
 use crate::json::Value;
 use crate::message::{Content, ErrorMember, Id, Message, Payload, Single};
-use crate::session::triples::{Blank, NodeRef, Triples};
+use crate::session::triples::{BlankName, NodeRef, TripleSink};
 use crate::vocab::jrpc;
 
 /// Appends a message's document, after a comma unless it is the first.
 pub(super) fn write(
     value: &Value<'_>,
     shape: &Rc<Shape>,
-    blanks: Blank,
+    blanks: BlankName,
     out: &mut String,
     losses: &mut Losses,
 ) -> Result<(), ReferenceError> {
@@ -39,7 +39,7 @@ pub(super) fn write(
         out.push(',');
     }
     out.push('{');
-    let mut tally = Tally::default();
+    let mut tally = MemberTally::default();
     let result = DataWriter { out: Some(out), tally: &mut tally, blanks }.members(shape, &object.members);
     losses.merge(&tally.losses);
     out.push('}');
@@ -47,12 +47,12 @@ pub(super) fn write(
 }
 
 /// The fast path: messages whose members the context all maps unchanged.
-pub(super) struct Plain {
+pub(super) struct PlainMessages {
     /// The IRI prefix for an id that is a single path segment, if the base has one.
     folder: Option<String>,
 }
 
-impl Plain {
+impl PlainMessages {
     /// Creates the fast path. Ids resolve against `iri` if it is in the context, and otherwise against the building
     /// block's own base.
     pub fn new(in_context: bool, iri: &str) -> Self {
@@ -71,10 +71,10 @@ impl Plain {
     pub fn push(
         &self,
         content: &Content<'_>,
-        mut blank: Blank,
-        triples: &mut impl Triples,
+        mut blank: BlankName,
+        triples: &mut impl TripleSink,
         buffer: &mut String,
-    ) -> Option<Blank> {
+    ) -> Option<BlankName> {
         let Content::Single(Single::Message(message)) = content else { return None };
         let id = self.id(message)?;
         let error = match &message.error {

@@ -5,21 +5,21 @@ use std::rc::Rc;
 
 use super::loss::{Loss, Losses};
 use super::reference::ReferenceError;
-use super::shape::{MappedTerm, Shape, Strings, Takes, Term};
+use super::shape::{AcceptedValues, MappedTerm, MemberMeaning, Shape, Strings};
 use crate::json::{self, Canonical, Number, Numbers, Object, Value};
 use crate::message::{Member, is_keyword_like};
-use crate::session::triples::Blank;
+use crate::session::triples::BlankName;
 use crate::vocab::rdf;
 
 /// The result of examining members.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(super) struct MemberTally {
     pub losses: Losses,
     /// The reason why only the reference path can produce their triples, if so.
     pub uncovered: Option<&'static str>,
 }
 
-impl Tally {
+impl MemberTally {
     pub fn uncovered(&mut self, reason: &'static str) {
         self.uncovered.get_or_insert(reason);
     }
@@ -34,9 +34,9 @@ impl Tally {
 pub(super) struct DataWriter<'w> {
     /// `None` if only the tally is wanted.
     pub out: Option<&'w mut String>,
-    pub tally: &'w mut Tally,
+    pub tally: &'w mut MemberTally,
     /// Prefix that distinguishes the blank nodes of this record from those of other records.
-    pub blanks: Blank,
+    pub blanks: BlankName,
 }
 
 /// The place of a value.
@@ -45,8 +45,8 @@ struct ValuePlace<'s> {
     /// The shape that its term belongs to.
     shape: &'s Shape,
     term: &'s MappedTerm,
-    takes: Takes,
-    keyed: Option<Takes>,
+    takes: AcceptedValues,
+    keyed: Option<AcceptedValues>,
     /// True if the value is the list itself, or its only item.
     list: bool,
 }
@@ -68,14 +68,14 @@ impl DataWriter<'_> {
     pub fn member(&mut self, shape: &Rc<Shape>, name: &str, value: &Value<'_>) -> Result<(), ReferenceError> {
         let start = self.out.as_ref().map_or(0, |out| out.len());
         match &*shape.term(name)? {
-            Term::Unmapped => self.tally.losses.add(Loss::UnmappedMember),
-            Term::Json(property) => {
+            MemberMeaning::Unmapped => self.tally.losses.add(Loss::UnmappedMember),
+            MemberMeaning::Json(property) => {
                 let property = property.as_ref().map(|property| property.as_str());
                 if self.json(name, property, value, shape.rules().numbers).is_none() {
                     self.truncate(start);
                 }
             }
-            Term::Mapped(term) => {
+            MemberMeaning::Mapped(term) => {
                 term.uncovered.into_iter().for_each(|reason| self.tally.uncovered(reason));
                 if self.out.is_none() && self.tally.uncovered.is_some() {
                     return Ok(()); // the member will be written, and examined again then
@@ -137,10 +137,10 @@ impl DataWriter<'_> {
         let takes = place.takes;
         let taken = match value {
             Value::Null => true,
-            Value::Array(_) => takes != Takes::OneString,
-            Value::Object(_) => !matches!(takes, Takes::Strings | Takes::OneString),
-            Value::String(_) => takes != Takes::Nodes || place.term.iris,
-            Value::Number(_) | Value::Bool(_) => takes == Takes::Anything,
+            Value::Array(_) => takes != AcceptedValues::OneString,
+            Value::Object(_) => !matches!(takes, AcceptedValues::Strings | AcceptedValues::OneString),
+            Value::String(_) => takes != AcceptedValues::Nodes || place.term.iris,
+            Value::Number(_) | Value::Bool(_) => takes == AcceptedValues::Anything,
         };
         if !taken {
             return Ok(self.null(Some(Loss::NotTaken)));
@@ -165,7 +165,7 @@ impl DataWriter<'_> {
 
     fn array(&mut self, place: ValuePlace<'_>, items: &[Value<'_>]) -> Result<(), ReferenceError> {
         // An array under a map container is not a map; its items are ordinary values.
-        let takes = if place.takes == Takes::Strings { Takes::OneString } else { place.takes };
+        let takes = if place.takes == AcceptedValues::Strings { AcceptedValues::OneString } else { place.takes };
         let below = ValuePlace { takes, keyed: None, list: false, ..place };
         self.raw("[");
         for (index, item) in items.iter().enumerate() {
@@ -186,7 +186,7 @@ impl DataWriter<'_> {
         match place.keyed {
             None => self.members(&place.term.below, &object.members)?,
             Some(keyed) => {
-                let takes = if place.takes == Takes::Anything { keyed } else { place.takes };
+                let takes = if place.takes == AcceptedValues::Anything { keyed } else { place.takes };
                 let below = ValuePlace { takes, keyed: None, ..place };
                 for (name, value) in &object.members {
                     match name.as_str() {

@@ -6,18 +6,18 @@ use std::rc::Rc;
 
 use oxrdf::vocab::xsd;
 
-use super::data::{DataWriter, Tally};
+use super::data::{DataWriter, MemberTally};
 use super::loss::{Loss, Losses};
 use super::reference::ReferenceError;
-use super::shape::{Shape, Term};
+use super::shape::{MemberMeaning, Shape};
 use crate::context::Context;
 use crate::json::{Number, Object, Text, Value};
 use crate::message::{ErrorMember, ErrorObject, Member, Message, is_keyword_like};
-use crate::session::triples::Blank;
+use crate::session::triples::BlankName;
 use crate::vocab::jrpc;
 
 /// Further contexts, and the shape of a message's members under them.
-pub(super) struct Further {
+pub(super) struct FurtherContexts {
     root: Rc<Shape>,
     terms: FurtherTerms,
 }
@@ -38,7 +38,7 @@ impl FurtherTerms {
     }
 }
 
-impl Further {
+impl FurtherContexts {
     pub fn new(root: Rc<Shape>, terms: FurtherTerms) -> Self {
         Self { root, terms }
     }
@@ -53,7 +53,7 @@ impl Further {
 }
 
 /// A value of the message, or a value built from a part of it.
-type Held<'e> = Cow<'e, Value<'e>>;
+type HeldValue<'e> = Cow<'e, Value<'e>>;
 
 /// The members to write of a message or an error.
 #[derive(Default)]
@@ -63,7 +63,7 @@ pub(super) struct MembersPlan<'e> {
     /// The members that the built-in contexts still map, but without a term: written under the property's IRI.
     termless: Vec<&'static str>,
     /// The mapped members with their terms, for triples.
-    pub values: Vec<(Rc<Term>, Held<'e>)>,
+    pub values: Vec<(Rc<MemberMeaning>, HeldValue<'e>)>,
     /// The same members as JSON-LD text, with commas between them.
     pub text: String,
     /// The members for `rpcg:extraMembers`.
@@ -77,7 +77,7 @@ pub(super) struct MessagePlan<'e> {
     pub error: MembersPlan<'e>,
     /// True if a further context redefines `error`, and maps the error too; the error's node then stands by itself.
     pub error_apart: bool,
-    pub tally: Tally,
+    pub tally: MemberTally,
 }
 
 impl MembersPlan<'_> {
@@ -90,14 +90,14 @@ impl MembersPlan<'_> {
 impl<'e> MessagePlan<'e> {
     /// Plans the members of a message: as JSON-LD text if `written`, otherwise as values.
     pub fn new(
-        further: &Further,
+        further: &FurtherContexts,
         message: &'e Message<'e>,
-        blanks: Blank,
+        blanks: BlankName,
         written: bool,
     ) -> Result<Self, ReferenceError> {
         let mut plan = Self::default();
         let root = &further.root;
-        let scope = &mut Scope { further, shape: root, blanks, written, tally: &mut plan.tally };
+        let scope = &mut MemberScope { further, shape: root, blanks, written, tally: &mut plan.tally };
         for (name, property, text) in
             [("jsonrpc", jrpc::VERSION, &message.version), ("method", jrpc::HAS_METHOD, &message.method)]
         {
@@ -128,7 +128,7 @@ impl<'e> MessagePlan<'e> {
                 plan.error_apart = true;
             }
             if let ErrorMember::Object(error) = error {
-                let scope = &mut Scope { shape: below.unwrap_or(root), tally: scope.tally, ..*scope };
+                let scope = &mut MemberScope { shape: below.unwrap_or(root), tally: scope.tally, ..*scope };
                 plan.error.error(scope, error)?;
             }
         }
@@ -143,21 +143,21 @@ impl<'e> MessagePlan<'e> {
 }
 
 /// The place of the members being planned.
-struct Scope<'p> {
-    further: &'p Further,
+struct MemberScope<'p> {
+    further: &'p FurtherContexts,
     shape: &'p Rc<Shape>,
-    blanks: Blank,
+    blanks: BlankName,
     written: bool,
-    tally: &'p mut Tally,
+    tally: &'p mut MemberTally,
 }
 
 impl<'e> MembersPlan<'e> {
     /// Plans the members of an error. Each keeps its meaning in the building block unless a further context redefines
     /// it.
-    fn error(&mut self, scope: &mut Scope<'_>, error: &'e ErrorObject<'e>) -> Result<(), ReferenceError> {
-        let code = |term: &Term| term.is_typed(jrpc::HAS_ERROR_CODE, xsd::INTEGER);
-        let message = |term: &Term| term.is_typed(jrpc::HAS_ERROR_MESSAGE, xsd::STRING);
-        let data = |term: &Term| term.is_json(jrpc::HAS_ERROR_DATA);
+    fn error(&mut self, scope: &mut MemberScope<'_>, error: &'e ErrorObject<'e>) -> Result<(), ReferenceError> {
+        let code = |term: &MemberMeaning| term.is_typed(jrpc::HAS_ERROR_CODE, xsd::INTEGER);
+        let message = |term: &MemberMeaning| term.is_typed(jrpc::HAS_ERROR_MESSAGE, xsd::STRING);
+        let data = |term: &MemberMeaning| term.is_json(jrpc::HAS_ERROR_DATA);
         if let Some(digits) = error.code.as_deref()
             && self.has_changed(scope, "code", code)?
         {
@@ -178,19 +178,24 @@ impl<'e> MembersPlan<'e> {
 
     fn has_changed(
         &mut self,
-        scope: &Scope<'_>,
+        scope: &MemberScope<'_>,
         name: &'static str,
-        is_same: impl Fn(&Term) -> bool,
+        is_same: impl Fn(&MemberMeaning) -> bool,
     ) -> Result<bool, ReferenceError> {
         let term = scope.shape.term(name)?;
-        let unmapped = matches!(*term, Term::Unmapped);
+        let unmapped = matches!(*term, MemberMeaning::Unmapped);
         if unmapped {
             self.termless.push(name);
         }
         Ok(!unmapped && !is_same(&term))
     }
 
-    fn take(&mut self, scope: &mut Scope<'_>, name: &'static str, value: Held<'e>) -> Result<(), ReferenceError> {
+    fn take(
+        &mut self,
+        scope: &mut MemberScope<'_>,
+        name: &'static str,
+        value: HeldValue<'e>,
+    ) -> Result<(), ReferenceError> {
         self.taken.push(name);
         self.map(scope, Text::Unicode(Cow::Borrowed(name)), name, value)
     }
@@ -199,12 +204,12 @@ impl<'e> MembersPlan<'e> {
     /// mapped.
     fn map(
         &mut self,
-        scope: &mut Scope<'_>,
+        scope: &mut MemberScope<'_>,
         text: Text<'e>,
         name: &str,
-        value: Held<'e>,
+        value: HeldValue<'e>,
     ) -> Result<(), ReferenceError> {
-        let mut tally = Tally::default();
+        let mut tally = MemberTally::default();
         let out = scope.written.then_some(&mut self.text);
         DataWriter { out, tally: &mut tally, blanks: scope.blanks }.member(scope.shape, name, &value)?;
         if tally.losses != Losses::default() || leaves_nothing(&value) {
@@ -217,7 +222,7 @@ impl<'e> MembersPlan<'e> {
         Ok(())
     }
 
-    fn extra_members(&mut self, scope: &mut Scope<'_>, extra: &'e [Member<'e>]) -> Result<(), ReferenceError> {
+    fn extra_members(&mut self, scope: &mut MemberScope<'_>, extra: &'e [Member<'e>]) -> Result<(), ReferenceError> {
         for (name, value) in extra {
             match name.as_str() {
                 Some(term) if scope.further.takes(term) => {
@@ -230,7 +235,7 @@ impl<'e> MembersPlan<'e> {
     }
 }
 
-fn string(text: &str) -> Held<'_> {
+fn string(text: &str) -> HeldValue<'_> {
     Cow::Owned(Value::String(Text::Unicode(Cow::Borrowed(text))))
 }
 

@@ -18,11 +18,11 @@ use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Te
 use super::loss::{Loss, Losses};
 use super::number::NumberLiteral;
 use crate::json::{self, Numbers};
-use crate::session::triples::Blank;
+use crate::session::triples::BlankName;
 use crate::vocab;
 
 /// A processed context.
-pub(crate) type Active = json_ld::Context<IriBuf, BlankIdBuf>;
+pub(crate) type ActiveContext = json_ld::Context<IriBuf, BlankIdBuf>;
 
 /// Errors in a context or a document of JSON-LD.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,7 @@ pub enum ReferenceError {
 
 /// The processed contexts.
 pub(super) struct ContextExpander {
-    active: Active,
+    active: ActiveContext,
     numbers: Numbers,
 }
 
@@ -65,11 +65,11 @@ impl ContextExpander {
             json_ld::syntax::Value::parse_str(&text).map_err(|error| ReferenceError::Context(error.to_string()))?;
         let context = <json_ld::syntax::context::Context as json_ld::syntax::TryFromJson>::try_from_json(value)
             .map_err(|error| ReferenceError::Context(error.to_string()))?;
-        let active = process_with(&context, &Active::new(base.transpose()?), Default::default())?;
+        let active = process_with(&context, &ActiveContext::new(base.transpose()?), Default::default())?;
         Ok(Self { active, numbers })
     }
 
-    pub fn active(&self) -> &Active {
+    pub fn active(&self) -> &ActiveContext {
         &self.active
     }
 
@@ -78,7 +78,7 @@ impl ContextExpander {
         &self,
         document: &str,
         graph: &GraphName,
-        blanks: &mut Blank,
+        blanks: &mut BlankName,
         losses: &mut Losses,
         quads: &mut Vec<Quad>,
     ) -> Result<(), ReferenceError> {
@@ -118,7 +118,7 @@ pub(crate) fn document_to_rdf(
     let conversion = Conversion { numbers: Numbers::Rfc8785, direction: options.rdf_direction };
     let expanded = futures::executor::block_on(JsonLdProcessor::expand_full(document, &mut (), loader, options, ()))?;
     let mut quads = Vec::new();
-    let (mut blanks, mut losses) = (Blank { input: 0, record: 0, index: 0 }, Losses::default());
+    let (mut blanks, mut losses) = (BlankName { input: 0, record: 0, index: 0 }, Losses::default());
     conversion.quads(&expanded, &GraphName::DefaultGraph, &mut blanks, &mut losses, &mut quads);
     Ok((quads, losses))
 }
@@ -126,9 +126,9 @@ pub(crate) fn document_to_rdf(
 /// Processes a local context on top of an active one.
 pub(crate) fn process_with(
     context: &json_ld::syntax::context::Context,
-    active: &Active,
+    active: &ActiveContext,
     options: json_ld::context_processing::Options,
-) -> Result<Active, ReferenceError> {
+) -> Result<ActiveContext, ReferenceError> {
     let base = active.base_iri().cloned();
     let processed =
         futures::executor::block_on(context.process_full(&mut (), active, &json_ld::NoLoader, base, options, ()))
@@ -150,7 +150,7 @@ impl Conversion {
         self,
         document: &ExpandedDocument<IriBuf, BlankIdBuf>,
         graph: &GraphName,
-        blanks: &mut Blank,
+        blanks: &mut BlankName,
         losses: &mut Losses,
         quads: &mut Vec<Quad>,
     ) {
@@ -172,7 +172,7 @@ impl Conversion {
 /// Writes quads. A graph that is `None` has a name that is not an IRI, and its triples are not written.
 struct QuadWriter<'a> {
     conversion: Conversion,
-    blanks: &'a mut Blank,
+    blanks: &'a mut BlankName,
     /// The blank nodes that the document itself names.
     named: HashMap<String, BlankNode>,
     /// The order of nodes in the document, so that each can be written in one piece.

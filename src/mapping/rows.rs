@@ -10,12 +10,12 @@ use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::json::Numbers;
 use crate::json::sha256;
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Problem};
-use crate::protocol::{Said, Statement, literal_of};
+use crate::protocol::{Statement, StatementObject, literal_of};
 use crate::record::{Time, known_method};
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, FailureKind, Name, Node, SessionEnd, asked_id, session_reference};
 use crate::sink::parquet::schema::{messages, problems, sessions};
-use crate::sink::parquet::{InExchange, RecordRows};
+use crate::sink::parquet::{ExchangeRole, RecordRows};
 use crate::sink::units::{scaled, since_1970};
 use crate::vocab::{jrpc, rpcg};
 
@@ -101,9 +101,9 @@ impl RecordRows {
         }
         self.messages.end_row();
         self.exchanges.push(match (annotated.kind(), annotated.responds_to, annotated.id_node()) {
-            (_, Some(request), _) => InExchange::Answers(request),
-            (Some(Kind::Request), _, Some(_)) => InExchange::Asks(annotated.name),
-            _ => InExchange::Apart,
+            (_, Some(request), _) => ExchangeRole::Answers(request),
+            (Some(Kind::Request), _, Some(_)) => ExchangeRole::Asks(annotated.name),
+            _ => ExchangeRole::Apart,
         });
         annotated.problems.iter().for_each(|problem| self.problem(session, &name, problem));
         if let Some(older) = annotated.superseded {
@@ -148,7 +148,8 @@ impl RecordRows {
             self.iri(messages::ERROR_IRI, &NodeRef::Error(annotated.name).to_string());
             let said =
                 statements.iter().find(|said| said.property == rpcg::ERROR_KIND).map(|statement| &statement.said);
-            let kind = if let Some(Said::Node(NodeRef::Iri(iri))) = said { iri.rsplit('#').next() } else { None };
+            let kind =
+                if let Some(StatementObject::Node(NodeRef::Iri(iri))) = said { iri.rsplit('#').next() } else { None };
             self.error(error, kind);
         }
         super::terms::class(message.kind)

@@ -14,7 +14,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef};
 
 use super::number::NumberLiteral;
-use super::reference::{Active, ReferenceError, process_with};
+use super::reference::{ActiveContext, ReferenceError, process_with};
 use crate::json::Numbers;
 
 /// The maximum number of cached names that the context does not define: a log may hold any number.
@@ -22,7 +22,7 @@ const MAX_TERMS: usize = 4_096;
 
 /// The rules of a mapping under any context.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct MappingRules {
     pub numbers: Numbers,
     /// True if a member that looks like an IRI is a property, as JSON-LD specifies. Otherwise it is data.
     pub iri_members: bool,
@@ -30,15 +30,15 @@ pub(super) struct Rules {
 
 /// An active context, with a cache of its terms.
 pub(super) struct Shape {
-    active: Active,
-    rules: Rules,
-    terms: RefCell<HashMap<String, Rc<Term>>>,
+    active: ActiveContext,
+    rules: MappingRules,
+    terms: RefCell<HashMap<String, Rc<MemberMeaning>>>,
     /// The shape that applies below, if this context does not propagate.
     outer: Option<Rc<Shape>>,
 }
 
 /// The meaning of a member under a context.
-pub(super) enum Term {
+pub(super) enum MemberMeaning {
     /// Data that no context maps.
     Unmapped,
     /// A JSON literal, with the property if it can be written without the term.
@@ -62,11 +62,11 @@ pub(super) struct MappedTerm {
     pub datatype: Option<NamedNode>,
     /// The values that the map takes, if the object below is a map (`@container`: `@index`, `@language`, `@id`,
     /// `@type`): its keys are then not members.
-    pub keyed: Option<Takes>,
+    pub keyed: Option<AcceptedValues>,
     /// True if the keys of the map stand for IRIs (`@id`, `@type`).
     pub iri_keys: bool,
     /// The values that JSON-LD takes here.
-    pub takes: Takes,
+    pub takes: AcceptedValues,
     /// The reason why only the reference path can produce its triples, if so.
     pub uncovered: Option<&'static str>,
 }
@@ -81,7 +81,7 @@ pub(super) enum Strings {
 
 /// The values that JSON-LD takes at a place. It refuses a document with any other value, so those are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum AcceptedValues {
     Anything,
     /// In maps by language: strings, or arrays of strings.
     Strings,
@@ -92,7 +92,7 @@ pub(super) enum Takes {
 }
 
 impl Shape {
-    pub fn new(active: Active, rules: Rules) -> Rc<Self> {
+    pub fn new(active: ActiveContext, rules: MappingRules) -> Rc<Self> {
         Rc::new(Self { active, rules, terms: RefCell::default(), outer: None })
     }
 
@@ -100,22 +100,22 @@ impl Shape {
     pub fn forget(&self) {
         let terms = self.terms.take();
         for term in terms.values() {
-            if let Term::Mapped(mapped) = &**term {
+            if let MemberMeaning::Mapped(mapped) = &**term {
                 mapped.below.forget();
             }
         }
     }
 
-    pub fn active(&self) -> &Active {
+    pub fn active(&self) -> &ActiveContext {
         &self.active
     }
 
-    pub fn rules(&self) -> Rules {
+    pub fn rules(&self) -> MappingRules {
         self.rules
     }
 
     /// Returns the meaning of the member `name`, which does not look like a keyword.
-    pub fn term(self: &Rc<Self>, name: &str) -> Result<Rc<Term>, ReferenceError> {
+    pub fn term(self: &Rc<Self>, name: &str) -> Result<Rc<MemberMeaning>, ReferenceError> {
         if let Some(known) = self.terms.borrow().get(name) {
             return Ok(known.clone());
         }
@@ -145,7 +145,7 @@ impl Shape {
         Ok(Rc::new(Self { active, rules: self.rules, terms: RefCell::default(), outer }))
     }
 
-    fn by_vocabulary(self: &Rc<Self>, name: &str) -> Term {
+    fn by_vocabulary(self: &Rc<Self>, name: &str) -> MemberMeaning {
         let property = match self.active.vocabulary() {
             Some(json_ld::Term::Id(Id::Valid(ValidId::Iri(vocabulary)))) if !name.contains(':') => {
                 NamedNode::new(format!("{vocabulary}{name}")).ok()
@@ -153,9 +153,9 @@ impl Shape {
             _ => None,
         };
         if property.is_none() && !(self.rules.iri_members && name.contains(':')) {
-            return Term::Unmapped;
+            return MemberMeaning::Unmapped;
         }
-        Term::Mapped(Rc::new(MappedTerm {
+        MemberMeaning::Mapped(Rc::new(MappedTerm {
             below: self.below(),
             uncovered: self.uncovered().or_else(|| property.is_none().then_some("a member that is an IRI")),
             property,
@@ -165,29 +165,29 @@ impl Shape {
             datatype: None,
             keyed: None,
             iri_keys: false,
-            takes: Takes::Anything,
+            takes: AcceptedValues::Anything,
         }))
     }
 
     fn defined(
         self: &Rc<Self>,
         definition: TermDefinitionRef<'_, json_ld::IriBuf, json_ld::BlankIdBuf>,
-    ) -> Result<Term, ReferenceError> {
+    ) -> Result<MemberMeaning, ReferenceError> {
         let property = match definition.value() {
             Some(json_ld::Term::Id(Id::Valid(ValidId::Iri(iri)))) => NamedNode::new(iri.as_str()).ok(),
             Some(json_ld::Term::Id(_) | json_ld::Term::Keyword(_)) => None,
-            Some(json_ld::Term::Null) | None => return Ok(Term::Unmapped),
+            Some(json_ld::Term::Null) | None => return Ok(MemberMeaning::Unmapped),
         };
         let container = definition.container();
         let reverse = definition.reverse_property();
         if matches!(definition.typ(), Some(Type::Json)) {
             let plain = matches!(container, Container::None | Container::Set) && !reverse;
-            return Ok(Term::Json(property.filter(|_| plain)));
+            return Ok(MemberMeaning::Json(property.filter(|_| plain)));
         }
         let (keyed, iri_keys) = keys(container, definition.index().is_some());
         // A map by id or type would turn the log's member names into IRIs, and types would choose contexts.
         if iri_keys && !self.rules.iri_members {
-            return Ok(Term::Unmapped);
+            return Ok(MemberMeaning::Unmapped);
         }
         let below = match definition.context() {
             Some(context) => self.scoped(context)?,
@@ -211,7 +211,7 @@ impl Shape {
                 None
             }
         });
-        Ok(Term::Mapped(Rc::new(MappedTerm {
+        Ok(MemberMeaning::Mapped(Rc::new(MappedTerm {
             below,
             property,
             list: container == Container::List,
@@ -220,7 +220,7 @@ impl Shape {
             datatype,
             keyed,
             iri_keys,
-            takes: if reverse { Takes::Nodes } else { Takes::Anything },
+            takes: if reverse { AcceptedValues::Nodes } else { AcceptedValues::Anything },
             uncovered,
         })))
     }
@@ -247,20 +247,20 @@ impl Shape {
 }
 
 /// Returns the values of a map, if the container is one, and true if its keys stand for IRIs.
-fn keys(container: Container, by_property: bool) -> (Option<Takes>, bool) {
+fn keys(container: Container, by_property: bool) -> (Option<AcceptedValues>, bool) {
     match container {
         Container::None | Container::List | Container::Set | Container::Graph | Container::GraphSet => (None, false),
-        Container::Language | Container::LanguageSet => (Some(Takes::Strings), false),
-        Container::Id | Container::IdSet | Container::Type | Container::SetType => (Some(Takes::Nodes), true),
-        Container::GraphId | Container::GraphIdSet => (Some(Takes::Anything), true),
-        Container::Index | Container::IndexSet if by_property => (Some(Takes::Nodes), false),
+        Container::Language | Container::LanguageSet => (Some(AcceptedValues::Strings), false),
+        Container::Id | Container::IdSet | Container::Type | Container::SetType => (Some(AcceptedValues::Nodes), true),
+        Container::GraphId | Container::GraphIdSet => (Some(AcceptedValues::Anything), true),
+        Container::Index | Container::IndexSet if by_property => (Some(AcceptedValues::Nodes), false),
         Container::Index | Container::IndexSet | Container::GraphIndex | Container::GraphIndexSet => {
-            (Some(Takes::Anything), false)
+            (Some(AcceptedValues::Anything), false)
         }
     }
 }
 
-impl Term {
+impl MemberMeaning {
     /// Returns true if values are JSON literals under the property.
     pub fn is_json(&self, property: NamedNodeRef<'_>) -> bool {
         matches!(self, Self::Json(Some(own)) if own.as_ref() == property)

@@ -17,11 +17,11 @@ use super::facts::Facts;
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::json::{self, MemberName, Numbers};
 use crate::message::{ErrorMember, Id, Kind, Message};
-use crate::protocol::{Said, Statement, literal_of};
+use crate::protocol::{Statement, StatementObject, literal_of};
 use crate::record::{Protocols, Time, known_method};
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, FailureKind, Name, Node};
-use crate::sink::otlp::{Asked, SpanPart, SpanRecords, attribute};
+use crate::sink::otlp::{SpanPart, SpanRecords, TimedRequest, attribute};
 use crate::sink::units::{scaled, since_1970};
 use crate::vocab::rpcg;
 
@@ -62,7 +62,7 @@ impl SpanRecords {
             (_, None, _) => SpanPart::Untimed,
             (Kind::Notification, Some(time), _) => {
                 let about = statements.iter().find_map(|statement| match statement.said {
-                    Said::Node(NodeRef::Message(request))
+                    StatementObject::Node(NodeRef::Message(request))
                         if [rpcg::PROGRESS_OF, rpcg::CANCELS].contains(&statement.property) =>
                     {
                         Some(request)
@@ -76,7 +76,7 @@ impl SpanRecords {
                 let said = |property| literal_of(statements, own, property).map(str::to_owned);
                 let facts = Facts::of(message);
                 let name = [message.method.as_deref(), facts.tool_name.as_deref()];
-                let asked = Asked {
+                let asked = TimedRequest {
                     start,
                     iri: format!("{}{own}", self.iri),
                     name: name.into_iter().flatten().collect::<Vec<_>>().join(" "),

@@ -10,12 +10,12 @@ use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{NamedNode, NamedNodeRef};
 
 use super::further::MembersPlan;
-use super::shape::{MappedTerm, Shape, Strings, Term};
+use super::shape::{MappedTerm, MemberMeaning, Shape, Strings};
 use super::walk::{BlockTerm, NodeWriter};
 use crate::json::{self, Numbers, Value};
 use crate::message::{Member, Payload, is_keyword_like};
 use crate::session::Annotated;
-use crate::session::triples::{Blank, NodeRef, ObjectRef, Triples};
+use crate::session::triples::{BlankName, NodeRef, ObjectRef, TripleSink};
 use crate::vocab;
 
 /// Pushes triples.
@@ -24,35 +24,35 @@ pub(super) struct TripleWriter<'t, 'v, T> {
     /// Buffer for one literal.
     buffer: &'t mut String,
     /// The next free blank node of the record.
-    pub next: Blank,
-    pending: VecDeque<Pending<'v>>,
+    pub next: BlankName,
+    pending: VecDeque<PendingItem<'v>>,
 }
 
 /// An item to write after the current subject.
-enum Pending<'v> {
+enum PendingItem<'v> {
     /// A node with its members.
-    Node(Blank, &'v [Member<'v>], Rc<Shape>),
+    Node(BlankName, &'v [Member<'v>], Rc<Shape>),
     /// A cell of a list, its item, and the next cell.
-    Cell(Blank, MappedItem<'v>, Option<Blank>),
+    Cell(BlankName, MappedItem<'v>, Option<BlankName>),
 }
 
 /// The object of a triple: a pending node, or a scalar under its term.
 enum MappedItem<'v> {
-    Node(Blank),
+    Node(BlankName),
     Scalar(&'v Value<'v>, Rc<MappedTerm>),
 }
 
-impl<'t, 'v, T: Triples> TripleWriter<'t, 'v, T> {
-    pub fn new(triples: &'t mut T, buffer: &'t mut String, next: Blank) -> Self {
+impl<'t, 'v, T: TripleSink> TripleWriter<'t, 'v, T> {
+    pub fn new(triples: &'t mut T, buffer: &'t mut String, next: BlankName) -> Self {
         Self { triples, buffer, next, pending: VecDeque::new() }
     }
 
     /// Writes a member of the current subject.
-    fn member(&mut self, term: &Term, value: &'v Value<'v>) {
+    fn member(&mut self, term: &MemberMeaning, value: &'v Value<'v>) {
         match term {
-            Term::Unmapped | Term::Json(None) => {}
-            Term::Json(Some(property)) => self.push_json(property.as_ref(), value),
-            Term::Mapped(mapped) => {
+            MemberMeaning::Unmapped | MemberMeaning::Json(None) => {}
+            MemberMeaning::Json(Some(property)) => self.push_json(property.as_ref(), value),
+            MemberMeaning::Mapped(mapped) => {
                 let Some(property) = &mapped.property else { return };
                 if mapped.list {
                     self.list(mapped, property, value);
@@ -89,7 +89,7 @@ impl<'t, 'v, T: Triples> TripleWriter<'t, 'v, T> {
         let cells: Vec<_> = items.iter().map(|_| self.next.mint()).collect();
         self.triples.triple(property.as_ref(), cell_or_nil(cells.first()));
         for (index, (item, cell)) in items.into_iter().zip(&cells).enumerate() {
-            self.pending.push_back(Pending::Cell(*cell, item, cells.get(index + 1).copied()));
+            self.pending.push_back(PendingItem::Cell(*cell, item, cells.get(index + 1).copied()));
         }
     }
 
@@ -105,7 +105,7 @@ impl<'t, 'v, T: Triples> TripleWriter<'t, 'v, T> {
             }
             Value::Object(object) => {
                 let blank = self.next.mint();
-                self.pending.push_back(Pending::Node(blank, &object.members, term.below.clone()));
+                self.pending.push_back(PendingItem::Node(blank, &object.members, term.below.clone()));
                 return Some(MappedItem::Node(blank));
             }
         };
@@ -141,11 +141,11 @@ impl<'t, 'v, T: Triples> TripleWriter<'t, 'v, T> {
     }
 }
 
-fn cell_or_nil(cell: Option<&Blank>) -> ObjectRef<'static> {
+fn cell_or_nil(cell: Option<&BlankName>) -> ObjectRef<'static> {
     ObjectRef::Node(cell.map_or(NodeRef::Iri(rdf::NIL.as_str()), |cell| NodeRef::Blank(*cell)))
 }
 
-impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
+impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
     fn about(&mut self, annotated: &Annotated<'_>) {
         self.triples.about(annotated);
     }
@@ -215,7 +215,7 @@ impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
     fn finish(&mut self) {
         while let Some(pending) = self.pending.pop_front() {
             match pending {
-                Pending::Node(blank, members, shape) => {
+                PendingItem::Node(blank, members, shape) => {
                     self.triples.subject(NodeRef::Blank(blank));
                     for (name, value) in members {
                         let Some(name) = name.as_str().filter(|name| !is_keyword_like(name)) else { continue };
@@ -225,7 +225,7 @@ impl<'v, T: Triples> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
                         }
                     }
                 }
-                Pending::Cell(cell, item, rest) => {
+                PendingItem::Cell(cell, item, rest) => {
                     self.triples.subject(NodeRef::Blank(cell));
                     self.push_item(rdf::FIRST, &item);
                     self.triples.triple(rdf::REST, cell_or_nil(rest.as_ref()));

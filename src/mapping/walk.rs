@@ -25,7 +25,7 @@ use super::terms::{class, kind_of_error};
 use crate::json::sha256;
 use crate::json::{Object, Value};
 use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Message, Payload, Problem, Problems};
-use crate::protocol::{Said, Statement};
+use crate::protocol::{Statement, StatementObject};
 use crate::record::{Sender, Time};
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
@@ -263,21 +263,21 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 // Only nodes occur more than once under a property.
                 let Some(Statement { property, .. }) = same.first() else { continue };
                 let nodes = same.iter().filter_map(|statement| match statement.said {
-                    Said::Node(node) => Some(node),
+                    StatementObject::Node(node) => Some(node),
                     _ => None,
                 });
                 self.writer.links(*property, nodes);
                 continue;
             };
             match said {
-                Said::Class(class) => self.writer.class(*class),
-                Said::Node(node) => self.writer.link(*property, *node),
-                Said::Literal(text, datatype) => self.writer.literal(*property, text, *datatype),
-                Said::Json(text, interoperable) => {
+                StatementObject::Class(class) => self.writer.class(*class),
+                StatementObject::Node(node) => self.writer.link(*property, *node),
+                StatementObject::Literal(text, datatype) => self.writer.literal(*property, text, *datatype),
+                StatementObject::Json(text, interoperable) => {
                     self.json(*property, &Payload::Canonical { text, interoperable: *interoperable });
                 }
-                Said::Boolean(value) => self.writer.boolean(*property, *value),
-                Said::Count(number) => self.writer.count(*property, *number),
+                StatementObject::Boolean(value) => self.writer.boolean(*property, *value),
+                StatementObject::Count(number) => self.writer.count(*property, *number),
             }
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::parse::{is_answer_without_result, is_keyword_like, kind_of, message, not_an_object};
 use super::{ErrorMember, ExtraMembers, Invalid, Kind, Message, Payload, Problem, Problems, Single};
-use crate::json::{Object, Outline, OutlineMember, OutlineWriter, Place, Value};
+use crate::json::{Object, Outline, OutlineMember, OutlinePlace, OutlineWriter, Value};
 use crate::record::MEMBERS;
 
 /// The minimum size, in bytes, of records and elements of batches that are read in this way if they are unusual. As
@@ -23,12 +23,12 @@ const FEW: usize = 64;
 pub(crate) struct LargeSingle<'a> {
     single: Single<'a>,
     written: String,
-    parts: Vec<(Part, Range<usize>, bool)>,
+    parts: Vec<(WrittenPart, Range<usize>, bool)>,
 }
 
 /// A part of a message that was written.
 #[derive(Debug, Clone, Copy)]
-enum Part {
+enum WrittenPart {
     Params,
     Result,
     Error,
@@ -73,11 +73,11 @@ impl<'a> LargeSingle<'a> {
                 }
             };
             match (part, &mut message.error) {
-                (Part::Params, _) => message.params = Some(payload),
-                (Part::Result, _) => message.result = Some(payload),
-                (Part::Extra, _) => message.extra = extra,
-                (Part::ErrorData, Some(ErrorMember::Object(error))) => error.data = Some(payload),
-                (Part::ErrorExtra, Some(ErrorMember::Object(error))) => error.extra = extra,
+                (WrittenPart::Params, _) => message.params = Some(payload),
+                (WrittenPart::Result, _) => message.result = Some(payload),
+                (WrittenPart::Extra, _) => message.extra = extra,
+                (WrittenPart::ErrorData, Some(ErrorMember::Object(error))) => error.data = Some(payload),
+                (WrittenPart::ErrorExtra, Some(ErrorMember::Object(error))) => error.extra = extra,
                 (_, error) => *error = Some(ErrorMember::Other(payload)),
             }
         }
@@ -89,7 +89,7 @@ struct LargeReader<'o, 'a> {
     outline: &'o Outline<'a>,
     writer: OutlineWriter<'o, 'a>,
     written: String,
-    parts: Vec<(Part, Range<usize>, bool)>,
+    parts: Vec<(WrittenPart, Range<usize>, bool)>,
 }
 
 impl<'a> LargeReader<'_, 'a> {
@@ -97,7 +97,7 @@ impl<'a> LargeReader<'_, 'a> {
         let root = self.outline.root();
         self.message(root, result_unknown).map_or_else(
             |reason| {
-                self.value(Part::Value, root);
+                self.value(WrittenPart::Value, root);
                 let (value, problems) = (Value::Null.into(), Problems::default());
                 Single::Invalid(Invalid { value, reason, problems, text: None })
             },
@@ -106,7 +106,7 @@ impl<'a> LargeReader<'_, 'a> {
     }
 
     /// Returns the message, or the reason why the value is not one.
-    fn message(&mut self, root: Place, result_unknown: bool) -> Result<Message<'a>, &'static str> {
+    fn message(&mut self, root: OutlinePlace, result_unknown: bool) -> Result<Message<'a>, &'static str> {
         let value = self.outline.hollow(root);
         if !matches!(value, Value::Object(_)) {
             return Err(not_an_object(&value));
@@ -127,32 +127,32 @@ impl<'a> LargeReader<'_, 'a> {
 
         let mut message = message(object, kind, Problems::default(), None);
         let payloads = [
-            ("params", Part::Params, message.params.is_some()),
-            ("result", Part::Result, message.result.is_some()),
-            ("error", Part::Error, matches!(message.error, Some(ErrorMember::Other(_)))),
+            ("params", WrittenPart::Params, message.params.is_some()),
+            ("result", WrittenPart::Result, message.result.is_some()),
+            ("error", WrittenPart::Error, matches!(message.error, Some(ErrorMember::Other(_)))),
         ];
         for (name, part, _) in payloads.into_iter().filter(|(.., there)| *there) {
             self.value(part, self.place(root, &members, name)?);
         }
-        let mut keyword = self.extra(root, &members, &MEMBERS, &mut message.extra, Part::Extra);
+        let mut keyword = self.extra(root, &members, &MEMBERS, &mut message.extra, WrittenPart::Extra);
         if let (Some(ErrorMember::Object(object)), Some((place, members))) = (&mut message.error, error) {
             if object.data.is_some() {
-                self.value(Part::ErrorData, self.place(place, &members, "data")?);
+                self.value(WrittenPart::ErrorData, self.place(place, &members, "data")?);
             }
-            keyword |= self.extra(place, &members, &ERROR_MEMBERS, &mut object.extra, Part::ErrorExtra);
+            keyword |= self.extra(place, &members, &ERROR_MEMBERS, &mut object.extra, WrittenPart::ErrorExtra);
         }
         message.problems.insert_if(keyword, Problem::KeywordMember);
         Ok(message)
     }
 
-    fn members(&mut self, object: Place) -> Vec<OutlineMember> {
+    fn members(&mut self, object: OutlinePlace) -> Vec<OutlineMember> {
         let (members, duplicate, _) = self.outline.members(object);
         self.writer.duplicate_member |= duplicate;
         members
     }
 
     /// Returns the members with these names, without the content of arrays and objects.
-    fn hollow(&self, object: Place, members: &[OutlineMember], names: &[&str]) -> Object<'a> {
+    fn hollow(&self, object: OutlinePlace, members: &[OutlineMember], names: &[&str]) -> Object<'a> {
         let named = members.iter().map(|member| (self.outline.name(*member), *member));
         let known = named.filter(|(name, _)| name.as_str().is_some_and(|name| names.contains(&name)));
         Object::from_members(
@@ -160,7 +160,7 @@ impl<'a> LargeReader<'_, 'a> {
         )
     }
 
-    fn place(&self, object: Place, members: &[OutlineMember], name: &str) -> Result<Place, &'static str> {
+    fn place(&self, object: OutlinePlace, members: &[OutlineMember], name: &str) -> Result<OutlinePlace, &'static str> {
         let member = members.iter().find(|member| self.outline.name(**member).as_str() == Some(name));
         Ok(self.outline.value(object, *member.ok_or("a member is missing")?))
     }
@@ -169,11 +169,11 @@ impl<'a> LargeReader<'_, 'a> {
     /// true if a name is like a JSON-LD keyword.
     fn extra(
         &mut self,
-        object: Place,
+        object: OutlinePlace,
         members: &[OutlineMember],
         names: &[&str],
         extra: &mut ExtraMembers<'a>,
-        part: Part,
+        part: WrittenPart,
     ) -> bool {
         let outline = self.outline;
         let is_extra = |member: &OutlineMember| match outline.name(*member) {
@@ -195,13 +195,13 @@ impl<'a> LargeReader<'_, 'a> {
         members.iter().any(|member| outline.name(*member).as_str().is_some_and(is_keyword_like))
     }
 
-    fn value(&mut self, part: Part, place: Place) {
+    fn value(&mut self, part: WrittenPart, place: OutlinePlace) {
         self.write(part, |writer, out| {
             writer.value(place, out);
         });
     }
 
-    fn write(&mut self, part: Part, write: impl FnOnce(&mut OutlineWriter<'_, 'a>, &mut String)) {
+    fn write(&mut self, part: WrittenPart, write: impl FnOnce(&mut OutlineWriter<'_, 'a>, &mut String)) {
         let start = self.written.len();
         self.writer.interoperable = true;
         write(&mut self.writer, &mut self.written);

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::{Said, Speaker, Statement};
+use super::{Statement, StatementObject, StatementWriter};
 use crate::json::Cursor;
 use crate::session::Name;
-use crate::session::triples::{NodeRef, Part, PartKind};
+use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::vocab::{mcp, rpcg};
 
 /// An item of content.
@@ -70,8 +70,8 @@ pub(super) fn say_content<'a>(
     message: Name,
     out: &mut Vec<Statement<'a>>,
 ) {
-    let node = |index| NodeRef::Part(message, Part { kind: PartKind::Content, index });
-    let mut speaker = Speaker::new(out, owner);
+    let node = |index| NodeRef::Part(message, ProtocolPart { kind: PartKind::Content, index });
+    let mut speaker = StatementWriter::new(out, owner);
     (1..).zip(&items).for_each(|(index, _)| speaker.link(property, node(index)));
     for (index, item) in (1..).zip(items) {
         speaker.subject = node(index);
@@ -79,6 +79,6 @@ pub(super) fn say_content<'a>(
         speaker.literal(mcp::HAS_CONTENT_TYPE, item.kind, xsd::STRING);
         speaker.literal(mcp::HAS_MIME_TYPE, item.mime_type, xsd::STRING);
         speaker.literal(rpcg::URI, item.uri, xsd::ANY_URI);
-        speaker.say(rpcg::SIZE, Said::Count(item.size as u64));
+        speaker.say(rpcg::SIZE, StatementObject::Count(item.size as u64));
     }
 }

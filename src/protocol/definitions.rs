@@ -11,11 +11,11 @@ use std::mem;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::{Key, KeyMap, Said, Speaker, Statement, key};
+use super::{DigestMap, Statement, StatementObject, StatementWriter, TextDigest, key};
 use crate::json;
 use crate::json::sha256;
 use crate::session::Name;
-use crate::session::triples::{NodeRef, Part, PartKind};
+use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::vocab::{mcp, prov, rpcg};
 
 /// The kinds of definitions.
@@ -72,10 +72,10 @@ const MEMBERS: [(&str, NamedNodeRef<'static>, Option<NamedNodeRef<'static>>); 10
 ];
 
 /// A definition on a page of a list.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ListedDefinition<'a> {
     /// The position in the list, from 1.
     index: u32,
-    key: Key,
+    key: TextDigest,
     /// The canonical text.
     text: &'a str,
     interoperable: bool,
@@ -83,10 +83,10 @@ pub(crate) struct Shown<'a> {
 }
 
 /// Returns the definitions of a list in canonical text. An element without a key is skipped.
-pub(super) fn shown(kind: DefinitionKind, list: &str, interoperable: bool) -> Vec<Shown<'_>> {
+pub(super) fn shown(kind: DefinitionKind, list: &str, interoperable: bool) -> Vec<ListedDefinition<'_>> {
     let found = (1..).zip(json::elements(list)).filter_map(|(index, text)| {
         let key = key(&json::string(json::member(text, kind.members().1)?)?);
-        Some(Shown { index, key, text, interoperable, digest: sha256(text.as_bytes()) })
+        Some(ListedDefinition { index, key, text, interoperable, digest: sha256(text.as_bytes()) })
     });
     found.collect()
 }
@@ -94,12 +94,12 @@ pub(super) fn shown(kind: DefinitionKind, list: &str, interoperable: bool) -> Ve
 /// The definitions of one kind in a session.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
-    in_force: KeyMap<InForce>,
+    in_force: DigestMap<CurrentDefinition>,
     /// Removed definitions, so that a later one under the same key is linked as a revision.
-    gone: KeyMap<DefinitionNode>,
+    gone: DigestMap<DefinitionNode>,
     /// Nodes for keys that were used while no definition was in force.
-    undefined: KeyMap<DefinitionNode>,
-    pass: Pass,
+    undefined: DigestMap<DefinitionNode>,
+    pass: ListReading,
 }
 
 /// The message that introduced a definition, and its position there.
@@ -107,7 +107,7 @@ type DefinitionNode = (Name, u32);
 
 /// A definition that is in force.
 #[derive(Debug)]
-struct InForce {
+struct CurrentDefinition {
     node: DefinitionNode,
     digest: String,
     /// The last message that showed the definition, and the pass that the message was part of.
@@ -117,14 +117,14 @@ struct InForce {
 
 /// One reading of a list, page by page.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pass {
+struct ListReading {
     number: u64,
     /// True if the pass began with the first page and no page is missing so far.
     whole: bool,
     /// True if an earlier pass was complete, so that a new definition counts as added.
     again: bool,
     /// The cursor of the next page.
-    next: Option<Key>,
+    next: Option<TextDigest>,
 }
 
 impl Definitions {
@@ -138,7 +138,7 @@ impl Definitions {
     pub fn find<'a>(
         &mut self,
         kind: DefinitionKind,
-        (key, key_text): (Key, Cow<'a, str>),
+        (key, key_text): (TextDigest, Cow<'a, str>),
         request: Name,
         room: bool,
         out: &mut Vec<Statement<'a>>,
@@ -146,12 +146,12 @@ impl Definitions {
         let known = self.in_force.get(&key).map(|found| found.node).or_else(|| self.undefined.get(&key).copied());
         let (class, part) = kind.class();
         let (name, index) = known.unwrap_or((request, 0));
-        let node = NodeRef::Part(name, Part { kind: part, index });
+        let node = NodeRef::Part(name, ProtocolPart { kind: part, index });
         if known.is_none() {
-            let mut speaker = Speaker::new(out, node);
+            let mut speaker = StatementWriter::new(out, node);
             speaker.class(class);
             if let Some((_, property, Some(datatype))) = MEMBERS.iter().find(|(name, ..)| *name == kind.members().1) {
-                speaker.say(*property, Said::Literal(key_text, *datatype));
+                speaker.say(*property, StatementObject::Literal(key_text, *datatype));
             }
             if room {
                 self.undefined.insert(key, (request, 0));
@@ -165,23 +165,23 @@ impl Definitions {
     pub fn take<'a>(
         &mut self,
         kind: DefinitionKind,
-        page: Vec<Shown<'a>>,
-        cursors: (Option<Key>, Option<Key>),
+        page: Vec<ListedDefinition<'a>>,
+        cursors: (Option<TextDigest>, Option<TextDigest>),
         (message, mut room): (Name, usize),
         out: &mut Vec<Statement<'a>>,
     ) {
         let (asked, next) = cursors;
         if asked.is_none() || asked != self.pass.next {
-            self.pass = Pass { number: self.pass.number + 1, whole: asked.is_none(), next: None, ..self.pass };
+            self.pass = ListReading { number: self.pass.number + 1, whole: asked.is_none(), next: None, ..self.pass };
         }
         let (class, part) = kind.class();
-        let node_ref = |(name, index)| NodeRef::Part(name, Part { kind: part, index });
+        let node_ref = |(name, index)| NodeRef::Part(name, ProtocolPart { kind: part, index });
         for shown in page {
             let found = self.in_force.get_mut(&shown.key);
             if let Some(found) = found.filter(|found| found.digest == shown.digest) {
                 found.pass = self.pass.number;
                 if mem::replace(&mut found.shown_in, message) != message {
-                    Speaker::new(out, node_ref(found.node)).link(rpcg::DEFINED_IN, NodeRef::Message(message));
+                    StatementWriter::new(out, node_ref(found.node)).link(rpcg::DEFINED_IN, NodeRef::Message(message));
                 }
                 continue;
             }
@@ -189,7 +189,7 @@ impl Definitions {
             let replaced = self.in_force.remove(&shown.key).map(|found| found.node);
             let before = replaced.or_else(|| self.gone.remove(&shown.key));
             self.undefined.remove(&shown.key);
-            let mut speaker = Speaker::new(out, node_ref(node));
+            let mut speaker = StatementWriter::new(out, node_ref(node));
             speaker.class(class);
             describe(&mut speaker, &shown);
             if let Some(before) = before {
@@ -204,7 +204,8 @@ impl Definitions {
             if room > 0 || before.is_some() {
                 room = room.saturating_sub(usize::from(before.is_none()));
                 let pass = self.pass.number;
-                self.in_force.insert(shown.key, InForce { node, digest: shown.digest, shown_in: message, pass });
+                self.in_force
+                    .insert(shown.key, CurrentDefinition { node, digest: shown.digest, shown_in: message, pass });
             }
         }
         self.pass.next = next;
@@ -215,7 +216,7 @@ impl Definitions {
             let mut removed: Vec<_> = removed.map(|(key, found)| (found.node, key)).collect();
             removed.sort_unstable();
             for (node, key) in removed {
-                Speaker::new(out, node_ref(node)).link(rpcg::REMOVED_IN, NodeRef::Message(message));
+                StatementWriter::new(out, node_ref(node)).link(rpcg::REMOVED_IN, NodeRef::Message(message));
                 self.gone.insert(key, node);
             }
         }
@@ -223,15 +224,17 @@ impl Definitions {
 }
 
 /// Appends the statements of a definition.
-fn describe<'a>(speaker: &mut Speaker<'_, 'a>, shown: &Shown<'a>) {
+fn describe<'a>(speaker: &mut StatementWriter<'_, 'a>, shown: &ListedDefinition<'a>) {
     let interoperable = shown.interoperable;
     let mut others = String::new();
     for (name, value) in json::members(shown.text) {
         let known = MEMBERS.iter().find(|(member, ..)| *member == name);
         match known.map(|(_, property, datatype)| (*property, *datatype, json::string(value))) {
-            Some((property, Some(datatype), Some(text))) => speaker.say(property, Said::Literal(text, datatype)),
+            Some((property, Some(datatype), Some(text))) => {
+                speaker.say(property, StatementObject::Literal(text, datatype))
+            }
             Some((property, None, _)) => {
-                speaker.say(property, Said::Json(Cow::Borrowed(value), interoperable));
+                speaker.say(property, StatementObject::Json(Cow::Borrowed(value), interoperable));
             }
             _ => {
                 let before = if others.is_empty() { '{' } else { ',' };
@@ -241,8 +244,8 @@ fn describe<'a>(speaker: &mut Speaker<'_, 'a>, shown: &Shown<'a>) {
     }
     if !others.is_empty() {
         others.push('}');
-        speaker.say(rpcg::EXTRA_MEMBERS, Said::Json(Cow::Owned(others), interoperable));
+        speaker.say(rpcg::EXTRA_MEMBERS, StatementObject::Json(Cow::Owned(others), interoperable));
     }
-    speaker.say(rpcg::DIGEST, Said::Literal(Cow::Owned(shown.digest.clone()), xsd::STRING));
-    speaker.say(rpcg::SIZE, Said::Count(shown.text.len() as u64));
+    speaker.say(rpcg::DIGEST, StatementObject::Literal(Cow::Owned(shown.digest.clone()), xsd::STRING));
+    speaker.say(rpcg::SIZE, StatementObject::Count(shown.text.len() as u64));
 }

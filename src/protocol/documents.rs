@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::{Key, key};
+use super::{TextDigest, key};
 use crate::json::{self, member};
 
 /// One line per method and part (`params` or `result`), with the paths.
@@ -22,16 +22,16 @@ static PATHS: LazyLock<HashMap<(&str, &str), Vec<&str>>> = LazyLock::new(|| {
 });
 
 /// A document named in a message, with the statements about it there.
-pub(crate) struct Mention<'a> {
+pub(crate) struct DocumentMention<'a> {
     pub uri: Cow<'a, str>,
     /// The digest of the document, equal for all spellings of its URI.
-    pub document: Key,
-    pub told: Told<'a>,
+    pub document: TextDigest,
+    pub told: DocumentMembers<'a>,
 }
 
 /// The members of an object that describe a document.
 #[derive(Default)]
-pub(crate) struct Told<'a> {
+pub(crate) struct DocumentMembers<'a> {
     uri: Option<Cow<'a, str>>,
     /// An integer.
     pub version: Option<&'a str>,
@@ -40,18 +40,18 @@ pub(crate) struct Told<'a> {
     pub kind: Option<Cow<'a, str>>,
     pub result_id: Option<Cow<'a, str>>,
     /// All diagnostics of the document: the digest of each, and its canonical JSON.
-    pub diagnostics: Option<Vec<(Key, &'a str)>>,
+    pub diagnostics: Option<Vec<(TextDigest, &'a str)>>,
 }
 
 /// The answer to a request for diagnostics, or a partial result of it.
-pub(crate) struct Reports<'a> {
+pub(crate) struct DiagnosticsReports<'a> {
     /// The report on the document in the request.
-    pub own: Option<Told<'a>>,
-    pub others: Vec<Mention<'a>>,
+    pub own: Option<DocumentMembers<'a>>,
+    pub others: Vec<DocumentMention<'a>>,
 }
 
 /// Returns the documents named in the `params` or `result` of a method, given in canonical text.
-pub(super) fn mentions<'a>(method: &str, part: &str, text: &'a str) -> Vec<Mention<'a>> {
+pub(super) fn mentions<'a>(method: &str, part: &str, text: &'a str) -> Vec<DocumentMention<'a>> {
     let mut found = Vec::new();
     for path in PATHS.get(&(method, part)).into_iter().flatten() {
         walk(text, path, &mut found);
@@ -59,31 +59,31 @@ pub(super) fn mentions<'a>(method: &str, part: &str, text: &'a str) -> Vec<Menti
     found
 }
 
-fn walk<'a>(text: &'a str, path: &str, found: &mut Vec<Mention<'a>>) {
+fn walk<'a>(text: &'a str, path: &str, found: &mut Vec<DocumentMention<'a>>) {
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
     match step {
-        "" => found.extend(json::string(text).map(|uri| Mention::new(uri, Told::default()))),
+        "" => found.extend(json::string(text).map(|uri| DocumentMention::new(uri, DocumentMembers::default()))),
         "uri" => {
-            let mut told = Told::read(text);
-            found.extend(told.uri.take().map(|uri| Mention::new(uri, told)));
+            let mut told = DocumentMembers::read(text);
+            found.extend(told.uri.take().map(|uri| DocumentMention::new(uri, told)));
         }
         "[]" => json::elements(text).for_each(|element| walk(element, rest, found)),
         "{}" => json::members(text).for_each(|(_, value)| walk(value, rest, found)),
         "{key}" => {
-            let read = |(name, value)| Some(Mention::new(json::unescaped(name)?, Told::read(value)));
+            let read = |(name, value)| Some(DocumentMention::new(json::unescaped(name)?, DocumentMembers::read(value)));
             found.extend(json::members(text).filter_map(read));
         }
         name => member(text, name).into_iter().for_each(|value| walk(value, rest, found)),
     }
 }
 
-impl<'a> Mention<'a> {
-    fn new(uri: Cow<'a, str>, told: Told<'a>) -> Self {
+impl<'a> DocumentMention<'a> {
+    fn new(uri: Cow<'a, str>, told: DocumentMembers<'a>) -> Self {
         Self { document: document_key(&uri), uri, told }
     }
 }
 
-impl<'a> Told<'a> {
+impl<'a> DocumentMembers<'a> {
     fn read(object: &'a str) -> Self {
         let mut told = Self::default();
         for (name, value) in json::members(object) {
@@ -107,7 +107,7 @@ fn is_kind_of_report(text: &str) -> bool {
     matches!(text, "\"full\"" | "\"unchanged\"")
 }
 
-impl<'a> Reports<'a> {
+impl<'a> DiagnosticsReports<'a> {
     /// Parses reports from a result or a partial result, in canonical text.
     pub fn read(text: &'a str) -> Option<Self> {
         let is_report = |object| member(object, "kind").is_some_and(is_kind_of_report);
@@ -118,13 +118,13 @@ impl<'a> Reports<'a> {
             return None;
         }
         let method = if of_workspace { "workspace/diagnostic" } else { "textDocument/diagnostic" };
-        Some(Self { own: is_own.then(|| Told::read(text)), others: mentions(method, "result", text) })
+        Some(Self { own: is_own.then(|| DocumentMembers::read(text)), others: mentions(method, "result", text) })
     }
 }
 
 /// Returns a digest of the document's URI that ignores needless percent-encoding and the case of the scheme and of a
 /// drive letter.
-fn document_key(uri: &str) -> Key {
+fn document_key(uri: &str) -> TextDigest {
     let scheme = uri.find(':').unwrap_or(0);
     let mut plain = uri.get(..scheme).unwrap_or_default().to_ascii_lowercase().into_bytes();
     let mut rest = uri.as_bytes().get(scheme..).unwrap_or_default();

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use oxrdf::NamedNodeRef;
 
 use super::content::ContentItem;
-use super::definitions::{DefinitionKind, Shown, shown};
-use super::documents::Reports;
+use super::definitions::{DefinitionKind, ListedDefinition, shown};
+use super::documents::DiagnosticsReports;
 use super::lsp::LspMessage;
-use super::sides::Introduction;
-use super::{Key, Protocol, Spelled, Told, key};
+use super::sides::SideDescription;
+use super::{CanonicalText, Protocol, StatementSelection, TextDigest, key};
 use crate::json::{self, Cursor};
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
 use crate::record::Protocols;
@@ -30,27 +30,27 @@ pub(crate) enum Extract<'a> {
 pub(crate) struct McpRequest<'a> {
     /// The class of the operation.
     pub class: NamedNodeRef<'static>,
-    pub asks_for: AsksFor<'a>,
+    pub asks_for: RequestMeaning<'a>,
     /// The digest of the progress token.
-    pub token: Option<Key>,
+    pub token: Option<TextDigest>,
     pub trace: Option<Trace<'a>>,
     /// The client's description of itself.
-    pub client: Option<Box<Introduction<'a>>>,
+    pub client: Option<Box<SideDescription<'a>>>,
     /// For a request that continues an operation: the digest of the `requestState` that it returns, and the digest of
     /// the names of its responses.
-    pub state: Option<Key>,
-    pub responses: Option<Key>,
+    pub state: Option<TextDigest>,
+    pub responses: Option<TextDigest>,
 }
 
-pub(crate) enum AsksFor<'a> {
+pub(crate) enum RequestMeaning<'a> {
     Other,
     /// A definition by its kind and key, with the property that links the operation to it, and the digest of the
     /// arguments.
     Use(DefinitionKind, NamedNodeRef<'static>, Cow<'a, str>, u64),
     /// A task by the digest of its id; true if its result is requested.
-    Task(Key, bool),
+    Task(TextDigest, bool),
     /// A list of definitions, starting at the cursor if there is one.
-    List(DefinitionKind, Option<Key>),
+    List(DefinitionKind, Option<TextDigest>),
     /// The server's description of itself.
     Server,
 }
@@ -58,13 +58,13 @@ pub(crate) enum AsksFor<'a> {
 /// A notification.
 pub(crate) struct McpNotification<'a> {
     pub trace: Option<Trace<'a>>,
-    pub tells: Tells<'a>,
+    pub tells: NotificationMeaning<'a>,
 }
 
-pub(crate) enum Tells<'a> {
+pub(crate) enum NotificationMeaning<'a> {
     Other,
     /// Progress of a request, by its token.
-    Progress(Key),
+    Progress(TextDigest),
     /// Cancellation of a request.
     Cancelled(Id<'a>),
     /// A log message: level and logger.
@@ -96,8 +96,8 @@ impl<'a> Trace<'a> {
 /// A possible answer to a request of MCP.
 #[derive(Default)]
 pub(crate) struct McpResult<'a> {
-    pub lists: Vec<(DefinitionKind, Vec<Shown<'a>>)>,
-    pub next_cursor: Option<Key>,
+    pub lists: Vec<(DefinitionKind, Vec<ListedDefinition<'a>>)>,
+    pub next_cursor: Option<TextDigest>,
     /// The members of the result itself: the protocol version, and whether the tool failed.
     pub facts: (Option<Cow<'a, str>>, Option<bool>),
     /// True if the tool failed. The outcome may come from the result of a task.
@@ -107,9 +107,9 @@ pub(crate) struct McpResult<'a> {
     /// The contents of a resource.
     pub contents: Vec<ContentItem<'a>>,
     /// The server's description of itself.
-    pub server: Option<Box<Introduction<'a>>>,
+    pub server: Option<Box<SideDescription<'a>>>,
     /// Diagnostics of documents (LSP).
-    pub reports: Option<Box<Reports<'a>>>,
+    pub reports: Option<Box<DiagnosticsReports<'a>>>,
     /// The continuation of the operation, if there may be one.
     pub round: Option<Box<Round<'a>>>,
 }
@@ -120,11 +120,11 @@ pub(crate) struct Round<'a> {
     pub status: Cow<'a, str>,
     /// The digest of the state that the next request has to return, and the digest of the names of the requested
     /// inputs.
-    pub state: Option<Key>,
-    pub asked: Option<Key>,
+    pub state: Option<TextDigest>,
+    pub asked: Option<TextDigest>,
     pub inputs: Inputs<'a>,
     /// The digest of the task's id.
-    pub task: Option<Key>,
+    pub task: Option<TextDigest>,
     /// True if this message creates the task.
     pub is_new: bool,
     /// True if this message holds the outcome of the operation, or there will not be an outcome.
@@ -148,9 +148,9 @@ impl<'a> Extract<'a> {
     /// Extracts the statements of each message. `spelled` holds the results of [`spell`](super::spell), and limits the
     /// number of messages.
     pub fn all<'e>(
-        told: Told,
+        told: StatementSelection,
         singles: impl Iterator<Item = &'e Single<'a>>,
-        spelled: &'a [Option<Spelled>],
+        spelled: &'a [Option<CanonicalText>],
     ) -> Vec<Self>
     where
         'a: 'e,
@@ -162,9 +162,9 @@ impl<'a> Extract<'a> {
 
     /// Extracts the statements of a message whose method was looked up. `spelled` is the result of
     /// [`spell`](super::spell).
-    fn of(told: Told, single: &Single<'a>, spelled: Option<&'a Spelled>) -> Self {
+    fn of(told: StatementSelection, single: &Single<'a>, spelled: Option<&'a CanonicalText>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
-        let Told { protocol, errors_alone, cancels_alone, .. } = told;
+        let StatementSelection { protocol, errors_alone, cancels_alone, .. } = told;
         let is_told = match message.method.as_deref() {
             method if cancels_alone => matches!(method, Some("notifications/cancelled" | "$/cancelRequest")),
             _ => !errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse),
@@ -189,7 +189,7 @@ impl<'a> Extract<'a> {
     }
 
     /// Extracts the statements of an LSP request or notification.
-    fn lsp(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
+    fn lsp(message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Option<Self> {
         let method = message.method.as_deref().filter(|_| has(message, Protocols::LSP))?;
         let (params, interoperable) = text(message.params.as_ref(), spelled)?;
         LspMessage::of(method, params, (message.kind == Kind::Request, interoperable)).map(Box::new).map(Self::Lsp)
@@ -202,10 +202,10 @@ fn has(message: &Message<'_>, protocol: Protocols) -> bool {
 }
 
 /// Returns the canonical text of a payload, and whether it is interoperable.
-fn text<'a>(payload: Option<&Payload<'a>>, spelled: Option<&'a Spelled>) -> Option<(&'a str, bool)> {
+fn text<'a>(payload: Option<&Payload<'a>>, spelled: Option<&'a CanonicalText>) -> Option<(&'a str, bool)> {
     match (payload?, spelled) {
         (Payload::Canonical { text, interoperable }, _) => Some((text, *interoperable)),
-        (_, Some(Spelled { text, interoperable })) => Some((text, *interoperable)),
+        (_, Some(CanonicalText { text, interoperable })) => Some((text, *interoperable)),
         _ => None,
     }
 }
@@ -233,7 +233,7 @@ struct Params<'a> {
 }
 
 impl<'a> Params<'a> {
-    fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Self {
+    fn of(message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Self {
         let mut params = Self::default();
         let Some((text, interoperable)) = text(message.params.as_ref(), spelled) else { return params };
         params.interoperable = interoperable;
@@ -282,7 +282,7 @@ impl<'a> Params<'a> {
     }
 
     /// Returns the digest of the token, if it is a string or a number.
-    fn token(&self) -> Option<Key> {
+    fn token(&self) -> Option<TextDigest> {
         self.token.filter(|token| !token.starts_with(['{', '[', 't', 'f', 'n'])).map(key)
     }
 }
@@ -292,7 +292,7 @@ fn string(value: Option<&str>) -> Option<Cow<'_, str>> {
 }
 
 impl<'a> McpRequest<'a> {
-    fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
+    fn of(message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Option<Self> {
         let method = message.method.as_deref()?;
         let protocols = message.known?.protocols;
         if !protocols.has(Protocols::MCP) {
@@ -300,10 +300,10 @@ impl<'a> McpRequest<'a> {
         }
         let params = Params::of(message, spelled);
         let uses = |kind, property, key| match string(key) {
-            Some(key) => AsksFor::Use(kind, property, key, digest(params.arguments.unwrap_or_default())),
-            None => AsksFor::Other,
+            Some(key) => RequestMeaning::Use(kind, property, key, digest(params.arguments.unwrap_or_default())),
+            None => RequestMeaning::Other,
         };
-        let list = |kind| AsksFor::List(kind, string(params.cursor).map(key));
+        let list = |kind| RequestMeaning::List(kind, string(params.cursor).map(key));
         let (class, asks_for) = match method {
             "tools/call" => (mcp::CALL_TOOL_OPERATION, uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, params.name)),
             "resources/read" => {
@@ -316,22 +316,22 @@ impl<'a> McpRequest<'a> {
             "resources/list" => (mcp::LIST_RESOURCES_OPERATION, list(DefinitionKind::Resource)),
             "resources/templates/list" => (rpcg::OPERATION, list(DefinitionKind::Template)),
             "prompts/list" => (mcp::LIST_PROMPTS_OPERATION, list(DefinitionKind::Prompt)),
-            "ping" => (mcp::PING_OPERATION, AsksFor::Other),
+            "ping" => (mcp::PING_OPERATION, RequestMeaning::Other),
             // In LSP, `initialize` does not have a version; in ACP, the version is a number.
             "initialize" => {
                 string(params.version)?;
-                (mcp::INITIALIZE_OPERATION, AsksFor::Server)
+                (mcp::INITIALIZE_OPERATION, RequestMeaning::Server)
             }
-            "server/discover" => (rpcg::OPERATION, AsksFor::Server),
+            "server/discover" => (rpcg::OPERATION, RequestMeaning::Server),
             _ if method.starts_with("tasks/")
                 && let Some(task) = string(params.task) =>
             {
-                (rpcg::OPERATION, AsksFor::Task(key(task), method == "tasks/result"))
+                (rpcg::OPERATION, RequestMeaning::Task(key(task), method == "tasks/result"))
             }
             _ if protocols.has(Protocols::ACP) && params.session_id.is_some() => return None,
-            _ => (rpcg::OPERATION, AsksFor::Other),
+            _ => (rpcg::OPERATION, RequestMeaning::Other),
         };
-        let client = Introduction::new(params.client, params.version, params.capabilities, params.interoperable);
+        let client = SideDescription::new(params.client, params.version, params.capabilities, params.interoperable);
         Some(Self {
             class,
             asks_for,
@@ -345,7 +345,7 @@ impl<'a> McpRequest<'a> {
 }
 
 impl<'a> McpNotification<'a> {
-    fn of(protocol: Protocol, message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
+    fn of(protocol: Protocol, message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Option<Self> {
         let method = message.method.as_deref()?;
         // Of LSP, only cancellations are extracted here.
         if method == "$/cancelRequest" && protocol != Protocol::Mcp {
@@ -357,22 +357,22 @@ impl<'a> McpNotification<'a> {
         }
         let params = Params::of(message, spelled);
         let tells = match method {
-            "notifications/progress" => params.token().map(Tells::Progress),
+            "notifications/progress" => params.token().map(NotificationMeaning::Progress),
             "notifications/cancelled" => params.request_id.and_then(cancelled),
-            "notifications/message" => Some(Tells::Log(string(params.level), string(params.logger))),
+            "notifications/message" => Some(NotificationMeaning::Log(string(params.level), string(params.logger))),
             _ => params.task.and_then(|_| text(message.params.as_ref(), spelled)).and_then(|(text, interoperable)| {
                 match McpResult::of(text, interoperable)? {
-                    Extract::Result(result) => Some(Tells::Task(Box::new(result))),
+                    Extract::Result(result) => Some(NotificationMeaning::Task(Box::new(result))),
                     _ => None,
                 }
             }),
         };
-        Some(Self { trace: params.trace(), tells: tells.unwrap_or(Tells::Other) })
+        Some(Self { trace: params.trace(), tells: tells.unwrap_or(NotificationMeaning::Other) })
     }
 }
 
-fn cancelled(id: &str) -> Option<Tells<'_>> {
-    Id::from_value(&json::parse(id.as_bytes()).ok()?).map(Tells::Cancelled)
+fn cancelled(id: &str) -> Option<NotificationMeaning<'_>> {
+    Id::from_value(&json::parse(id.as_bytes()).ok()?).map(NotificationMeaning::Cancelled)
 }
 
 impl<'a> McpResult<'a> {
@@ -418,9 +418,9 @@ impl<'a> McpResult<'a> {
             says = true;
         }
         if may_report {
-            result.reports = Reports::read(text).map(Box::new);
+            result.reports = DiagnosticsReports::read(text).map(Box::new);
         }
-        result.server = Introduction::new(server, version, capabilities, interoperable).map(Box::new);
+        result.server = SideDescription::new(server, version, capabilities, interoperable).map(Box::new);
         says.then_some(Extract::Result(result))
     }
 }
@@ -480,7 +480,7 @@ impl<'a> RoundParts<'a> {
 }
 
 impl<'a> McpError<'a> {
-    fn of(message: &Message<'a>, spelled: Option<&'a Spelled>) -> Option<Self> {
+    fn of(message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Option<Self> {
         let Some(ErrorMember::Object(error)) = &message.error else { return None };
         let kind = match error.code.as_deref()? {
             "-32020" => rpcg::HEADER_MISMATCH,
@@ -500,7 +500,7 @@ impl<'a> McpError<'a> {
 }
 
 /// Returns the digest of an object's member names; `None` if the object is empty.
-fn names(object: &str) -> Option<Key> {
+fn names(object: &str) -> Option<TextDigest> {
     let mut names = json::members(object).map(|(name, _)| name).peekable();
     names.peek()?;
     Some(key(names.collect::<Vec<_>>()))

@@ -18,70 +18,70 @@ use std::borrow::Cow;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::documents::{Mention, Reports, mentions};
-use super::sides::{Introduction, KnownSide, LSP_SIDES};
-use super::{Key, KeyMap, Said, Speaker, Statement, key};
+use super::documents::{DiagnosticsReports, DocumentMention, mentions};
+use super::sides::{KnownSide, LSP_SIDES, SideDescription};
+use super::{DigestMap, Statement, StatementObject, StatementWriter, TextDigest, key};
 use crate::json;
 use crate::record::Sender;
 use crate::session::Name;
-use crate::session::triples::{NodeRef, Part, PartKind};
+use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::vocab::{lsp, rpcg};
 
 /// The statements of a single request or notification.
 pub(crate) struct LspMessage<'a> {
-    mentions: Vec<Mention<'a>>,
-    tells: LspTells<'a>,
+    mentions: Vec<DocumentMention<'a>>,
+    tells: LspMeaning<'a>,
     /// The tokens of its progress and of its partial results.
-    tokens: [Option<Key>; 2],
+    tokens: [Option<TextDigest>; 2],
 }
 
-enum LspTells<'a> {
+enum LspMeaning<'a> {
     Other,
-    Client(Option<Introduction<'a>>),
+    Client(Option<SideDescription<'a>>),
     /// The token; true at the end; reports so far.
-    Progress(Key, bool, Option<Reports<'a>>),
+    Progress(TextDigest, bool, Option<DiagnosticsReports<'a>>),
     /// The token of progress to come.
-    Token(Key),
+    Token(TextDigest),
     /// Canonical JSON, and whether it is interoperable.
     Registers(&'a str, bool),
     Unregisters(&'a str),
     /// A request for diagnostics: the digest of their stream.
-    Asks(Key),
+    Asks(TextDigest),
 }
 
 /// The kind of answer that a request of LSP waits for, with the data for linking it.
-pub(super) struct LspAwaits {
+pub(super) struct LspPendingRequest {
     is_introduction: bool,
-    asks: Option<Asked>,
-    tokens: [Option<Key>; 2],
+    asks: Option<DiagnosticsRequest>,
+    tokens: [Option<TextDigest>; 2],
 }
 
 /// A request for diagnostics: their stream, and the document if the request names one.
 #[derive(Clone, Copy)]
-struct Asked {
-    stream: Key,
-    document: Option<Key>,
+struct DiagnosticsRequest {
+    stream: TextDigest,
+    document: Option<TextDigest>,
 }
 
 /// The message that introduced something, and its position there.
-type Brought = (Name, u32);
+type Introducer = (Name, u32);
 
 /// The linker's memory of one session.
 #[derive(Default)]
 pub(super) struct LspSession {
-    documents: KeyMap<Brought>,
+    documents: DigestMap<Introducer>,
     /// The diagnostics in force, for each document and stream.
-    reports: KeyMap<KeyMap<Brought>>,
+    reports: DigestMap<DigestMap<Introducer>>,
     diagnostics: usize,
-    registrations: KeyMap<Brought>,
+    registrations: DigestMap<Introducer>,
     /// Requests by their progress tokens.
-    tokens: KeyMap<(Name, Option<Asked>)>,
+    tokens: DigestMap<(Name, Option<DiagnosticsRequest>)>,
 }
 
 /// The message being linked, and its counters.
-struct Saying {
+struct LinkedMessage {
     message: Name,
-    stream: Option<Key>,
+    stream: Option<TextDigest>,
     /// The number of further items that may be remembered.
     room: usize,
     diagnostics: u32,
@@ -92,13 +92,13 @@ impl<'a> LspMessage<'a> {
     pub fn of(method: &str, text: &'a str, (is_request, interoperable): (bool, bool)) -> Option<Self> {
         let mentions = mentions(method, "params", text);
         let mut tokens = [None; 2];
-        let mut tells = LspTells::Other;
+        let mut tells = LspMeaning::Other;
         if is_request || method == "$/progress" {
             let params = LspParams::of(text);
             tokens = [params.work_done, params.partial].map(|token| token.map(key));
             tells = params.tell(method, interoperable)?;
         }
-        let says = !matches!(tells, LspTells::Other) || !mentions.is_empty() || tokens != [None; 2];
+        let says = !matches!(tells, LspMeaning::Other) || !mentions.is_empty() || tokens != [None; 2];
         says.then_some(Self { mentions, tells, tokens })
     }
 }
@@ -140,28 +140,30 @@ impl<'a> LspParams<'a> {
     }
 
     /// Returns `None` if the message does not belong to LSP.
-    fn tell(self, method: &str, interoperable: bool) -> Option<LspTells<'a>> {
+    fn tell(self, method: &str, interoperable: bool) -> Option<LspMeaning<'a>> {
         let told = match method {
             // In MCP and ACP, `initialize` has a version.
             "initialize" if self.version.is_some() => return None,
             "initialize" => {
-                Some(LspTells::Client(Introduction::new(self.info, None, self.capabilities, interoperable)))
+                Some(LspMeaning::Client(SideDescription::new(self.info, None, self.capabilities, interoperable)))
             }
             "$/progress" => self.token.zip(self.value).map(|(token, value)| {
                 let is_end = json::members(value).any(|member| member == ("kind", "\"end\""));
-                LspTells::Progress(key(token), is_end, Reports::read(value))
+                LspMeaning::Progress(key(token), is_end, DiagnosticsReports::read(value))
             }),
-            "window/workDoneProgress/create" => self.token.map(|token| LspTells::Token(key(token))),
-            "client/registerCapability" => self.registrations.map(|all| LspTells::Registers(all, interoperable)),
-            "client/unregisterCapability" => self.registrations.map(LspTells::Unregisters),
-            "textDocument/diagnostic" | "workspace/diagnostic" => Some(LspTells::Asks(key((method, self.identifier)))),
+            "window/workDoneProgress/create" => self.token.map(|token| LspMeaning::Token(key(token))),
+            "client/registerCapability" => self.registrations.map(|all| LspMeaning::Registers(all, interoperable)),
+            "client/unregisterCapability" => self.registrations.map(LspMeaning::Unregisters),
+            "textDocument/diagnostic" | "workspace/diagnostic" => {
+                Some(LspMeaning::Asks(key((method, self.identifier))))
+            }
             _ => None,
         };
-        Some(told.unwrap_or(LspTells::Other))
+        Some(told.unwrap_or(LspMeaning::Other))
     }
 }
 
-impl LspAwaits {
+impl LspPendingRequest {
     /// Returns true if the answer can carry statements.
     pub fn is_any(&self) -> bool {
         self.is_introduction || self.asks.is_some() || self.tokens != [None; 2]
@@ -182,18 +184,18 @@ impl LspSession {
         message: LspMessage<'a>,
         (client, room): (&mut Option<KnownSide>, usize),
         out: &mut Vec<Statement<'a>>,
-    ) -> LspAwaits {
+    ) -> LspPendingRequest {
         let LspMessage { mut mentions, tells, tokens } = message;
-        let mut awaits = LspAwaits { is_introduction: false, asks: None, tokens };
-        let mut saying = Saying { message: name, stream: Some(key("pushed")), room, diagnostics: 0 };
-        let mut speaker = Speaker::new(out, NodeRef::Message(name));
+        let mut awaits = LspPendingRequest { is_introduction: false, asks: None, tokens };
+        let mut saying = LinkedMessage { message: name, stream: Some(key("pushed")), room, diagnostics: 0 };
+        let mut speaker = StatementWriter::new(out, NodeRef::Message(name));
         match tells {
-            LspTells::Other => {}
-            LspTells::Client(client_says) => {
+            LspMeaning::Other => {}
+            LspMeaning::Client(client_says) => {
                 awaits.is_introduction = true;
                 client_says.into_iter().for_each(|says| says.say(Sender::Client, &LSP_SIDES, client, name, out));
             }
-            LspTells::Progress(token, is_end, reports) => {
+            LspMeaning::Progress(token, is_end, reports) => {
                 if let Some((request, asked)) = self.tokens.get(&token).copied() {
                     speaker.link(rpcg::PROGRESS_OF, NodeRef::Message(request));
                     saying.stream = asked.map(|asked| asked.stream);
@@ -203,16 +205,16 @@ impl LspSession {
                     self.tokens.remove(&token);
                 }
             }
-            LspTells::Token(token) => self.await_progress(token, (name, None), &mut saying),
-            LspTells::Registers(all, interoperable) => self.register(all, interoperable, &mut saying, out),
-            LspTells::Unregisters(all) => {
+            LspMeaning::Token(token) => self.await_progress(token, (name, None), &mut saying),
+            LspMeaning::Registers(all, interoperable) => self.register(all, interoperable, &mut saying, out),
+            LspMeaning::Unregisters(all) => {
                 for found in registered(all).filter_map(|(id, _)| self.registrations.remove(&id)) {
                     speaker.link(lsp::UNREGISTERS, part(PartKind::Capability, found));
                 }
             }
-            LspTells::Asks(stream) => {
+            LspMeaning::Asks(stream) => {
                 let document = mentions.first().map(|mention| mention.document);
-                awaits.asks = Some(Asked { stream, document });
+                awaits.asks = Some(DiagnosticsRequest { stream, document });
             }
         }
         for token in tokens.into_iter().flatten() {
@@ -226,8 +228,8 @@ impl LspSession {
     pub fn answer<'a>(
         &mut self,
         name: Name,
-        awaits: &LspAwaits,
-        (introduction, reports): (Option<Introduction<'a>>, Option<Reports<'a>>),
+        awaits: &LspPendingRequest,
+        (introduction, reports): (Option<SideDescription<'a>>, Option<DiagnosticsReports<'a>>),
         (server, room): (&mut Option<KnownSide>, usize),
         out: &mut Vec<Statement<'a>>,
     ) {
@@ -241,21 +243,32 @@ impl LspSession {
         // The request has already stated the document's URI.
         let document = asked.document.filter(|document| self.documents.contains_key(document));
         if let (Some(document), Some(told)) = (document, reports.own) {
-            reports.others.insert(0, Mention { uri: Cow::Borrowed(""), document, told });
+            reports.others.insert(0, DocumentMention { uri: Cow::Borrowed(""), document, told });
         }
-        let saying = Saying { message: name, stream: Some(asked.stream), room, diagnostics: 0 };
+        let saying = LinkedMessage { message: name, stream: Some(asked.stream), room, diagnostics: 0 };
         self.mention(reports.others, saying, out);
     }
 
-    fn await_progress(&mut self, token: Key, request: (Name, Option<Asked>), saying: &mut Saying) {
+    fn await_progress(
+        &mut self,
+        token: TextDigest,
+        request: (Name, Option<DiagnosticsRequest>),
+        saying: &mut LinkedMessage,
+    ) {
         if saying.has_room() {
             self.tokens.insert(token, request);
         }
     }
 
-    fn register<'a>(&mut self, all: &'a str, interoperable: bool, saying: &mut Saying, out: &mut Vec<Statement<'a>>) {
+    fn register<'a>(
+        &mut self,
+        all: &'a str,
+        interoperable: bool,
+        saying: &mut LinkedMessage,
+        out: &mut Vec<Statement<'a>>,
+    ) {
         let node = |index| part(PartKind::Capability, (saying.message, index));
-        let mut speaker = Speaker::new(out, NodeRef::Message(saying.message));
+        let mut speaker = StatementWriter::new(out, NodeRef::Message(saying.message));
         (1..).zip(registered(all)).for_each(|(index, _)| speaker.link(lsp::REGISTERS, node(index)));
         for (index, (_, registration)) in (1..).zip(registered(all)) {
             speaker.subject = node(index);
@@ -263,7 +276,7 @@ impl LspSession {
             for (name, value) in json::members(registration) {
                 match name {
                     "method" => speaker.literal(lsp::NAME, json::string(value), xsd::STRING),
-                    "registerOptions" => speaker.say(rpcg::VALUE, Said::Json(value.into(), interoperable)),
+                    "registerOptions" => speaker.say(rpcg::VALUE, StatementObject::Json(value.into(), interoperable)),
                     _ => {}
                 }
             }
@@ -276,13 +289,18 @@ impl LspSession {
     }
 
     /// Appends the documents that a message names, and the statements about them.
-    fn mention<'a>(&mut self, mentions: Vec<Mention<'a>>, mut saying: Saying, out: &mut Vec<Statement<'a>>) {
+    fn mention<'a>(
+        &mut self,
+        mentions: Vec<DocumentMention<'a>>,
+        mut saying: LinkedMessage,
+        out: &mut Vec<Statement<'a>>,
+    ) {
         let (message, mut others) = (saying.message, Vec::new());
-        let (mut documents, mut told) = (KeyMap::default(), Vec::new());
-        for (index, Mention { uri, document, told: says }) in (1..).zip(mentions) {
+        let (mut documents, mut told) = (DigestMap::default(), Vec::new());
+        for (index, DocumentMention { uri, document, told: says }) in (1..).zip(mentions) {
             let node = *documents.entry(document).or_insert_with(|| {
                 let node = self.document((document, uri), index, &mut saying, &mut others);
-                Speaker::new(out, NodeRef::Message(message)).link(lsp::DOCUMENT, node);
+                StatementWriter::new(out, NodeRef::Message(message)).link(lsp::DOCUMENT, node);
                 node
             });
             told.push((index, document, node, says));
@@ -290,8 +308,8 @@ impl LspSession {
         for (index, document, node, says) in told {
             if says.version.is_some() || says.language.is_some() || says.result_id.is_some() || says.kind.is_some() {
                 let mention = part(PartKind::Mention, (message, index));
-                Speaker::new(out, NodeRef::Message(message)).link(lsp::MENTIONS, mention);
-                let mut speaker = Speaker::new(&mut others, mention);
+                StatementWriter::new(out, NodeRef::Message(message)).link(lsp::MENTIONS, mention);
+                let mut speaker = StatementWriter::new(&mut others, mention);
                 speaker.class(lsp::MENTION);
                 speaker.link(lsp::DOCUMENT, node);
                 speaker.literal(lsp::DOCUMENT_VERSION, says.version.map(Cow::Borrowed), xsd::INTEGER);
@@ -309,15 +327,15 @@ impl LspSession {
     /// Returns the node of a document: the known node, or a new one that the message introduces.
     fn document<'a>(
         &mut self,
-        (document, uri): (Key, Cow<'a, str>),
+        (document, uri): (TextDigest, Cow<'a, str>),
         index: u32,
-        saying: &mut Saying,
+        saying: &mut LinkedMessage,
         out: &mut Vec<Statement<'a>>,
     ) -> NodeRef<'static> {
         let known = self.documents.get(&document).copied();
         let node = part(PartKind::Document, known.unwrap_or((saying.message, index)));
         if known.is_none() {
-            let mut speaker = Speaker::new(out, node);
+            let mut speaker = StatementWriter::new(out, node);
             speaker.class(lsp::DOCUMENT_CLASS);
             speaker.literal(lsp::URI, Some(uri), xsd::ANY_URI);
             if saying.has_room() {
@@ -330,15 +348,15 @@ impl LspSession {
     /// Replaces the diagnostics of a document with those of a new report.
     fn report<'a>(
         &mut self,
-        (report, document): (Key, NodeRef<'static>),
-        diagnostics: Vec<(Key, &'a str)>,
-        saying: &mut Saying,
+        (report, document): (TextDigest, NodeRef<'static>),
+        diagnostics: Vec<(TextDigest, &'a str)>,
+        saying: &mut LinkedMessage,
         out: &mut Vec<Statement<'a>>,
     ) {
         let mut before = self.reports.remove(&report).unwrap_or_default();
         self.diagnostics -= before.len();
         saying.room += before.len();
-        let (message, mut now) = (NodeRef::Message(saying.message), KeyMap::default());
+        let (message, mut now) = (NodeRef::Message(saying.message), DigestMap::default());
         for (key, text) in diagnostics {
             if now.contains_key(&key) {
                 continue;
@@ -349,7 +367,7 @@ impl LspSession {
                 (saying.message, saying.diagnostics)
             });
             if known.is_none() {
-                let mut speaker = Speaker::new(out, part(PartKind::Diagnostic, found));
+                let mut speaker = StatementWriter::new(out, part(PartKind::Diagnostic, found));
                 speaker.class(lsp::DIAGNOSTIC);
                 speaker.link(lsp::DOCUMENT, document);
                 describe(&mut speaker, text);
@@ -360,7 +378,7 @@ impl LspSession {
         let mut replaced: Vec<_> = before.into_values().collect();
         replaced.sort_unstable();
         for found in replaced {
-            Speaker::new(out, part(PartKind::Diagnostic, found)).link(lsp::REPLACED_IN, message);
+            StatementWriter::new(out, part(PartKind::Diagnostic, found)).link(lsp::REPLACED_IN, message);
         }
         if now.len() > saying.room {
             // Without room, the diagnostics of this report are never replaced.
@@ -374,7 +392,7 @@ impl LspSession {
     }
 }
 
-impl Saying {
+impl LinkedMessage {
     /// Returns true if another item may be remembered, and counts it.
     fn has_room(&mut self) -> bool {
         let has_room = self.room > 0;
@@ -383,17 +401,17 @@ impl Saying {
     }
 }
 
-fn part(kind: PartKind, (message, index): Brought) -> NodeRef<'static> {
-    NodeRef::Part(message, Part { kind, index })
+fn part(kind: PartKind, (message, index): Introducer) -> NodeRef<'static> {
+    NodeRef::Part(message, ProtocolPart { kind, index })
 }
 
 /// Returns the digest of the id, and the whole text, of each registration.
-fn registered(all: &str) -> impl Iterator<Item = (Key, &str)> {
+fn registered(all: &str) -> impl Iterator<Item = (TextDigest, &str)> {
     json::elements(all).filter_map(|text| Some((key(json::member(text, "id")?), text)))
 }
 
 /// Appends the statements of a diagnostic.
-fn describe<'a>(speaker: &mut Speaker<'_, 'a>, text: &'a str) {
+fn describe<'a>(speaker: &mut StatementWriter<'_, 'a>, text: &'a str) {
     for (name, value) in json::members(text) {
         match name {
             "severity" => {
@@ -425,7 +443,7 @@ fn describe<'a>(speaker: &mut Speaker<'_, 'a>, text: &'a str) {
     }
 }
 
-fn describe_range<'a>(speaker: &mut Speaker<'_, 'a>, range: &'a str) {
+fn describe_range<'a>(speaker: &mut StatementWriter<'_, 'a>, range: &'a str) {
     const PLACES: [(&str, &str, NamedNodeRef<'static>); 4] = [
         ("start", "line", lsp::START_LINE),
         ("start", "character", lsp::START_CHARACTER),
@@ -436,7 +454,7 @@ fn describe_range<'a>(speaker: &mut Speaker<'_, 'a>, range: &'a str) {
         for (member, value) in json::members(position) {
             let place = PLACES.iter().find(|(of, name, _)| (*of, *name) == (end, member));
             if let (Some((.., property)), Ok(number)) = (place, value.parse()) {
-                speaker.say(*property, Said::Count(number));
+                speaker.say(*property, StatementObject::Count(number));
             }
         }
     }

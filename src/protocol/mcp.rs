@@ -25,15 +25,17 @@ use oxrdf::vocab::xsd;
 
 use super::content::say_content;
 use super::definitions::{DefinitionKind, Definitions};
-use super::extract::{AsksFor, Extract, Inputs, McpNotification, McpRequest, McpResult, Round, Tells, Trace};
-use super::lsp::{LspAwaits, LspMessage, LspSession};
+use super::extract::{
+    Extract, Inputs, McpNotification, McpRequest, McpResult, NotificationMeaning, RequestMeaning, Round, Trace,
+};
+use super::lsp::{LspMessage, LspPendingRequest, LspSession};
 use super::open::OpenRequests;
-use super::rounds::{GoesOn, Paused, Rounds, Used};
+use super::rounds::{ContinuedOperation, PausedOperation, Rounds, UsedDefinition};
 use super::sides::{KnownSide, MCP_SIDES};
-use super::{Key, KeyMap, Said, Speaker, Statement, key};
+use super::{DigestMap, Statement, StatementObject, StatementWriter, TextDigest, key};
 use crate::message::{Id, Kind, Message, Problem};
 use crate::record::Sender;
-use crate::session::triples::{NodeRef, Part, PartKind};
+use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::session::{Annotated, Name, Node, Sessions};
 use crate::vocab::{mcp, rpcg};
 
@@ -54,11 +56,11 @@ const REMEMBERED: usize = 1 << 16;
 pub(crate) struct Linker {
     open: OpenRequests<OpenOperation>,
     /// Open requests by their progress tokens.
-    tokens: KeyMap<Name>,
+    tokens: DigestMap<Name>,
     rounds: Rounds,
-    sessions: KeyMap<ProtocolSession>,
+    sessions: DigestMap<ProtocolSession>,
     /// The reference of the session whose messages are being linked, and its key.
-    current: (Arc<str>, Key),
+    current: (Arc<str>, TextDigest),
     /// The number of definitions, documents and the like over all sessions.
     remembered: usize,
     uses: u64,
@@ -66,21 +68,21 @@ pub(crate) struct Linker {
 
 /// The operation of an unanswered request.
 struct OpenOperation {
-    awaits: Awaits,
-    token: Option<Key>,
+    awaits: PendingRequest,
+    token: Option<TextDigest>,
     /// The operation that the request continues.
-    before: Option<Box<Paused>>,
+    before: Option<Box<PausedOperation>>,
 }
 
 /// The kind of answer that a request waits for, with the data for linking it.
-enum Awaits {
+enum PendingRequest {
     Other,
-    List(DefinitionKind, Option<Key>),
-    Use(Used),
+    List(DefinitionKind, Option<TextDigest>),
+    Use(UsedDefinition),
     Server,
     /// The status of a task; true for its result.
     Task(bool),
-    Lsp(Box<LspAwaits>),
+    Lsp(Box<LspPendingRequest>),
 }
 
 /// The linker's memory of one session.
@@ -128,17 +130,17 @@ impl Linker {
 
     fn request<'a>(&mut self, annotated: &mut Annotated<'a>, request: McpRequest<'a>, out: &mut Vec<Statement<'a>>) {
         let name = annotated.name;
-        let before = if self.rounds.is_empty() { GoesOn::Nothing } else { self.goes_on(&request) };
+        let before = if self.rounds.is_empty() { ContinuedOperation::Nothing } else { self.goes_on(&request) };
         let before = match before {
-            GoesOn::Nothing => None,
-            GoesOn::With(paused) => Some(paused),
-            GoesOn::Doubt => {
+            ContinuedOperation::Nothing => None,
+            ContinuedOperation::With(paused) => Some(paused),
+            ContinuedOperation::Doubt => {
                 annotated.problems.insert(Problem::AmbiguousPairing);
                 None
             }
         };
-        let operation = NodeRef::Part(before.as_ref().map_or(name, |paused| paused.operation), Part::OPERATION);
-        let mut speaker = Speaker::new(out, NodeRef::Message(name));
+        let operation = NodeRef::Part(before.as_ref().map_or(name, |paused| paused.operation), ProtocolPart::OPERATION);
+        let mut speaker = StatementWriter::new(out, NodeRef::Message(name));
         speaker.link(rpcg::IN_OPERATION, operation);
         if let Some(paused) = &before {
             speaker.link(rpcg::CONTINUES, NodeRef::Message(paused.answer));
@@ -147,27 +149,29 @@ impl Linker {
         if let Some(client) = request.client {
             client.say(Sender::Client, &MCP_SIDES, &mut self.session().client, name, out);
         }
-        let mut speaker = Speaker::new(out, operation);
+        let mut speaker = StatementWriter::new(out, operation);
         if before.is_none() {
             speaker.class(request.class);
         }
         let awaits = match request.asks_for {
-            AsksFor::Other => Awaits::Other,
-            AsksFor::Server => Awaits::Server,
-            AsksFor::List(kind, cursor) => Awaits::List(kind, cursor),
-            AsksFor::Task(_, is_result) => Awaits::Task(is_result),
-            AsksFor::Use(kind, property, text, arguments) => match before.as_ref().and_then(|paused| paused.used) {
-                Some(used) => Awaits::Use(Used { arguments, ..used }),
-                None => {
-                    let (mut defined, key) = (Vec::new(), key(&text));
-                    let node = self.remember(|session, room| {
-                        session.definitions[kind as usize].find(kind, (key, text), name, room > 0, &mut defined)
-                    });
-                    speaker.link(property, node);
-                    out.append(&mut defined);
-                    Awaits::Use(Used { kind, key, arguments, node })
+            RequestMeaning::Other => PendingRequest::Other,
+            RequestMeaning::Server => PendingRequest::Server,
+            RequestMeaning::List(kind, cursor) => PendingRequest::List(kind, cursor),
+            RequestMeaning::Task(_, is_result) => PendingRequest::Task(is_result),
+            RequestMeaning::Use(kind, property, text, arguments) => {
+                match before.as_ref().and_then(|paused| paused.used) {
+                    Some(used) => PendingRequest::Use(UsedDefinition { arguments, ..used }),
+                    None => {
+                        let (mut defined, key) = (Vec::new(), key(&text));
+                        let node = self.remember(|session, room| {
+                            session.definitions[kind as usize].find(kind, (key, text), name, room > 0, &mut defined)
+                        });
+                        speaker.link(property, node);
+                        out.append(&mut defined);
+                        PendingRequest::Use(UsedDefinition { kind, key, arguments, node })
+                    }
                 }
-            },
+            }
         };
         let token = request.token.map(|token| self.token(token, annotated.sender));
         self.await_answer(annotated, OpenOperation { awaits, token, before });
@@ -193,36 +197,38 @@ impl Linker {
             lsp.link(annotated.name, message, (client, room), out)
         });
         if annotated.kind() == Some(Kind::Request) && awaits.is_any() {
-            let awaits = Awaits::Lsp(Box::new(awaits));
+            let awaits = PendingRequest::Lsp(Box::new(awaits));
             self.await_answer(annotated, OpenOperation { awaits, token: None, before: None });
         }
     }
 
     /// Finds the open operation that a request continues. The operation is then no longer open, unless it is a task.
-    fn goes_on(&mut self, request: &McpRequest<'_>) -> GoesOn {
+    fn goes_on(&mut self, request: &McpRequest<'_>) -> ContinuedOperation {
         let session = self.current.1;
         match &request.asks_for {
-            AsksFor::Task(task, _) => self.rounds.find([task_key(session, *task)]),
-            AsksFor::Use(kind, _, text, arguments) => {
+            RequestMeaning::Task(task, _) => self.rounds.find([task_key(session, *task)]),
+            RequestMeaning::Use(kind, _, text, arguments) => {
                 let used = (*kind, key(text));
                 let keys = match (request.state, request.responses) {
-                    (None, None) => vec![round_key(session, used, Wants::Again(*arguments))],
+                    (None, None) => vec![round_key(session, used, ContinuationKey::Again(*arguments))],
                     (state, responses) => {
-                        let state_key = state.map(|state| round_key(session, used, Wants::State(state)));
+                        let state_key = state.map(|state| round_key(session, used, ContinuationKey::State(state)));
                         let responses = [false, true].map(|stated| {
                             let fits = responses.filter(|_| state.is_none() || !stated);
-                            fits.map(|responses| round_key(session, used, Wants::Responses(responses, stated)))
+                            fits.map(|responses| {
+                                round_key(session, used, ContinuationKey::Responses(responses, stated))
+                            })
                         });
                         state_key.into_iter().chain(responses.into_iter().flatten()).collect()
                     }
                 };
                 let found = self.rounds.find(keys);
-                if let GoesOn::With(paused) = &found {
+                if let ContinuedOperation::With(paused) = &found {
                     self.rounds.take(paused.operation);
                 }
                 found
             }
-            _ => GoesOn::Nothing,
+            _ => ContinuedOperation::Nothing,
         }
     }
 
@@ -236,7 +242,7 @@ impl Linker {
         out: &mut Vec<Statement<'a>>,
     ) {
         let OpenOperation { awaits, token, before } = open;
-        if let Awaits::Lsp(awaits) = awaits {
+        if let PendingRequest::Lsp(awaits) = awaits {
             let told = match extract {
                 Extract::Result(result) => {
                     (result.server.map(|server| *server), result.reports.map(|reports| *reports))
@@ -250,14 +256,14 @@ impl Linker {
         token.map(|token| self.tokens.remove(&token));
         let name = annotated.name;
         let operation = before.as_ref().map_or(request, |paused| paused.operation);
-        let mut speaker = Speaker::new(out, NodeRef::Message(name));
-        speaker.link(rpcg::IN_OPERATION, NodeRef::Part(operation, Part::OPERATION));
+        let mut speaker = StatementWriter::new(out, NodeRef::Message(name));
+        speaker.link(rpcg::IN_OPERATION, NodeRef::Part(operation, ProtocolPart::OPERATION));
         let used = match awaits {
-            Awaits::Use(used) => Some(used),
+            PendingRequest::Use(used) => Some(used),
             _ => before.as_ref().and_then(|paused| paused.used),
         };
         // `is_last` is true for the outcome of the operation; otherwise `keys` find the requests that may continue it.
-        let (mut is_last, mut keys) = (!matches!(awaits, Awaits::Task(false)), Vec::new());
+        let (mut is_last, mut keys) = (!matches!(awaits, PendingRequest::Task(false)), Vec::new());
         match extract {
             Extract::Result(mut result) => {
                 let round = result.round.take().filter(|round| round.is_told(&awaits));
@@ -269,8 +275,10 @@ impl Linker {
                 let inputs = round.map(|round| round.inputs);
                 link_inputs(name, &mut speaker, inputs.as_ref());
                 match (awaits, used) {
-                    (Awaits::Use(_) | Awaits::Task(_), Some(used)) if is_last => give(name, result, used, out),
-                    (Awaits::Use(_) | Awaits::Task(_), _) => {}
+                    (PendingRequest::Use(_) | PendingRequest::Task(_), Some(used)) if is_last => {
+                        give(name, result, used, out)
+                    }
+                    (PendingRequest::Use(_) | PendingRequest::Task(_), _) => {}
                     (awaits, _) => self.result(name, result, awaits, out),
                 }
                 say_inputs(name, inputs, out);
@@ -279,12 +287,13 @@ impl Linker {
                 if error.kind == rpcg::URL_ELICITATION_REQUIRED
                     && let Some(used) = used
                 {
-                    let wants = Wants::Again(used.arguments);
+                    let wants = ContinuationKey::Again(used.arguments);
                     is_last = false;
                     keys = vec![round_key(self.current.1, (used.kind, used.key), wants)];
                 }
                 link_inputs(name, &mut speaker, Some(&error.inputs));
-                Speaker::new(out, NodeRef::Error(name)).link(rpcg::ERROR_KIND, NodeRef::Iri(error.kind.as_str()));
+                StatementWriter::new(out, NodeRef::Error(name))
+                    .link(rpcg::ERROR_KIND, NodeRef::Iri(error.kind.as_str()));
                 say_inputs(name, Some(error.inputs), out);
             }
             _ => {}
@@ -298,18 +307,18 @@ impl Linker {
                 Some(before) => annotated.time.and_then(|time| Some((time, before.seconds(Some(time))?))),
                 None => annotated.time.zip(annotated.latency),
             };
-            self.rounds.pause(Paused { operation, answer: name, used, since, has_ended: false }, keys);
+            self.rounds.pause(PausedOperation { operation, answer: name, used, since, has_ended: false }, keys);
         }
     }
 
     /// Returns the keys of requests that may continue an operation that this answer leaves open.
-    fn keys(&self, round: &Round<'_>, used: Option<Used>) -> Vec<Key> {
+    fn keys(&self, round: &Round<'_>, used: Option<UsedDefinition>) -> Vec<TextDigest> {
         let session = self.current.1;
         match (round.task, used) {
             (Some(task), _) if round.is_new => vec![task_key(session, task)],
-            (None, Some(Used { kind, key, .. })) => {
-                let asked = round.asked.map(|asked| Wants::Responses(asked, round.state.is_some()));
-                let wants = round.state.map(Wants::State).into_iter().chain(asked);
+            (None, Some(UsedDefinition { kind, key, .. })) => {
+                let asked = round.asked.map(|asked| ContinuationKey::Responses(asked, round.state.is_some()));
+                let wants = round.state.map(ContinuationKey::State).into_iter().chain(asked);
                 wants.map(|wants| round_key(session, (kind, key), wants)).collect()
             }
             _ => Vec::new(),
@@ -317,18 +326,18 @@ impl Linker {
     }
 
     /// States that a message is the outcome of an operation that was left open before.
-    fn end<'a>(&mut self, before: &Paused, annotated: &Annotated<'a>, out: &mut Vec<Statement<'a>>) {
+    fn end<'a>(&mut self, before: &PausedOperation, annotated: &Annotated<'a>, out: &mut Vec<Statement<'a>>) {
         if self.rounds.end(before.operation) {
-            let mut speaker = Speaker::new(out, NodeRef::Part(before.operation, Part::OPERATION));
+            let mut speaker = StatementWriter::new(out, NodeRef::Part(before.operation, ProtocolPart::OPERATION));
             speaker.link(rpcg::ENDED_BY, NodeRef::Message(annotated.name));
             let seconds = before.seconds(annotated.time).map(|seconds| seconds.to_string().into());
             speaker.literal(rpcg::DURATION_SECONDS, seconds, xsd::DECIMAL);
         }
     }
 
-    fn result<'a>(&mut self, name: Name, result: McpResult<'a>, awaits: Awaits, out: &mut Vec<Statement<'a>>) {
+    fn result<'a>(&mut self, name: Name, result: McpResult<'a>, awaits: PendingRequest, out: &mut Vec<Statement<'a>>) {
         match awaits {
-            Awaits::List(kind, cursor) => {
+            PendingRequest::List(kind, cursor) => {
                 let page = result.lists.into_iter().find(|(listed, _)| *listed == kind);
                 if let Some((_, page)) = page {
                     self.remember(|session, room| {
@@ -342,12 +351,12 @@ impl Linker {
                     });
                 }
             }
-            Awaits::Server => {
+            PendingRequest::Server => {
                 if let Some(server) = result.server {
                     server.say(Sender::Server, &MCP_SIDES, &mut self.session().server, name, out);
                 }
             }
-            Awaits::Other | Awaits::Use(_) | Awaits::Task(_) | Awaits::Lsp(_) => {}
+            PendingRequest::Other | PendingRequest::Use(_) | PendingRequest::Task(_) | PendingRequest::Lsp(_) => {}
         }
     }
 
@@ -359,10 +368,10 @@ impl Linker {
         out: &mut Vec<Statement<'a>>,
     ) {
         let Annotated { name, sender, .. } = annotated;
-        let mut speaker = Speaker::new(out, NodeRef::Message(*name));
+        let mut speaker = StatementWriter::new(out, NodeRef::Message(*name));
         match notification.tells {
-            Tells::Other => {}
-            Tells::Progress(token) => {
+            NotificationMeaning::Other => {}
+            NotificationMeaning::Progress(token) => {
                 // The side that made the request, if known.
                 let asked = [None, Some(Sender::Client), Some(Sender::Server)];
                 let asked = asked.into_iter().filter(|asker| asker.is_none() || sender.is_none() || asker != sender);
@@ -371,16 +380,16 @@ impl Linker {
                     speaker.link(rpcg::PROGRESS_OF, NodeRef::Message(*request));
                 }
             }
-            Tells::Cancelled(id) => {
+            NotificationMeaning::Cancelled(id) => {
                 if let Some(request) = sessions.asked(*sender, &id).filter(|request| request < name) {
                     speaker.link(rpcg::CANCELS, NodeRef::Message(request));
                 }
             }
-            Tells::Log(level, logger) => {
+            NotificationMeaning::Log(level, logger) => {
                 speaker.literal(mcp::HAS_LEVEL, level, xsd::STRING);
                 speaker.literal(mcp::HAS_LOGGER, logger, xsd::STRING);
             }
-            Tells::Task(result) => return self.task(annotated, *result, notification.trace, out),
+            NotificationMeaning::Task(result) => return self.task(annotated, *result, notification.trace, out),
         }
         say_trace(&mut speaker, notification.trace);
     }
@@ -396,14 +405,14 @@ impl Linker {
         let Some(Round { status, task: Some(task), is_last, .. }) = result.round.take().map(|round| *round) else {
             return;
         };
-        let mut speaker = Speaker::new(out, NodeRef::Message(annotated.name));
+        let mut speaker = StatementWriter::new(out, NodeRef::Message(annotated.name));
         let known = self.rounds.find([task_key(self.current.1, task)]);
-        if let GoesOn::With(paused) = &known {
-            speaker.link(rpcg::IN_OPERATION, NodeRef::Part(paused.operation, Part::OPERATION));
+        if let ContinuedOperation::With(paused) = &known {
+            speaker.link(rpcg::IN_OPERATION, NodeRef::Part(paused.operation, ProtocolPart::OPERATION));
         }
         speaker.literal(rpcg::STATUS, Some(status), xsd::STRING);
         say_trace(&mut speaker, trace);
-        if let (GoesOn::With(paused), true) = (known, is_last) {
+        if let (ContinuedOperation::With(paused), true) = (known, is_last) {
             if let Some(used) = paused.used {
                 give(annotated.name, result, used, out);
             }
@@ -412,8 +421,8 @@ impl Linker {
     }
 
     /// Returns the key of a progress token in the current session, different for each side.
-    fn token(&self, token: Key, asker: Option<Sender>) -> Key {
-        self.current.1.rotate_left(1) ^ token ^ asker.map_or(0, |sender| 1 + sender as Key)
+    fn token(&self, token: TextDigest, asker: Option<Sender>) -> TextDigest {
+        self.current.1.rotate_left(1) ^ token ^ asker.map_or(0, |sender| 1 + sender as TextDigest)
     }
 
     /// Returns the memory of the current session.
@@ -452,23 +461,23 @@ impl Linker {
 
 /// Appends the [facts](crate::mapping) of a payload that was already parsed.
 fn say_facts<'a>(annotated: &mut Annotated<'a>, extract: &Extract<'a>, out: &mut Vec<Statement<'a>>) {
-    let mut speaker = Speaker::new(out, NodeRef::Message(annotated.name));
+    let mut speaker = StatementWriter::new(out, NodeRef::Message(annotated.name));
     annotated.facts_said = true;
     match extract {
-        Extract::Request(McpRequest { asks_for: AsksFor::Use(DefinitionKind::Tool, _, name, _), .. }) => {
+        Extract::Request(McpRequest { asks_for: RequestMeaning::Use(DefinitionKind::Tool, _, name, _), .. }) => {
             speaker.literal(rpcg::TOOL_NAME, Some(name.clone()), xsd::STRING);
         }
         Extract::Result(McpResult { facts: (version, is_error), .. }) => {
             speaker.literal(rpcg::PROTOCOL_VERSION, version.clone(), xsd::STRING);
             if let Some(is_error) = *is_error {
-                speaker.say(rpcg::IS_ERROR, Said::Boolean(is_error));
+                speaker.say(rpcg::IS_ERROR, StatementObject::Boolean(is_error));
             }
         }
         _ => annotated.facts_said = false,
     }
 }
 
-fn say_trace<'a>(speaker: &mut Speaker<'_, 'a>, trace: Option<Trace<'a>>) {
+fn say_trace<'a>(speaker: &mut StatementWriter<'_, 'a>, trace: Option<Trace<'a>>) {
     if let Some(Trace { trace, span }) = trace {
         speaker.literal(rpcg::TRACE_ID, Some(trace.into()), xsd::STRING);
         speaker.literal(rpcg::PARENT_SPAN_ID, Some(span.into()), xsd::STRING);
@@ -477,44 +486,44 @@ fn say_trace<'a>(speaker: &mut Speaker<'_, 'a>, trace: Option<Trace<'a>>) {
 
 /// The properties that a request must have to continue an operation.
 #[derive(Hash)]
-enum Wants {
+enum ContinuationKey {
     /// The `requestState` that an earlier result contained.
-    State(Key),
+    State(TextDigest),
     /// Responses to all requested inputs; true if a state was given too.
-    Responses(Key, bool),
+    Responses(TextDigest, bool),
     /// The same arguments as the last request.
     Again(u64),
 }
 
-fn round_key(session: Key, (kind, used): (DefinitionKind, Key), wants: Wants) -> Key {
+fn round_key(session: TextDigest, (kind, used): (DefinitionKind, TextDigest), wants: ContinuationKey) -> TextDigest {
     key((session, kind as u8, used, wants))
 }
 
-fn task_key(session: Key, task: Key) -> Key {
+fn task_key(session: TextDigest, task: TextDigest) -> TextDigest {
     key((session, task))
 }
 
 impl Round<'_> {
     /// Returns true if the answer to such a request really describes a continued operation, and does not just look like
     /// it.
-    fn is_told(&self, awaits: &Awaits) -> bool {
+    fn is_told(&self, awaits: &PendingRequest) -> bool {
         match awaits {
-            Awaits::Use(_) => self.is_new || self.task.is_none(),
-            Awaits::Task(_) => true,
+            PendingRequest::Use(_) => self.is_new || self.task.is_none(),
+            PendingRequest::Task(_) => true,
             _ => self.is_new,
         }
     }
 }
 
 /// Appends the outcome of a use: the result of a tool, or the contents of a resource.
-fn give<'a>(name: Name, result: McpResult<'a>, used: Used, out: &mut Vec<Statement<'a>>) {
+fn give<'a>(name: Name, result: McpResult<'a>, used: UsedDefinition, out: &mut Vec<Statement<'a>>) {
     match used.kind {
         DefinitionKind::Tool => {
-            let node = NodeRef::Part(name, Part { kind: PartKind::Result, index: 0 });
-            let mut speaker = Speaker::new(out, NodeRef::Message(name));
+            let node = NodeRef::Part(name, ProtocolPart { kind: PartKind::Result, index: 0 });
+            let mut speaker = StatementWriter::new(out, NodeRef::Message(name));
             // The result of a task is inside a member of the message's result, so `facts` does not include it.
             if let (None, Some(is_error)) = (result.facts.1, result.is_error) {
-                speaker.say(rpcg::IS_ERROR, Said::Boolean(is_error));
+                speaker.say(rpcg::IS_ERROR, StatementObject::Boolean(is_error));
             }
             speaker.link(rpcg::TOOL_RESULT, node);
             speaker.subject = node;
@@ -527,11 +536,11 @@ fn give<'a>(name: Name, result: McpResult<'a>, used: Used, out: &mut Vec<Stateme
 }
 
 fn input(message: Name, index: u32) -> NodeRef<'static> {
-    NodeRef::Part(message, Part { kind: PartKind::Input, index })
+    NodeRef::Part(message, ProtocolPart { kind: PartKind::Input, index })
 }
 
 /// Links a message to the inputs that it requests.
-fn link_inputs<'a>(message: Name, speaker: &mut Speaker<'_, 'a>, inputs: Option<&Inputs<'a>>) {
+fn link_inputs<'a>(message: Name, speaker: &mut StatementWriter<'_, 'a>, inputs: Option<&Inputs<'a>>) {
     let requests = inputs.into_iter().flat_map(|inputs| &inputs.requests);
     (1..).zip(requests).for_each(|(index, _)| speaker.link(rpcg::ASKS, input(message, index)));
 }
@@ -539,9 +548,9 @@ fn link_inputs<'a>(message: Name, speaker: &mut Speaker<'_, 'a>, inputs: Option<
 fn say_inputs<'a>(message: Name, inputs: Option<Inputs<'a>>, out: &mut Vec<Statement<'a>>) {
     let Some(Inputs { requests, interoperable }) = inputs else { return };
     for (index, (name, request)) in (1..).zip(requests) {
-        let mut speaker = Speaker::new(out, input(message, index));
+        let mut speaker = StatementWriter::new(out, input(message, index));
         speaker.class(rpcg::INPUT);
         speaker.literal(mcp::HAS_NAME, Some(name), xsd::STRING);
-        speaker.say(rpcg::VALUE, Said::Json(request.into(), interoperable));
+        speaker.say(rpcg::VALUE, StatementObject::Json(request.into(), interoperable));
     }
 }

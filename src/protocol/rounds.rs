@@ -13,7 +13,7 @@ use std::mem;
 use oxsdatatypes::Decimal;
 
 use super::definitions::DefinitionKind;
-use super::{Key, KeyMap};
+use super::{DigestMap, TextDigest};
 use crate::record::Time;
 use crate::session::triples::NodeRef;
 use crate::session::{Name, seconds_between};
@@ -23,10 +23,10 @@ const PAUSED: usize = 1 << 16;
 
 /// The tool, resource or prompt that a request uses.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Used {
+pub(super) struct UsedDefinition {
     pub kind: DefinitionKind,
     /// The digest of its name or URI.
-    pub key: Key,
+    pub key: TextDigest,
     /// The digest of the arguments.
     pub arguments: u64,
     pub node: NodeRef<'static>,
@@ -34,18 +34,18 @@ pub(super) struct Used {
 
 /// An operation that an answer has left open.
 #[derive(Debug, Clone)]
-pub(super) struct Paused {
+pub(super) struct PausedOperation {
     pub operation: Name,
     /// The message that left it open.
     pub answer: Name,
-    pub used: Option<Used>,
+    pub used: Option<UsedDefinition>,
     /// The time of that answer, and the duration of the operation up to then, in seconds.
     pub since: Option<(Time, Decimal)>,
     /// True if the outcome is already known: the operation is a task, which may still be queried.
     pub has_ended: bool,
 }
 
-impl Paused {
+impl PausedOperation {
     /// Returns the duration of the operation up to a time, in seconds.
     pub fn seconds(&self, at: Option<Time>) -> Option<Decimal> {
         let (since, seconds) = self.since?;
@@ -54,9 +54,9 @@ impl Paused {
 }
 
 /// The open operation that a request continues.
-pub(super) enum GoesOn {
+pub(super) enum ContinuedOperation {
     Nothing,
-    With(Box<Paused>),
+    With(Box<PausedOperation>),
     /// Several operations match, and the log does not show which.
     Doubt,
 }
@@ -64,13 +64,13 @@ pub(super) enum GoesOn {
 /// The operations that are left open.
 #[derive(Default)]
 pub(super) struct Rounds {
-    paused: BTreeMap<Name, (Paused, Vec<Key>)>,
-    by_key: KeyMap<Fitting>,
+    paused: BTreeMap<Name, (PausedOperation, Vec<TextDigest>)>,
+    by_key: DigestMap<MatchingOperations>,
 }
 
 /// Operations that match one key.
 #[derive(Default)]
-struct Fitting {
+struct MatchingOperations {
     operations: BTreeSet<Name>,
     /// The number of requests that continued one of these operations, without the log showing which.
     in_doubt: usize,
@@ -82,7 +82,7 @@ impl Rounds {
     }
 
     /// Remembers an open operation by the keys of requests that may continue it.
-    pub fn pause(&mut self, paused: Paused, keys: Vec<Key>) {
+    pub fn pause(&mut self, paused: PausedOperation, keys: Vec<TextDigest>) {
         self.take(paused.operation);
         for key in &keys {
             self.by_key.entry(*key).or_default().operations.insert(paused.operation);
@@ -96,13 +96,15 @@ impl Rounds {
     }
 
     /// Returns the operation for the first of the keys that matches any.
-    pub fn find(&mut self, keys: impl IntoIterator<Item = Key>) -> GoesOn {
-        let Some(fitting) = keys.into_iter().find(|key| self.by_key.contains_key(key)) else { return GoesOn::Nothing };
-        let Some(fitting) = self.by_key.get_mut(&fitting) else { return GoesOn::Nothing };
+    pub fn find(&mut self, keys: impl IntoIterator<Item = TextDigest>) -> ContinuedOperation {
+        let Some(fitting) = keys.into_iter().find(|key| self.by_key.contains_key(key)) else {
+            return ContinuedOperation::Nothing;
+        };
+        let Some(fitting) = self.by_key.get_mut(&fitting) else { return ContinuedOperation::Nothing };
         if let (Some(one), 1, 0) = (fitting.operations.first(), fitting.operations.len(), fitting.in_doubt)
             && let Some((paused, _)) = self.paused.get(one)
         {
-            return GoesOn::With(Box::new(paused.clone()));
+            return ContinuedOperation::With(Box::new(paused.clone()));
         }
         fitting.in_doubt += 1;
         if fitting.in_doubt >= fitting.operations.len() {
@@ -110,7 +112,7 @@ impl Rounds {
                 self.take(operation);
             }
         }
-        GoesOn::Doubt
+        ContinuedOperation::Doubt
     }
 
     /// Removes an operation.

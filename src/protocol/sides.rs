@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::{Key, Said, Speaker, Statement, key};
+use super::{Statement, StatementObject, StatementWriter, TextDigest, key};
 use crate::json;
 use crate::record::Sender;
 use crate::session::Name;
-use crate::session::triples::{NodeRef, Part, PartKind};
+use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::vocab::{lsp, mcp, rpcg};
 
 /// The terms of a protocol for a client or a server.
@@ -17,20 +17,20 @@ pub(crate) struct SideTerms {
     class: NamedNodeRef<'static>,
     has_capability: NamedNodeRef<'static>,
     capability: NamedNodeRef<'static>,
-    words: &'static Words,
+    words: &'static SideVocabulary,
 }
 
 /// The properties of a side, and the capability members that are groups of capabilities.
-struct Words {
+struct SideVocabulary {
     name: NamedNodeRef<'static>,
     title: Option<NamedNodeRef<'static>>,
     version: NamedNodeRef<'static>,
     groups: &'static [&'static str],
 }
 
-const MCP_WORDS: Words =
-    Words { name: mcp::HAS_NAME, title: Some(mcp::HAS_TITLE), version: mcp::HAS_VERSION, groups: &[] };
-const LSP_WORDS: Words = Words {
+const MCP_WORDS: SideVocabulary =
+    SideVocabulary { name: mcp::HAS_NAME, title: Some(mcp::HAS_TITLE), version: mcp::HAS_VERSION, groups: &[] };
+const LSP_WORDS: SideVocabulary = SideVocabulary {
     name: lsp::NAME,
     title: None,
     version: lsp::VERSION,
@@ -61,19 +61,19 @@ const fn lsp_side(class: NamedNodeRef<'static>) -> SideTerms {
 }
 
 /// A side's description of itself, in canonical JSON.
-pub(crate) struct Introduction<'a> {
+pub(crate) struct SideDescription<'a> {
     info: Option<&'a str>,
     version: Option<&'a str>,
     capabilities: Option<&'a str>,
     interoperable: bool,
     /// The digest of the whole description.
-    key: Key,
+    key: TextDigest,
 }
 
 /// A side that was introduced: the message that introduced it, and the digest of its description.
-pub(super) type KnownSide = (Name, Key);
+pub(super) type KnownSide = (Name, TextDigest);
 
-impl<'a> Introduction<'a> {
+impl<'a> SideDescription<'a> {
     /// Creates an introduction; `None` without a program or capabilities.
     pub fn new(
         info: Option<&'a str>,
@@ -101,8 +101,8 @@ impl<'a> Introduction<'a> {
             Sender::Client => (PartKind::Client, client),
             Sender::Server => (PartKind::Server, server),
         };
-        let node = NodeRef::Part(name, Part { kind, index: 0 });
-        let mut speaker = Speaker::new(out, NodeRef::Message(message));
+        let node = NodeRef::Part(name, ProtocolPart { kind, index: 0 });
+        let mut speaker = StatementWriter::new(out, NodeRef::Message(message));
         speaker.link(rpcg::INTRODUCES, node);
         if same.is_none() {
             speaker.subject = node;
@@ -111,7 +111,7 @@ impl<'a> Introduction<'a> {
         }
     }
 
-    fn describe(&self, speaker: &mut Speaker<'_, 'a>, message: Name, terms: &SideTerms) {
+    fn describe(&self, speaker: &mut StatementWriter<'_, 'a>, message: Name, terms: &SideTerms) {
         for (name, value) in self.info.into_iter().flat_map(json::members) {
             let property = match name {
                 "name" => Some(terms.words.name),
@@ -125,13 +125,13 @@ impl<'a> Introduction<'a> {
         }
         speaker.literal(mcp::HAS_PROTOCOL_VERSION, self.version.and_then(json::string), xsd::STRING);
         let capabilities = self.capabilities(terms.words.groups);
-        let node = |index| NodeRef::Part(message, Part { kind: PartKind::Capability, index });
+        let node = |index| NodeRef::Part(message, ProtocolPart { kind: PartKind::Capability, index });
         (1..).zip(&capabilities).for_each(|(index, _)| speaker.link(terms.has_capability, node(index)));
         for (index, (name, value)) in (1..).zip(capabilities) {
             speaker.subject = node(index);
             speaker.class(terms.capability);
             speaker.literal(terms.words.name, name, xsd::STRING);
-            speaker.say(rpcg::VALUE, Said::Json(value.into(), self.interoperable));
+            speaker.say(rpcg::VALUE, StatementObject::Json(value.into(), self.interoperable));
         }
     }
 

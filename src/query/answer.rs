@@ -11,11 +11,11 @@ use crate::sink::SinkError;
 use crate::store::answer;
 
 /// The answer to a query. Rows and triples arrive as they are found.
-pub type Answer<'a> = answer::Answer<'a, QueryError>;
+pub type Answer<'a> = answer::FallibleAnswer<'a, QueryError>;
 /// Rows, and the names of their columns.
-pub type Solutions<'a> = answer::Solutions<'a, QueryError>;
+pub type Solutions<'a> = answer::FallibleSolutions<'a, QueryError>;
 /// The triples of a graph.
-pub type Triples<'a> = answer::Triples<'a, QueryError>;
+pub type Triples<'a> = answer::FallibleTriples<'a, QueryError>;
 
 /// Errors in answering a query.
 #[derive(Debug, thiserror::Error)]

@@ -37,7 +37,7 @@ use spargebra::Query;
 
 pub(super) use self::plan::Plan;
 use self::plan::Stop;
-pub(super) use self::terms::Run;
+pub(super) use self::terms::QueryRun;
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use crate::schema::QuerySchemas;
@@ -49,19 +49,19 @@ pub(super) fn plan(
     columns: &Arc<Columns>,
     cancel: &Cancel,
     schemas: &Arc<QuerySchemas>,
-) -> Option<(Plan, Arc<Run>)> {
-    let run = Arc::new(Run::new(columns.clone(), cancel.clone(), query.base_iri().cloned(), schemas.clone()));
+) -> Option<(Plan, Arc<QueryRun>)> {
+    let run = Arc::new(QueryRun::new(columns.clone(), cancel.clone(), query.base_iri().cloned(), schemas.clone()));
     compile::compile(query, &run).ok().map(|plan| (plan, run))
 }
 
 impl Plan {
     /// Evaluates the plan and returns the answer.
-    pub fn answer<'a>(self, run: Arc<Run>) -> Result<Answer<'a>, QueryError> {
+    pub fn answer<'a>(self, run: Arc<QueryRun>) -> Result<Answer<'a>, QueryError> {
         if self.is_ask() {
             return Ok(Answer::Boolean(self.has_rows(&run)?));
         }
         let variables = self.variables().to_vec();
-        let rows = rows::Rows::new(self, run);
+        let rows = rows::BatchRows::new(self, run);
         Ok(Answer::Solutions(Solutions { variables, rows: Box::new(rows) }))
     }
 }

@@ -7,7 +7,7 @@ use oxrdf::{NamedNodeRef, Variable};
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern};
 
-use crate::sink::Subjects;
+use crate::sink::SubjectKind;
 use crate::vocab::{jrpc, rpcg};
 
 /// Properties that only records have: messages, batches and log lines.
@@ -35,13 +35,13 @@ const KINDS: [NamedNodeRef<'_>; 6] =
 
 /// The bound variables and the known terms of every solution of a pattern.
 #[derive(Default)]
-pub(super) struct Certain<'p> {
+pub(super) struct CertainTerms<'p> {
     pub bound: BTreeSet<&'p Variable>,
     /// The terms that are records, errors of answers or failures.
-    pub known: Vec<(TermPattern, Subjects)>,
+    pub known: Vec<(TermPattern, SubjectKind)>,
 }
 
-impl<'p> Certain<'p> {
+impl<'p> CertainTerms<'p> {
     pub fn of(pattern: &'p GraphPattern) -> Self {
         let mut certain = Self::default();
         certain.add(pattern);
@@ -59,7 +59,7 @@ impl<'p> Certain<'p> {
             }),
             GraphPattern::Path { subject, path, object } => self.triple(subject, choices(path), object),
             GraphPattern::Filter { expr, inner } => {
-                let mut inside = Certain::of(inner);
+                let mut inside = CertainTerms::of(inner);
                 inside.condition(expr);
                 self.bound.extend(inside.bound);
                 self.known.extend(inside.known);
@@ -84,18 +84,18 @@ impl<'p> Certain<'p> {
         }
         let Some(properties) = properties else { return };
         if properties == [jrpc::HAS_ERROR] {
-            self.known.push((object.clone(), Subjects::Records));
+            self.known.push((object.clone(), SubjectKind::Records));
         }
         let class = match object {
             TermPattern::NamedNode(class) if properties == [rdf::TYPE] => Some(class.as_ref()),
             _ => None,
         };
         if class == Some(rpcg::FAILURE) {
-            self.known.push((subject.clone(), Subjects::Failures));
+            self.known.push((subject.clone(), SubjectKind::Failures));
         } else if class.is_some_and(|class| KINDS.contains(&class))
             || properties.iter().all(|property| OF_RECORDS.contains(property))
         {
-            self.known.push((subject.clone(), Subjects::Records));
+            self.known.push((subject.clone(), SubjectKind::Records));
         }
     }
 
@@ -107,7 +107,7 @@ impl<'p> Certain<'p> {
                 self.condition(right);
             }
             Expression::Exists(pattern) => {
-                let known = Certain::of(pattern).known;
+                let known = CertainTerms::of(pattern).known;
                 self.known.extend(known.into_iter().filter(|(term, _)| is_among(term, &self.bound)));
             }
             _ => {}

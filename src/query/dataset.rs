@@ -26,19 +26,19 @@ use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::columnar::Columnar;
 use super::{Query, batch, functions, keys};
-use crate::session::triples::{ObjectRef, Triples as _};
+use crate::session::triples::{ObjectRef, TripleSink as _};
 use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
 use crate::vocab::rpcg;
 
 /// The data for a query.
 pub struct Dataset {
-    data: Data,
+    data: DatasetStorage,
     graphs: Graphs,
     needs: Selection,
 }
 
-enum Data {
+enum DatasetStorage {
     /// One graph, set once it is loaded.
     Columns(OnceLock<Arc<Columns>>),
     Store(Store),
@@ -131,19 +131,20 @@ impl Dataset {
             && graphs == Graphs::All { merged: true, named: false }
             && (!overlapping || query.uses.items)
             && !query.uses_services();
-        let data = if is_one_graph { Data::Columns(OnceLock::new()) } else { Data::Store(Store::new()?) };
+        let data =
+            if is_one_graph { DatasetStorage::Columns(OnceLock::new()) } else { DatasetStorage::Store(Store::new()?) };
         Ok(Self { data, graphs, needs })
     }
 
     /// Creates an empty dataset for any query that does not distinguish graphs: everything is loaded into one graph.
     pub fn of_everything() -> Self {
         let graphs = Graphs::All { merged: true, named: false };
-        Self { data: Data::Columns(OnceLock::new()), graphs, needs: Selection::all() }
+        Self { data: DatasetStorage::Columns(OnceLock::new()), graphs, needs: Selection::all() }
     }
 
     /// Creates a dataset from an existing store of sessions.
     pub fn stored(store: Store) -> Self {
-        Self { data: Data::Store(store), graphs: Graphs::Stored, needs: Selection::all() }
+        Self { data: DatasetStorage::Store(store), graphs: Graphs::Stored, needs: Selection::all() }
     }
 
     /// Starts loading, which is done once, in one transaction.
@@ -153,8 +154,10 @@ impl Dataset {
             _ => Vec::new(),
         };
         let target = match &self.data {
-            Data::Columns(loaded) => Target::Columns { columns: Columns::default(), collector: None, loaded },
-            Data::Store(store) => Target::Store(store.start_transaction()?),
+            DatasetStorage::Columns(loaded) => {
+                LoadingTarget::Columns { columns: Columns::default(), collector: None, loaded }
+            }
+            DatasetStorage::Store(store) => LoadingTarget::Store(store.start_transaction()?),
         };
         Ok(Loading { dataset: self, target, cancel: cancel.clone(), missing })
     }
@@ -195,7 +198,7 @@ impl Dataset {
     ///
     /// Copying triples from a store fails.
     pub fn plan(&self, query: &Query, cancel: &Cancel) -> Result<String, QueryError> {
-        if matches!(self.data, Data::Store(_)) && !query.uses.items {
+        if matches!(self.data, DatasetStorage::Store(_)) && !query.uses.items {
             return Ok("engine: Oxigraph's store\n".to_owned());
         }
         let (columns, algebra) = self.in_columns(query, cancel)?;
@@ -209,8 +212,8 @@ impl Dataset {
     fn in_columns(&self, query: &Query, cancel: &Cancel) -> Result<(Arc<Columns>, spargebra::Query), QueryError> {
         // Columns shared with other queries may hold whole texts.
         let (columns, needs) = match &self.data {
-            Data::Columns(loaded) => (loaded.get_or_init(Arc::default).clone(), &self.needs),
-            Data::Store(store) => {
+            DatasetStorage::Columns(loaded) => (loaded.get_or_init(Arc::default).clone(), &self.needs),
+            DatasetStorage::Store(store) => {
                 let graphs = self.default_graphs(query);
                 (Arc::new(copied(store, &graphs, query.needs(), cancel)?), query.needs())
             }
@@ -238,7 +241,7 @@ impl Dataset {
             }
         };
         let store = match &self.data {
-            Data::Store(store) if !query.uses.items => store,
+            DatasetStorage::Store(store) if !query.uses.items => store,
             _ => {
                 let (columns, mut algebra) = self.in_columns(query, cancel)?;
                 if batches && let Some((plan, run)) = batch::plan(&algebra, &columns, cancel, &query.schemas) {
@@ -316,7 +319,7 @@ fn answer<'a>(
 /// Messages reach it as triples, never as text.
 pub struct Loading<'d> {
     dataset: &'d Dataset,
-    target: Target<'d>,
+    target: LoadingTarget<'d>,
     cancel: Cancel,
     /// The graphs of the dataset clause without triples so far.
     missing: Vec<NamedNode>,
@@ -324,7 +327,7 @@ pub struct Loading<'d> {
 
 /// The target of loading.
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
-enum Target<'d> {
+enum LoadingTarget<'d> {
     Columns {
         columns: Columns,
         /// Collects quads that do not come from a log.
@@ -345,8 +348,8 @@ impl<'d> Loading<'d> {
     {
         let needs = self.dataset.needs.clone();
         match self.target {
-            Target::Store(_) => Sink::quads(self).selecting(needs),
-            Target::Columns { ref mut columns, .. } => {
+            LoadingTarget::Store(_) => Sink::quads(self).selecting(needs),
+            LoadingTarget::Columns { ref mut columns, .. } => {
                 let cancel = &self.cancel;
                 Sink::columns(columns, needs, || cancel.check().map_err(std::io::Error::other))
             }
@@ -360,8 +363,8 @@ impl<'d> Loading<'d> {
             return;
         }
         let transaction = match &mut self.target {
-            Target::Store(transaction) => transaction,
-            Target::Columns { columns, collector, .. } => {
+            LoadingTarget::Store(transaction) => transaction,
+            LoadingTarget::Columns { columns, collector, .. } => {
                 let collector =
                     collector.get_or_insert_with(|| Collector::new(columns, "", self.dataset.needs.clone(), false));
                 if let Some(object) = object {
@@ -397,8 +400,8 @@ impl<'d> Loading<'d> {
     /// Ends loading. Returns the graphs that the query names but that were not loaded.
     pub fn commit(self) -> Result<Vec<NamedNode>, StorageError> {
         match self.target {
-            Target::Store(transaction) => transaction.commit()?,
-            Target::Columns { mut columns, collector, loaded } => {
+            LoadingTarget::Store(transaction) => transaction.commit()?,
+            LoadingTarget::Columns { mut columns, collector, loaded } => {
                 collector.into_iter().for_each(|mut collector| columns.take_all(&mut collector));
                 columns.finish();
                 loaded

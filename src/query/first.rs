@@ -6,12 +6,12 @@ use oxrdf::Term;
 /// The message that comes first: of the log with the least IRI, by record and place in its batch. Any term that is not
 /// the IRI of a message makes the result unbound.
 #[derive(Default)]
-pub(super) struct First {
+pub(super) struct FirstMessage {
     first: Option<Term>,
     failed: bool,
 }
 
-impl AggregateFunctionAccumulator for First {
+impl AggregateFunctionAccumulator for FirstMessage {
     fn accumulate(&mut self, element: Term) {
         let place_of_element = place(&element);
         self.failed |= place_of_element.is_none();
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     fn first(names: &[&str]) -> Option<String> {
-        let mut accumulator = First::default();
+        let mut accumulator = FirstMessage::default();
         names.iter().for_each(|name| accumulator.accumulate(NamedNode::new_unchecked(*name).into()));
         accumulator.finish().map(|term| term.to_string())
     }

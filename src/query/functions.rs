@@ -7,9 +7,9 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
 use spareval::QueryEvaluator;
 
-use super::first::First;
+use super::first::FirstMessage;
 use super::keys;
-use super::overlap::MostAtOnce;
+use super::overlap::MaxOverlap;
 use super::percentile::Percentile;
 use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name, quoted};
 use crate::redact::secrets::masked;
@@ -181,8 +181,8 @@ pub(super) fn add<E: WithFunctions>(evaluator: E, schemas: &Arc<QuerySchemas>) -
 pub(super) fn accumulator(kind: FunctionKind) -> Box<dyn AggregateFunctionAccumulator + Send + Sync> {
     match kind {
         FunctionKind::Percentile(percent) => Box::new(Percentile::new(percent)),
-        FunctionKind::First => Box::new(First::default()),
-        _ => Box::new(MostAtOnce::default()),
+        FunctionKind::First => Box::new(FirstMessage::default()),
+        _ => Box::new(MaxOverlap::default()),
     }
 }
 

@@ -11,14 +11,14 @@ use spargebra::algebra::{
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::{operands, parts};
-use super::certain::{Certain, is_among};
+use super::certain::{CertainTerms, is_among};
 use super::items::inverse;
-use crate::sink::{Selection, Subjects};
+use crate::sink::{Selection, SubjectKind};
 use crate::vocab::{jrpc, rpcg};
 
 /// The features that a query uses.
 #[derive(Debug, Clone)]
-pub(super) struct Uses {
+pub(super) struct QueryFeatures {
     /// The triples that can affect the answer.
     pub needs: Selection,
     /// A `GRAPH` pattern.
@@ -33,10 +33,10 @@ pub(super) struct Uses {
     pub no_pointers: BTreeSet<String>,
     pub terms: BTreeSet<String>,
     /// The terms that are records, errors of answers or failures in every solution of the current pattern.
-    known: Vec<(TermPattern, Subjects)>,
+    known: Vec<(TermPattern, SubjectKind)>,
 }
 
-impl Uses {
+impl QueryFeatures {
     pub fn of(query: &spargebra::Query) -> Self {
         let mut uses = Self {
             needs: Selection::nothing(),
@@ -69,7 +69,7 @@ impl Uses {
     /// Examines a pattern, with the facts known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
         let before = self.known.len();
-        self.known.extend(Certain::of(pattern).known);
+        self.known.extend(CertainTerms::of(pattern).known);
         self.parts(pattern);
         self.known.truncate(before);
     }
@@ -168,13 +168,13 @@ impl Uses {
     }
 
     /// Returns what is known of a subject.
-    fn subjects(&self, subject: &TermPattern) -> Subjects {
+    fn subjects(&self, subject: &TermPattern) -> SubjectKind {
         let known = || self.known.iter().filter(|(term, _)| term == subject).map(|(_, of)| *of);
-        known().find(|of| *of == Subjects::Failures).or_else(|| known().next()).unwrap_or(Subjects::Any)
+        known().find(|of| *of == SubjectKind::Failures).or_else(|| known().next()).unwrap_or(SubjectKind::Any)
     }
 
     /// Examines a path, whose subjects are records or errors of answers, or any.
-    fn path(&mut self, path: &PropertyPathExpression, of: Subjects) {
+    fn path(&mut self, path: &PropertyPathExpression, of: SubjectKind) {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
                 self.iri(predicate);
@@ -182,12 +182,12 @@ impl Uses {
                 self.needs.triples_of(predicate.clone(), None, of);
             }
             PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => {
-                self.path(path, Subjects::Any);
+                self.path(path, SubjectKind::Any);
             }
             PropertyPathExpression::Sequence(left, right) => {
                 self.path(left, of);
                 let is_error = **left == PropertyPathExpression::NamedNode(jrpc::HAS_ERROR.into_owned());
-                self.path(right, if is_error { Subjects::Records } else { Subjects::Any });
+                self.path(right, if is_error { SubjectKind::Records } else { SubjectKind::Any });
             }
             PropertyPathExpression::Alternative(left, right) => {
                 self.path(left, of);
@@ -195,7 +195,7 @@ impl Uses {
             }
             // A path of length zero joins every node of the graph with itself.
             PropertyPathExpression::ZeroOrMore(path) | PropertyPathExpression::ZeroOrOne(path) => {
-                self.path(path, Subjects::Any);
+                self.path(path, SubjectKind::Any);
                 self.needs.everything();
             }
             PropertyPathExpression::NegatedPropertySet(_) => self.needs.everything(),
@@ -240,7 +240,7 @@ impl Uses {
 
     /// Examines an expression over the solutions of a pattern. Only facts about variables bound in all solutions apply.
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
-        let bound = Certain::of(around).bound;
+        let bound = CertainTerms::of(around).bound;
         let known = self.known.clone();
         self.known.retain(|(term, _)| is_among(term, &bound));
         look(self);
@@ -255,7 +255,7 @@ mod tests {
     use super::super::Query;
     use super::*;
 
-    fn uses(text: &str) -> Uses {
+    fn uses(text: &str) -> QueryFeatures {
         Query::parse(text, None).unwrap().uses
     }
 

@@ -7,7 +7,7 @@ use oxsdatatypes::Decimal;
 /// The maximum number of spans that have a number in common. A span is a string: its first number, `/`, and the first
 /// number after the span, or nothing if the span is open. Any other term makes the result unbound.
 #[derive(Default)]
-pub(super) struct MostAtOnce {
+pub(super) struct MaxOverlap {
     /// The start (`true`) and the end of each span.
     ends: Vec<(Decimal, bool)>,
     failed: bool,
@@ -21,7 +21,7 @@ fn span(term: &Term) -> Option<(Decimal, Option<Decimal>)> {
     Some((from.parse().ok()?, to))
 }
 
-impl AggregateFunctionAccumulator for MostAtOnce {
+impl AggregateFunctionAccumulator for MaxOverlap {
     fn accumulate(&mut self, element: Term) {
         match span(&element) {
             // A span that ends before it starts is empty.
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     fn most(spans: &[&str]) -> Option<String> {
-        let mut accumulator = MostAtOnce::default();
+        let mut accumulator = MaxOverlap::default();
         spans.iter().for_each(|span| accumulator.accumulate(Literal::from(*span).into()));
         match accumulator.finish() {
             Some(Term::Literal(literal)) => Some(literal.value().to_owned()),

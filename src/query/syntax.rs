@@ -7,7 +7,7 @@ use spargebra::algebra::GraphPattern;
 
 use super::functions::FUNCTIONS;
 use super::items;
-use super::needs::Uses;
+use super::needs::QueryFeatures;
 use super::tokens::{first_wrong, tokens, too_much};
 use crate::diagnostic::{pointed, printable, shortened};
 use crate::vocab::{jrpc, lsp, mcp, prov, rpcg};
@@ -190,7 +190,7 @@ fn wanted(expected: &str) -> String {
 }
 
 /// Checks that the program's functions in a query exist, and take this number of arguments.
-pub(super) fn check_functions(uses: &Uses) -> Result<(), SyntaxError> {
+pub(super) fn check_functions(uses: &QueryFeatures) -> Result<(), SyntaxError> {
     for (name, arguments) in &uses.calls {
         let Some(local) = name.as_str().strip_prefix(rpcg::NAMESPACE) else { continue };
         let message = match FUNCTIONS.iter().find(|function| function.iri() == *name) {
@@ -209,7 +209,7 @@ pub(super) fn check_functions(uses: &Uses) -> Result<(), SyntaxError> {
 }
 
 /// Rewrites the patterns for the items of JSON, which work on a single graph.
-pub(super) fn rewrite_items(query: &mut spargebra::Query, uses: &Uses) -> Result<(), SyntaxError> {
+pub(super) fn rewrite_items(query: &mut spargebra::Query, uses: &QueryFeatures) -> Result<(), SyntaxError> {
     let error = |message: String| SyntaxError { message, place: None };
     if uses.graphs || uses.services || query.dataset().is_some() {
         return Err(error(
@@ -217,7 +217,7 @@ pub(super) fn rewrite_items(query: &mut spargebra::Query, uses: &Uses) -> Result
         ));
     }
     items::rewrite(query).map_err(error)?;
-    match Uses::of(query).items {
+    match QueryFeatures::of(query).items {
         false => Ok(()),
         true => Err(error(
             "rpcg:element and rpcg:member stand alone between a variable and a term, in the pattern or in an EXISTS \

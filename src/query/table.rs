@@ -65,20 +65,20 @@ pub struct WrittenRows {
 
 /// The layout of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Page {
+struct TableLayout {
     /// The columns above the page: their names, and the common value.
     above: Vec<(String, String)>,
     /// The names of columns without values.
     empty: Vec<String>,
     /// The names of columns that are not shown, since the table would be too wide.
     left_out: Vec<String>,
-    columns: Vec<Column>,
+    columns: Vec<LaidOutColumn>,
     /// True if each row is a record of lines.
     records: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Column {
+struct LaidOutColumn {
     index: usize,
     name: String,
     width: usize,
@@ -127,7 +127,7 @@ impl Table {
             return self.write_live(&names, rows, writer);
         }
         let mut written = WrittenRows::default();
-        let mut shown: Option<Page> = None;
+        let mut shown: Option<TableLayout> = None;
         loop {
             let mut rows: Vec<Vec<Cell>> = rows.by_ref().take(PAGE).collect::<Result<_, QueryError>>()?;
             if rows.is_empty() && shown.is_some() {
@@ -161,8 +161,8 @@ impl Table {
     }
 
     /// Determines the layout of a page. The common part of all times in a column is removed.
-    fn page(&self, names: &[&str], rows: &mut [Vec<Cell>]) -> Page {
-        let mut page = Page::default();
+    fn page(&self, names: &[&str], rows: &mut [Vec<Cell>]) -> TableLayout {
+        let mut page = TableLayout::default();
         for (index, name) in names.iter().enumerate() {
             let name = (*name).to_owned();
             if !rows.is_empty() && rows.iter().all(|row| cell(row, index).kind == CellKind::Empty) {
@@ -183,7 +183,7 @@ impl Table {
                 align(rows, index);
             }
             let widest = rows.iter().map(|row| cell(row, index).text.width()).max().unwrap_or(0);
-            page.columns.push(Column { index, width: widest.max(name.width()), name, right, text });
+            page.columns.push(LaidOutColumn { index, width: widest.max(name.width()), name, right, text });
         }
         let Some(width) = self.width else { return page };
         let (mut columns, mut left_out) = (page.columns.clone(), Vec::new());
@@ -200,12 +200,12 @@ impl Table {
             }
         };
         match fitting {
-            Some(columns) => Page { columns, left_out, ..page },
-            None => Page { records: true, ..page },
+            Some(columns) => TableLayout { columns, left_out, ..page },
+            None => TableLayout { records: true, ..page },
         }
     }
 
-    fn head(&self, page: &Page, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
+    fn head(&self, page: &TableLayout, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
         if again {
             writeln!(writer)?;
         }
@@ -225,7 +225,7 @@ impl Table {
         Ok(())
     }
 
-    fn row(&self, row: &[Cell], page: &Page, writer: &mut impl Write) -> Result<(), ResultsError> {
+    fn row(&self, row: &[Cell], page: &TableLayout, writer: &mut impl Write) -> Result<(), ResultsError> {
         let cells = page.columns.iter().map(|column| {
             let cell = cell(row, column.index);
             (cell.text.as_str(), self.colour && has_failed(&column.name, &cell.text))
@@ -234,7 +234,13 @@ impl Table {
     }
 
     /// Writes a row as lines, each with the name of a column and its value.
-    fn record(&self, row: &[Cell], page: &Page, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
+    fn record(
+        &self,
+        row: &[Cell],
+        page: &TableLayout,
+        again: bool,
+        writer: &mut impl Write,
+    ) -> Result<(), ResultsError> {
         if again {
             writeln!(writer)?;
         }
@@ -341,10 +347,10 @@ fn is_message(fragment: &str) -> bool {
     digits(record) && digits(element)
 }
 
-impl Page {
+impl TableLayout {
     /// Returns true if the rows of another page can follow this one under the same head.
     fn takes(&self, other: &Self) -> bool {
-        let fits = |(mine, theirs): (&Column, &Column)| {
+        let fits = |(mine, theirs): (&LaidOutColumn, &LaidOutColumn)| {
             mine.name == theirs.name && mine.right == theirs.right && mine.width >= theirs.width
         };
         self.above == other.above
@@ -372,7 +378,7 @@ impl Page {
 
 /// Returns the columns in this width, if they fit: the widest texts shrink first, all to one width that is not below
 /// `narrowest`.
-fn fitted(mut columns: Vec<Column>, width: usize, narrowest: usize) -> Option<Vec<Column>> {
+fn fitted(mut columns: Vec<LaidOutColumn>, width: usize, narrowest: usize) -> Option<Vec<LaidOutColumn>> {
     let gaps = GAP.len() * columns.len().saturating_sub(1);
     let total = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
     for _ in width..total {
@@ -395,7 +401,7 @@ fn has_failed(column: &str, value: &str) -> bool {
 /// Writes a line of cells, some of them in red.
 fn write_line<'c>(
     cells: impl Iterator<Item = (&'c str, bool)>,
-    page: &Page,
+    page: &TableLayout,
     writer: &mut impl Write,
 ) -> Result<(), ResultsError> {
     let mut line = String::new();

@@ -1,27 +1,27 @@
 //! A format's description of itself.
 
 use super::decoder::Decoder;
-pub(super) use super::window::Window;
+pub(super) use super::window::InputHead;
 
 /// A format's description of itself, in its own file.
-pub(super) struct About {
+pub(super) struct FormatInfo {
     /// One line that describes a record.
     pub summary: &'static str,
     /// The facts that records carry besides messages: time, sender, sessions.
     pub carries: &'static str,
     /// The test that recognises the format.
-    pub sign: Sign,
+    pub sign: FormatTest,
     /// Makes a decoder that keeps records of at most the given number of bytes.
     pub decoder: fn(usize) -> Box<dyn Decoder>,
 }
 
 /// A test for a format, given the first bytes of an input. The variant is the part of the input that shows the format.
 #[derive(Clone, Copy)]
-pub(super) enum Sign {
+pub(super) enum FormatTest {
     /// A line of text, with or without a message after it.
-    Line(fn(&Window<'_>) -> bool),
+    Line(fn(&InputHead<'_>) -> bool),
     /// The first JSON value.
-    Value(fn(&Window<'_>) -> bool),
+    Value(fn(&InputHead<'_>) -> bool),
     /// A line of text, in a format that cannot be read; with the reason, and advice.
-    Refused(fn(&Window<'_>) -> bool, &'static str),
+    Refused(fn(&InputHead<'_>) -> bool, &'static str),
 }

@@ -8,9 +8,9 @@ const MOST: usize = 64 * 1024;
 
 /// The requests of a log without an answer so far.
 #[derive(Default)]
-pub(super) struct Asked(HashSet<u64>);
+pub(super) struct UnansweredRequests(HashSet<u64>);
 
-impl Asked {
+impl UnansweredRequests {
     /// Adds a request, or removes it at its answer, by the content `said` that both repeat. Returns true for an answer
     /// whose request is not in the log, so that only the answer holds this content.
     pub(super) fn is_news(&mut self, is_answer: bool, said: impl Hash) -> bool {

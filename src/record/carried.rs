@@ -1,6 +1,6 @@
 //! Removal of wrappers: the text inside, and the place in the input of each part of that text.
 
-use super::carrier::{Carrier, Taken};
+use super::carrier::{Carrier, UnwrappedLine};
 use super::colours::plain_parts;
 use super::decoder::trim_end;
 use super::decompress::{PlainText, TextFailure};
@@ -15,8 +15,8 @@ use std::mem;
 
 /// A log without its wrappers. Lines outside of a wrapper are given separately, as log lines.
 #[derive(Default)]
-pub(super) struct Carried {
-    layers: Vec<Layer>,
+pub(super) struct UnwrappedLog {
+    layers: Vec<WrapperLayer>,
     /// Selects the value in a wrapped line that stands for the writer, after a NUL.
     session_by: Option<SessionBy>,
     /// Bytes of the input that are not processed yet; their offset and line are in `byte` and `line`.
@@ -35,7 +35,7 @@ pub(super) struct Carried {
     /// The maximum length of a line, in bytes: longer than a record, for the wrappers around it.
     most: usize,
     /// The text that is ready, and the number of bytes given of its first piece.
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<WriterText>,
     given: usize,
     /// The number of bytes of text that were made.
     made: u64,
@@ -48,17 +48,17 @@ pub(super) struct Carried {
 
 /// Whole lines of text by one writer.
 #[derive(Default)]
-struct Piece {
+struct WriterText {
     writer: Vec<u8>,
     text: Vec<u8>,
-    marks: Vec<Mark>,
+    marks: Vec<TextMark>,
 }
 
 /// The places in the input of the text of one writer, as far as it is not read yet.
 #[derive(Default)]
-pub(super) struct Places(VecDeque<Mark>);
+pub(super) struct TextOrigins(VecDeque<TextMark>);
 
-impl Places {
+impl TextOrigins {
     /// Returns the place in the input of the text at `offset`, and the time of its line.
     pub(super) fn place(&self, offset: u64) -> (Location, Option<Time>) {
         let index = self.0.partition_point(|mark| mark.at <= offset).saturating_sub(1);
@@ -76,23 +76,23 @@ impl Places {
 }
 
 /// A wrapper, with its state between lines.
-struct Layer {
+struct WrapperLayer {
     carrier: Carrier,
     inside: Vec<u8>,
     /// The beginnings of continued lines, the oldest first; at most one for each stream.
-    begun: Vec<Begun>,
+    begun: Vec<ContinuedLine>,
 }
 
-struct Begun {
+struct ContinuedLine {
     writer: Vec<u8>,
     stream: Vec<u8>,
     text: Vec<u8>,
-    marks: Vec<Mark>,
+    marks: Vec<TextMark>,
 }
 
 /// The place of a part of a text in the input.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct TextMark {
     /// Offset of its first byte in the text.
     at: u64,
     /// Offset in the input, and the line.
@@ -103,7 +103,7 @@ struct Mark {
     is_exact: bool,
 }
 
-impl Mark {
+impl TextMark {
     fn location(self) -> Location {
         Location { record: 0, line: self.line, byte: self.byte }
     }
@@ -116,7 +116,7 @@ impl Mark {
 }
 
 /// Returns the marks for the part of a text from `start` up to `end`.
-fn part(marks: &[Mark], start: usize, end: usize) -> impl Iterator<Item = Mark> {
+fn part(marks: &[TextMark], start: usize, end: usize) -> impl Iterator<Item = TextMark> {
     let (start, end) = (start as u64, end as u64);
     let first = marks.partition_point(|mark| mark.at <= start).saturating_sub(1);
     marks[first..].iter().take_while(move |mark| mark.at <= start || mark.at < end).map(move |mark| mark.behind(start))
@@ -129,11 +129,11 @@ const STREAMS: usize = 16;
 /// The maximum size, in bytes, of lines outside of a wrapper that are kept until the text before them is read.
 const OTHERS: usize = 64 * 1024;
 
-impl Carried {
+impl UnwrappedLog {
     /// Removes wrappers, the outermost first, from an input that begins with `raw` at `place`. Records have at most
     /// `limit` bytes.
     pub(super) fn new(carriers: &[Carrier], limit: usize, raw: Vec<u8>, place: Location) -> Self {
-        let layer = |&carrier| Layer { carrier, inside: Vec::new(), begun: Vec::new() };
+        let layer = |&carrier| WrapperLayer { carrier, inside: Vec::new(), begun: Vec::new() };
         Self {
             layers: carriers.iter().map(layer).collect(),
             raw,
@@ -163,7 +163,7 @@ impl Carried {
             carried.take_apart();
         }
         carried.finish();
-        let mut texts: Vec<Piece> = Vec::new();
+        let mut texts: Vec<WriterText> = Vec::new();
         for piece in carried.pieces {
             match texts.iter_mut().find(|known| known.writer == piece.writer) {
                 Some(known) => known.text.extend(piece.text),
@@ -207,9 +207,9 @@ impl Carried {
     }
 
     /// Copies the next text to `buffer`, and adds its places. The text begins at `offset` of all text of its writer.
-    pub(super) fn read(&mut self, buffer: &mut [u8], offset: u64, places: &mut Places) -> usize {
+    pub(super) fn read(&mut self, buffer: &mut [u8], offset: u64, places: &mut TextOrigins) -> usize {
         let Some(piece) = self.pieces.front_mut() else { return 0 };
-        places.0.extend(piece.marks.drain(..).map(|mark| Mark { at: mark.at + offset, ..mark }));
+        places.0.extend(piece.marks.drain(..).map(|mark| TextMark { at: mark.at + offset, ..mark }));
         let rest = &piece.text[self.given..];
         let given = rest.len().min(buffer.len());
         buffer[..given].copy_from_slice(&rest[..given]);
@@ -255,7 +255,7 @@ impl Carried {
                 break;
             }
             let ended = line_end.is_some();
-            let mark = Mark { at: 0, byte: self.byte, line: self.line, time: None, is_exact: true };
+            let mark = TextMark { at: 0, byte: self.byte, line: self.line, time: None, is_exact: true };
             if self.passing || (!ended && end - at > self.most) {
                 let writer = self.last_writer.clone();
                 self.give(self.layers.len(), &raw[at..end], &[mark], ended, &writer);
@@ -281,7 +281,7 @@ impl Carried {
         }
         for level in 0..self.layers.len() {
             let mut begun = mem::take(&mut self.layers[level].begun).into_iter();
-            while let Some(Begun { text, marks, writer, .. }) = begun.next() {
+            while let Some(ContinuedLine { text, marks, writer, .. }) = begun.next() {
                 self.give(level + 1, &text, &marks, begun.len() > 0, &writer);
             }
         }
@@ -289,11 +289,11 @@ impl Carried {
 
     /// Unwraps a line without its LF, which it had if it `ended`. `outer` is the writer according to the wrappers
     /// around it.
-    fn line(&mut self, level: usize, mut line: &[u8], marks: &[Mark], ended: bool, outer: &[u8]) {
+    fn line(&mut self, level: usize, mut line: &[u8], marks: &[TextMark], ended: bool, outer: &[u8]) {
         let whole = line.len();
         loop {
             let layer = &mut self.layers[level];
-            let own: Vec<Mark> = part(marks, whole - line.len(), whole).collect();
+            let own: Vec<TextMark> = part(marks, whole - line.len(), whole).collect();
             let Some(taken) = layer.carrier.take(line, ended, &mut layer.inside) else {
                 return self.other_line(level, line, &own, ended);
             };
@@ -314,19 +314,19 @@ impl Carried {
     }
 
     /// Returns the marks of the content of a line.
-    fn marks_of(&self, level: usize, taken: &Taken<'_>, line: &[u8], own: Vec<Mark>) -> Vec<Mark> {
+    fn marks_of(&self, level: usize, taken: &UnwrappedLine<'_>, line: &[u8], own: Vec<TextMark>) -> Vec<TextMark> {
         let is_exact = matches!(taken.text, Cow::Borrowed(_));
         let mut marks = Vec::with_capacity(1);
         if self.layers[level].carrier == Carrier::Colours && !is_exact {
             let mut at = 0;
             for (start, text) in plain_parts(line).filter(|(_, text)| !text.is_empty()) {
-                marks.extend(part(&own, start, start + text.len()).map(|mark| Mark { at: mark.at + at, ..mark }));
+                marks.extend(part(&own, start, start + text.len()).map(|mark| TextMark { at: mark.at + at, ..mark }));
                 at += text.len() as u64;
             }
         } else if is_exact {
             marks.extend(part(&own, taken.start, line.len()));
         } else {
-            marks.extend(part(&own, taken.start, 0).map(|mark| Mark { is_exact: false, ..mark }));
+            marks.extend(part(&own, taken.start, 0).map(|mark| TextMark { is_exact: false, ..mark }));
         }
         if let Some(time) = taken.time {
             marks.iter_mut().for_each(|mark| mark.time = Some(time));
@@ -335,7 +335,7 @@ impl Carried {
     }
 
     /// Joins the content of a line to the earlier content of its stream, and gives it unless the line is continued.
-    fn join(&mut self, level: usize, taken: Taken<'_>, marks: Vec<Mark>, writer: Vec<u8>) {
+    fn join(&mut self, level: usize, taken: UnwrappedLine<'_>, marks: Vec<TextMark>, writer: Vec<u8>) {
         // One byte above the maximum length of a line, so that the line is found to be too long.
         let most = self.most / 2 + AROUND + 1;
         let begun = &mut self.layers[level].begun;
@@ -344,14 +344,14 @@ impl Carried {
             return self.give(level + 1, &taken.text, &marks, true, &writer);
         }
         let index = index.unwrap_or_else(|| {
-            begun.push(Begun { writer, stream: taken.stream.to_vec(), text: Vec::new(), marks: Vec::new() });
+            begun.push(ContinuedLine { writer, stream: taken.stream.to_vec(), text: Vec::new(), marks: Vec::new() });
             begun.len() - 1
         });
         let joined = &mut begun[index];
         let length = joined.text.len();
         let room = most.saturating_sub(length).min(taken.text.len());
         if room > 0 || length == 0 {
-            joined.marks.extend(marks.into_iter().map(|mark| Mark { at: mark.at + length as u64, ..mark }));
+            joined.marks.extend(marks.into_iter().map(|mark| TextMark { at: mark.at + length as u64, ..mark }));
             joined.text.extend_from_slice(&taken.text[..room]);
         }
         let done = match taken.goes_on {
@@ -363,7 +363,7 @@ impl Carried {
     }
 
     /// Gives a text to the next inner wrapper, or as text of the log. The text is the end of a line if it `ended`.
-    fn give(&mut self, level: usize, text: &[u8], marks: &[Mark], ended: bool, writer: &[u8]) {
+    fn give(&mut self, level: usize, text: &[u8], marks: &[TextMark], ended: bool, writer: &[u8]) {
         if level == self.layers.len() {
             if self.last_writer != writer {
                 self.last_writer = writer.to_vec();
@@ -374,11 +374,11 @@ impl Carried {
             }
             // Entries are in the order of lines, however many lines are read at once.
             if self.pieces.back().is_none_or(|last| !writer.is_empty() || last.writer != writer) {
-                self.pieces.push_back(Piece { writer: writer.to_vec(), ..Piece::default() });
+                self.pieces.push_back(WriterText { writer: writer.to_vec(), ..WriterText::default() });
             }
             let Some(piece) = self.pieces.back_mut() else { return };
             let at = piece.text.len() as u64;
-            piece.marks.extend(marks.iter().map(|mark| Mark { at: mark.at + at, ..*mark }));
+            piece.marks.extend(marks.iter().map(|mark| TextMark { at: mark.at + at, ..*mark }));
             piece.text.extend_from_slice(text);
             piece.text.extend(ended.then_some(b'\n'));
             self.made += made as u64;
@@ -387,7 +387,7 @@ impl Carried {
         let mut at = 0;
         loop {
             let end = memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
-            let own: Vec<Mark> = part(marks, at, end).collect();
+            let own: Vec<TextMark> = part(marks, at, end).collect();
             self.line(level, &text[at..end], &own, ended || end < text.len(), writer);
             at = end + 1;
             if at > text.len() {
@@ -397,7 +397,7 @@ impl Carried {
     }
 
     /// Handles a line outside of the wrapper: as text of the log if it may hold a message, otherwise as a log line.
-    fn other_line(&mut self, level: usize, line: &[u8], marks: &[Mark], ended: bool) {
+    fn other_line(&mut self, level: usize, line: &[u8], marks: &[TextMark], ended: bool) {
         let bytes = trim_end(line);
         let text = bytes.trim_ascii_start();
         if matches!(text.first(), Some(b'{' | b'[')) || memchr(b'{', text).is_some() && may_hold_message(text) {

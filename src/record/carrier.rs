@@ -16,7 +16,7 @@ use super::colours::{COLOUR, without_colours};
 use super::decoder::{is_blank, leading_blanks, trim_end};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
 use super::times::{self, clock, timestamp};
-use super::window::{Window, lines};
+use super::window::{InputHead, lines};
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
@@ -49,7 +49,7 @@ pub enum Carrier {
 }
 
 /// The content of a wrapped line.
-pub(super) struct Taken<'a> {
+pub(super) struct UnwrappedLine<'a> {
     /// The text without the end of its line.
     pub text: Cow<'a, [u8]>,
     /// The offset of the text in the line.
@@ -64,7 +64,7 @@ pub(super) struct Taken<'a> {
     pub used: usize,
 }
 
-impl<'a> Taken<'a> {
+impl<'a> UnwrappedLine<'a> {
     /// Takes the rest of a line from `start` on.
     fn rest(line: &'a [u8], start: usize, time: Option<Time>) -> Self {
         let writer = Cow::default();
@@ -134,7 +134,7 @@ impl Carrier {
         if header(first).is_some() {
             return Some(Self::Tail);
         }
-        let is_fenced = || Window::new(text).lines_before_values().any(is_fence);
+        let is_fenced = || InputHead::new(text).lines_before_values().any(is_fence);
         indent
             .map(Self::Indented)
             .or_else(|| is_quoted.then_some(Self::Quoted))
@@ -146,7 +146,7 @@ impl Carrier {
 
     /// Returns the content of a line without its LF, if the line has this wrapper; `ended` is true if it had an LF. The
     /// caller keeps `inside` for the next line: the name of the file, or a value that is not empty inside a fence.
-    pub(super) fn take<'a>(self, line: &'a [u8], ended: bool, inside: &mut Vec<u8>) -> Option<Taken<'a>> {
+    pub(super) fn take<'a>(self, line: &'a [u8], ended: bool, inside: &mut Vec<u8>) -> Option<UnwrappedLine<'a>> {
         let mut taken = match self {
             Self::Docker => return docker(line, ended),
             Self::Journald => return journald(line, ended),
@@ -156,7 +156,7 @@ impl Carrier {
                 let bar = bar(line)?;
                 let text = bar + 1;
                 let text = text + usize::from(line.get(text) == Some(&b' '));
-                Taken::rest(line, text, None).by(line[..bar].trim_ascii_end())
+                UnwrappedLine::rest(line, text, None).by(line[..bar].trim_ascii_end())
             }
             Self::Kubectl => {
                 let end = memchr(b']', &line[..line.len().min(512)])?;
@@ -164,27 +164,27 @@ impl Carrier {
                 let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/".contains(byte);
                 let is_pod = writer.iter().all(is_name) && memchr(b'/', writer).is_some();
                 let text = end + 1 + usize::from(line.get(end + 1) == Some(&b' '));
-                is_pod.then(|| Taken::rest(line, text, None).by(writer))?
+                is_pod.then(|| UnwrappedLine::rest(line, text, None).by(writer))?
             }
-            Self::Colours => Taken { text: without_colours(line), ..Taken::rest(line, 0, None) },
-            Self::Quoted => Taken::rest(line, quote(line)?, None),
+            Self::Colours => UnwrappedLine { text: without_colours(line), ..UnwrappedLine::rest(line, 0, None) },
+            Self::Quoted => UnwrappedLine::rest(line, quote(line)?, None),
             Self::Fenced => {
                 if is_fence(line) {
                     *inside = if inside.is_empty() { b"`".to_vec() } else { Vec::new() };
                     return None;
                 }
-                (!inside.is_empty()).then(|| Taken::rest(line, 0, None))?
+                (!inside.is_empty()).then(|| UnwrappedLine::rest(line, 0, None))?
             }
             Self::Tail => {
                 if let Some(name) = header(line) {
                     *inside = name.to_vec();
                     return None;
                 }
-                Taken { writer: inside.clone().into(), ..Taken::rest(line, 0, None) }
+                UnwrappedLine { writer: inside.clone().into(), ..UnwrappedLine::rest(line, 0, None) }
             }
             Self::Indented(blanks) => {
                 let blanks = line.iter().take(blanks).take_while(|byte| b" \t".contains(byte)).count();
-                Taken::rest(line, blanks, None)
+                UnwrappedLine::rest(line, blanks, None)
             }
         };
         taken.goes_on |= !ended;
@@ -211,7 +211,7 @@ fn names(object: &RawObject<'_>, members: &[&str]) -> Vec<u8> {
     values.join(" ").into_bytes()
 }
 
-fn docker(line: &[u8], ended: bool) -> Option<Taken<'_>> {
+fn docker(line: &[u8], ended: bool) -> Option<UnwrappedLine<'_>> {
     let (object, used) = object(line, ended)?;
     let log = only(&object, "log")?;
     let text = unescape(log)?;
@@ -234,11 +234,11 @@ fn docker(line: &[u8], ended: bool) -> Option<Taken<'_>> {
             (None, None) => names(&object, &["container_name", "container_id"]),
         };
         let start = offset_in(line, log) + 1;
-        Taken { text, start, time: object.date_time("time"), writer: writer.into(), stream, goes_on, used }
+        UnwrappedLine { text, start, time: object.date_time("time"), writer: writer.into(), stream, goes_on, used }
     })
 }
 
-fn journald(line: &[u8], ended: bool) -> Option<Taken<'_>> {
+fn journald(line: &[u8], ended: bool) -> Option<UnwrappedLine<'_>> {
     let (object, used) = object(line, ended)?;
     let time = times::any(&unescape(object.get("__REALTIME_TIMESTAMP")?)?);
     let message = only(&object, "MESSAGE")?;
@@ -255,11 +255,11 @@ fn journald(line: &[u8], ended: bool) -> Option<Taken<'_>> {
     let program = if object.has("_SYSTEMD_UNIT") { "_SYSTEMD_UNIT" } else { "SYSLOG_IDENTIFIER" };
     let writer = names(&object, &["_HOSTNAME", "CONTAINER_NAME", "CONTAINER_ID", program, "_PID"]).into();
     let stream = object.get("_STREAM_ID").unwrap_or_default();
-    Some(Taken { text, start, time, writer, stream, goes_on, used })
+    Some(UnwrappedLine { text, start, time, writer, stream, goes_on, used })
 }
 
 /// Parses `TIME stdout F TEXT`; with `P` in place of `F`, the line is continued.
-fn cri(line: &[u8]) -> Option<Taken<'_>> {
+fn cri(line: &[u8]) -> Option<UnwrappedLine<'_>> {
     let (length, time) = timestamp(line)?;
     let rest = line[length..].strip_prefix(b" ")?;
     let stream = [&b"stdout"[..], b"stderr"].into_iter().find(|stream| rest.starts_with(stream))?;
@@ -271,11 +271,11 @@ fn cri(line: &[u8]) -> Option<Taken<'_>> {
     // The line end of a partial line belongs to the wrapper.
     let goes_on = *tag == b'P';
     let end = line.strip_suffix(b"\r").filter(|_| goes_on).unwrap_or(line).len().max(text);
-    Some(Taken { text: line[text..end].into(), stream, goes_on, ..Taken::rest(line, text, time) })
+    Some(UnwrappedLine { text: line[text..end].into(), stream, goes_on, ..UnwrappedLine::rest(line, text, time) })
 }
 
 /// Parses `<14>1 TIME HOST APP PID ID DATA TEXT`, or `TIME HOST APP[PID]: TEXT` with or without a priority.
-fn syslog(line: &[u8]) -> Option<Taken<'_>> {
+fn syslog(line: &[u8]) -> Option<UnwrappedLine<'_>> {
     let (priority, mut rest) = match line.strip_prefix(b"<") {
         Some(rest) => {
             let end = memchr(b'>', &rest[..rest.len().min(4)])?;
@@ -312,7 +312,7 @@ fn syslog(line: &[u8]) -> Option<Taken<'_>> {
     (is_name(host, b"._-") && is_name(name, b"._-/@()[]") && !is_level && !are_about_a_message(host, name)).then(|| {
         let text = offset_in(line, rest) + tag.len();
         let writer = &writer[..offset_in(writer, rest) + name.len()];
-        Taken::rest(line, text + usize::from(line.get(text) == Some(&b' ')), time).by(writer)
+        UnwrappedLine::rest(line, text + usize::from(line.get(text) == Some(&b' ')), time).by(writer)
     })
 }
 
@@ -325,7 +325,7 @@ fn are_about_a_message(first: &[u8], last: &[u8]) -> bool {
 }
 
 /// Parses the fields of RFC 5424 after the version. The data is `-`, or groups in brackets with quoted values.
-fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<Taken<'a>> {
+fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<UnwrappedLine<'a>> {
     let (time, names) = word(fields)?;
     let mut rest = names;
     for _ in 0..3 {
@@ -354,7 +354,7 @@ fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<Taken<'a>> 
         text => (trim_end(text).is_empty()).then_some(text)?,
     };
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    Some(Taken::rest(line, line.len() - text.len(), timestamp(time).and_then(|(_, time)| time)).by(writer))
+    Some(UnwrappedLine::rest(line, line.len() - text.len(), timestamp(time).and_then(|(_, time)| time)).by(writer))
 }
 
 /// Returns the first word of `text`, up to a blank or the end, and the text after the blank.

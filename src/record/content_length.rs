@@ -5,23 +5,23 @@
 //! JSON value, or a length is not stated, the message goes up to its own end. Without an end of its own, it goes up to
 //! the next `Content-Length:`.
 
-use super::about::{About, Sign, Window};
-use super::decoder::{Passed, Step, leading_blanks, split_once, trim_end};
-use super::marked::{Found, LineInInput, MarkedLines, Marks, More};
-use super::value::{Extent, Front, value};
+use super::about::{FormatInfo, FormatTest, InputHead};
+use super::decoder::{SkippedLength, Step, leading_blanks, split_once, trim_end};
+use super::marked::{FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries};
+use super::value::{Extent, ValueSpan, value};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2, memchr2_iter};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`Content-Length: 52`, an empty line, `{…}` (LSP and other base protocols); text between is a log line",
     carries: "messages only",
-    sign: Sign::Line(detect),
+    sign: FormatTest::Line(detect),
     decoder: |limit| MarkedLines::boxed(limit, HEADER, ContentLength { limit, state: FrameState::Between }),
 };
 
 /// True for a header `Content-Length:`, maybe other headers, an empty line and `{` or `[`, before any line that is a
 /// JSON value.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     let bytes = window.bytes;
     let lines = window.lines().take_while(|&(at, _)| at < window.before_values());
     let mut headers = lines.filter_map(|(at, line)| match header(line) {
@@ -58,7 +58,7 @@ enum FrameState {
     /// After the empty line.
     Body(Length),
     /// In a message that is too long, and the number of bytes still to come, if the length is stated.
-    Long(Passed, Option<u64>),
+    Long(SkippedLength, Option<u64>),
 }
 
 /// The length that headers state.
@@ -80,8 +80,8 @@ impl Length {
     }
 }
 
-impl Marks for ContentLength {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
+impl LineReader for ContentLength {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut MoreEntries) -> Option<Step<'a>> {
         match &mut self.state {
             FrameState::Between => None,
             &mut FrameState::Headers(length) => match memchr(b'\n', &input[..leading_blanks(input)]) {
@@ -102,7 +102,11 @@ impl Marks for ContentLength {
         }
     }
 
-    fn below<'a>(&mut self, LineInInput { line, length, .. }: LineInInput<'a>, _: &mut More) -> Option<Step<'a>> {
+    fn below<'a>(
+        &mut self,
+        LineInInput { line, length, .. }: LineInInput<'a>,
+        _: &mut MoreEntries,
+    ) -> Option<Step<'a>> {
         let (mut stated, part) = header(line)?;
         if let FrameState::Headers(before) = self.state {
             stated = before.and(stated);
@@ -110,7 +114,7 @@ impl Marks for ContentLength {
         Some(self.header(stated, &line[..part], if part < line.len() { part } else { length }))
     }
 
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
         // Between headers, a line up to this length is another header, or output of standard error.
         if matches!(self.state, FrameState::Headers(_)) && line.len() <= HEADER {
             return None;
@@ -203,11 +207,11 @@ impl ContentLength {
             Some(true) => return self.record(&[], 0),
             Some(false) => {}
         }
-        match Front::of(input, self.limit, end) {
-            Front::Whole(length) => self.record(&input[..length], length),
-            Front::NeedMore => Step::NeedMore,
-            Front::Long => self.long(stated.map(|bytes| bytes - 1)),
-            Front::Broken(_) => {
+        match ValueSpan::of(input, self.limit, end) {
+            ValueSpan::Whole(length) => self.record(&input[..length], length),
+            ValueSpan::NeedMore => Step::NeedMore,
+            ValueSpan::Long => self.long(stated.map(|bytes| bytes - 1)),
+            ValueSpan::Broken(_) => {
                 let window = &input[..input.len().min(self.limit.saturating_add(1))];
                 let full = window.len() > self.limit;
                 match header_before(input, 0, window.len(), end) {
@@ -227,13 +231,13 @@ impl ContentLength {
 
     /// Begins a message that is too long. `left` is the number of bytes after its first one, if the length is stated.
     fn long<'a>(&mut self, left: Option<u64>) -> Step<'a> {
-        self.state = FrameState::Long(Passed::new(b"{"), left);
+        self.state = FrameState::Long(SkippedLength::new(b"{"), left);
         Step::Begin { start: 0, consumed: 1 }
     }
 }
 
 /// Skips a message that is too long, up to its stated end or the next header.
-fn pass<'a>(passed: &mut Passed, left: &mut Option<u64>, input: &[u8], end: bool) -> Step<'a> {
+fn pass<'a>(passed: &mut SkippedLength, left: &mut Option<u64>, input: &[u8], end: bool) -> Step<'a> {
     let until = left.map_or(input.len(), |left| input.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
     let header = memchr2_iter(b'C', b'c', &input[..until]).find_map(|at| match begins_header(&input[at..], end) {
         Some(false) => None,

@@ -106,13 +106,13 @@ pub(super) fn split_once<'a>(text: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &
 
 /// The length of a skipped entry, without blanks at its end.
 #[derive(Clone)]
-pub(super) struct Passed {
+pub(super) struct SkippedLength {
     /// The length with blanks.
     pub seen: u64,
     length: u64,
 }
 
-impl Passed {
+impl SkippedLength {
     /// Begins with the first bytes of an entry that is too long.
     pub(super) fn new(head: &[u8]) -> Self {
         let mut passed = Self { seen: 0, length: 0 };

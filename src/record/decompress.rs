@@ -102,12 +102,12 @@ impl<R: Read> Read for LogSource<R> {
 /// The data inside a compression, or plain data. Not generic, because decoders would be compiled for each kind of
 /// reader.
 enum CompressionLayer<'r> {
-    Plain(Peeked<'r>),
-    Gzip(MultiGzDecoder<BufReader<Peeked<'r>>>),
-    Zstd(ZstdDecoder<BufReader<Peeked<'r>>>),
-    Bzip2(MultiBzDecoder<BufReader<Peeked<'r>>>),
-    Xz(Box<XzReader<BufReader<Peeked<'r>>>>),
-    Page(Box<PageText<BufReader<Peeked<'r>>>>),
+    Plain(PeekedRead<'r>),
+    Gzip(MultiGzDecoder<BufReader<PeekedRead<'r>>>),
+    Zstd(ZstdDecoder<BufReader<PeekedRead<'r>>>),
+    Bzip2(MultiBzDecoder<BufReader<PeekedRead<'r>>>),
+    Xz(Box<XzReader<BufReader<PeekedRead<'r>>>>),
+    Page(Box<PageText<BufReader<PeekedRead<'r>>>>),
 }
 
 /// An input of any kind.
@@ -117,12 +117,12 @@ type AnyRead<'r> = Box<dyn Read + Send + 'r>;
 const XZ_MEMORY: u32 = 128 << 10;
 
 /// A reader whose first bytes were read ahead: these bytes, the error after them, and the rest.
-type Peeked<'r> = Chain<Chain<Cursor<Vec<u8>>, Failed>, AnyRead<'r>>;
+type PeekedRead<'r> = Chain<Chain<Cursor<Vec<u8>>, FailedRead>, AnyRead<'r>>;
 
 /// Reads the first bytes of an input ahead. There may be fewer.
-fn peek(mut input: AnyRead<'_>) -> (Vec<u8>, Peeked<'_>) {
+fn peek(mut input: AnyRead<'_>) -> (Vec<u8>, PeekedRead<'_>) {
     let mut head = Vec::new();
-    let failed = Failed(input.by_ref().take(PAGE.len() as u64).read_to_end(&mut head).err());
+    let failed = FailedRead(input.by_ref().take(PAGE.len() as u64).read_to_end(&mut head).err());
     (head.clone(), Cursor::new(head).chain(failed).chain(input))
 }
 
@@ -145,9 +145,9 @@ impl<'r> CompressionLayer<'r> {
 }
 
 /// Fails with its error, once.
-struct Failed(Option<io::Error>);
+struct FailedRead(Option<io::Error>);
 
-impl Read for Failed {
+impl Read for FailedRead {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }
@@ -178,7 +178,7 @@ impl Read for CompressionLayer<'_> {
 /// A lone surrogate becomes the three bytes that UTF-8 would encode it with, and half of a code unit at the end becomes
 /// U+FFFD, so that readers of the text notice both.
 struct Utf8<'r> {
-    input: Peeked<'r>,
+    input: PeekedRead<'r>,
     /// Makes a UTF-16 code unit from two bytes; `None` for UTF-8.
     unit: Option<fn([u8; 2]) -> u16>,
     /// Bytes that are not converted yet: between reads, less than a character.

@@ -3,8 +3,8 @@
 use super::elements::first_element;
 use super::layout::{Layout, LayoutError};
 use super::pointer::Pointer;
-use super::rules::{Place, Rule, RuleKind, Rules, WordMeaning};
-use super::window::Window;
+use super::rules::{FormatRule, FormatRules, RuleKind, RulePlace, WordMeaning};
+use super::window::InputHead;
 use super::{Direction, Sender};
 use regex::bytes::Regex;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// The content of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Described {
+pub(super) struct FormatDefinition {
     pub name: String,
     /// Descriptions for users: of a record, and of the facts that it carries besides messages.
     #[serde(default)]
@@ -49,7 +49,7 @@ pub(super) struct Described {
     #[serde(default)]
     r#in: Vec<String>,
     pub sample: Option<String>,
-    pub gives: Option<Gives>,
+    pub gives: Option<ExpectedSample>,
 }
 
 /// A rule, with words of its own.
@@ -87,7 +87,7 @@ enum Pointers {
 /// The expected result of the sample.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Gives {
+pub(super) struct ExpectedSample {
     pub messages: usize,
     /// The method of the first message.
     pub method: Option<String>,
@@ -101,10 +101,10 @@ pub(super) struct FileFormat {
     pub sample: String,
     pub refuse: Option<String>,
     pub layout: Layout,
-    clue: Option<Clue>,
+    clue: Option<FormatClue>,
 }
 
-enum Clue {
+enum FormatClue {
     Text(Regex),
     Members(Vec<Vec<(Pointer, Regex)>>),
 }
@@ -112,27 +112,27 @@ enum Clue {
 impl FileFormat {
     /// Parses the file of a built-in format.
     pub fn parse(text: &str) -> Result<Self, LayoutError> {
-        let described: Described = toml::from_str(text)?;
+        let described: FormatDefinition = toml::from_str(text)?;
         let layout = described.layout()?;
         let clue = match &described.clue {
-            Some(ClueText::Text(regex)) => Some(Clue::Text(Regex::new(regex)?)),
+            Some(ClueText::Text(regex)) => Some(FormatClue::Text(Regex::new(regex)?)),
             Some(ClueText::Members(tables)) => {
-                Some(Clue::Members(tables.iter().map(conditions).collect::<Result<_, _>>()?))
+                Some(FormatClue::Members(tables.iter().map(conditions).collect::<Result<_, _>>()?))
             }
             None => None,
         };
-        let Described { summary, carries, refuse, sample, .. } = described;
+        let FormatDefinition { summary, carries, refuse, sample, .. } = described;
         Ok(Self { summary, carries, sample: sample.unwrap_or_default(), refuse, layout, clue })
     }
 
     /// True if an input has this format.
-    pub fn is_in(&self, window: &Window<'_>) -> bool {
+    pub fn is_in(&self, window: &InputHead<'_>) -> bool {
         match &self.clue {
             None => false,
-            Some(Clue::Text(regex)) => {
+            Some(FormatClue::Text(regex)) => {
                 regex.find(window.bytes).is_some_and(|found| found.start() < window.before_values())
             }
-            Some(Clue::Members(tables)) => {
+            Some(FormatClue::Members(tables)) => {
                 let object = if self.layout.is_array() { first_element(window) } else { window.objects().next() };
                 let has = |table: &Vec<(Pointer, Regex)>| {
                     let object = object.as_ref().filter(|object| !object.has("jsonrpc"))?;
@@ -148,7 +148,7 @@ fn conditions(table: &BTreeMap<String, String>) -> Result<Vec<(Pointer, Regex)>,
     table.iter().map(|(at, regex)| Ok((Pointer::parse(at)?, Regex::new(regex)?))).collect()
 }
 
-impl Described {
+impl FormatDefinition {
     pub fn layout(&self) -> Result<Layout, LayoutError> {
         let own =
             DescribedRule { envelope: self.envelope.clone(), line: self.line.clone(), ..DescribedRule::default() };
@@ -156,15 +156,15 @@ impl Described {
         let rules = self.rule.iter().chain(&own).map(|rule| self.one(rule)).collect::<Result<_, _>>()?;
         let regex = |text: &Option<String>| text.as_deref().map(Regex::new).transpose();
         let (tail, truncated) = (regex(&self.tail)?, regex(&self.truncated)?);
-        Ok(Layout::new(Rules { rules, is_array: self.array, tail, truncated }))
+        Ok(Layout::new(FormatRules { rules, is_array: self.array, tail, truncated }))
     }
 
-    fn one(&self, rule: &DescribedRule) -> Result<Rule, LayoutError> {
+    fn one(&self, rule: &DescribedRule) -> Result<FormatRule, LayoutError> {
         let place = match (&rule.envelope, &rule.line) {
             (Some(envelope), None) => {
-                Place::at_pointers(envelope.iter().flat_map(|(name, pointers)| pointers.pairs(name)))?
+                RulePlace::at_pointers(envelope.iter().flat_map(|(name, pointers)| pointers.pairs(name)))?
             }
-            (None, Some(regex)) => Place::line(regex, "session", rule.gives)?,
+            (None, Some(regex)) => RulePlace::line(regex, "session", rule.gives)?,
             _ => {
                 let what = "say where the message is: by either `envelope` or `line`";
                 return Err(LayoutError::File(format!("{}: {what}", self.name)));
@@ -178,7 +178,12 @@ impl Described {
         ];
         let own = words.iter().flat_map(|(own, _, meaning)| own.iter().map(|word| (word.clone(), *meaning)));
         let all = words.iter().flat_map(|(_, all, meaning)| all.iter().map(|word| (word.clone(), *meaning)));
-        Ok(Rule { kind: rule.gives, place, conditions: conditions(&rule.r#where)?, words: own.chain(all).collect() })
+        Ok(FormatRule {
+            kind: rule.gives,
+            place,
+            conditions: conditions(&rule.r#where)?,
+            words: own.chain(all).collect(),
+        })
     }
 }
 

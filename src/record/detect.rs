@@ -1,8 +1,8 @@
 //! The formats, and their detection.
 
 use super::Entry;
-use super::about::{About, Sign, Window};
-use super::carried::Carried;
+use super::about::{FormatInfo, FormatTest, InputHead};
+use super::carried::UnwrappedLog;
 use super::carrier::Carrier;
 use super::decoder::{Decoder, Step};
 use super::described::FileFormat;
@@ -37,12 +37,12 @@ macro_rules! formats {
                 match self {
                     $(Self::$format => {
                         let sample = include_str!(concat!("samples/", $name, ".log"));
-                        FormatRow { rank: $rank, name: $name, says: Says::Module(&$module::ABOUT, sample) }
+                        FormatRow { rank: $rank, name: $name, says: FormatSource::Module(&$module::ABOUT, sample) }
                     })+
                     $(Self::$file => {
                         const TEXT: &str = include_str!(concat!("formats/", $file_name, ".toml"));
                         static FILE: LazyLock<FileFormat> = LazyLock::new(|| FileFormat::parse(TEXT).unwrap_or_default());
-                        let says = Says::File { text: TEXT, by_text: $by_text, literals: &[$($literal),*], file: &FILE };
+                        let says = FormatSource::File { text: TEXT, by_text: $by_text, literals: &[$($literal),*], file: &FILE };
                         FormatRow { rank: $file_rank, name: $file_name, says }
                     })+
                 }
@@ -55,13 +55,13 @@ macro_rules! formats {
 struct FormatRow {
     rank: u8,
     name: &'static str,
-    says: Says,
+    says: FormatSource,
 }
 
 /// The source of all other facts about a format.
-enum Says {
+enum FormatSource {
     /// A module, and a small log that must be detected as this format.
-    Module(&'static About, &'static str),
+    Module(&'static FormatInfo, &'static str),
     /// A file, parsed when it is first needed: for a log with one of the literals, in text before the first value if
     /// `by_text`.
     File { text: &'static str, by_text: bool, literals: &'static [&'static str], file: &'static LazyLock<FileFormat> },
@@ -105,7 +105,7 @@ impl Format {
 
     /// Returns the format of a text, without regard to wrappers.
     fn of(text: &[u8]) -> Self {
-        Self::shown_in(&Window::new(text), false).unwrap_or(Self::JsonLines)
+        Self::shown_in(&InputHead::new(text), false).unwrap_or(Self::JsonLines)
     }
 
     /// Returns the wrappers around a text, the outermost first, and the text inside.
@@ -114,7 +114,7 @@ impl Format {
         while carriers.len() < Carrier::MOST && !tar::is_archive(&text) {
             let shown = Carrier::shown(&text);
             let Some(carrier) = shown.or_else(|| Carrier::possible(&text)) else { break };
-            let inside = Carried::inside(carrier, &text);
+            let inside = UnwrappedLog::inside(carrier, &text);
             let has_fence = || Carrier::possible(&inside) == Some(Carrier::Fenced);
             // JSON may be indented without a wrapper. A wrapper inside of the indentation makes it certain.
             let is_sure =
@@ -134,12 +134,12 @@ impl Format {
     /// Detects wrappers and a format as soon as the content shows them, so that a live log need not wait: in the first
     /// 1, 2, 4, 8, … lines that hold a whole JSON value or the sign of a format. Otherwise decides by `head` if `all`
     /// is true, because no more will be examined. The same bytes give the same result, however they are split.
-    pub(super) fn settled(head: &[u8], all: bool, looked: &mut Looked) -> Option<(Vec<Carrier>, Self)> {
+    pub(super) fn settled(head: &[u8], all: bool, looked: &mut ExaminedInput) -> Option<(Vec<Carrier>, Self)> {
         let head = &head[..head.len().min(Self::WINDOW)];
         while let Some(text) = looked.further(head) {
             let (carriers, seen) = Self::taken_off(text);
             // A part of a line is not a value.
-            let window = Window::new(&seen[..memrchr(b'\n', &seen).map_or(0, |last| last + 1)]);
+            let window = InputHead::new(&seen[..memrchr(b'\n', &seen).map_or(0, |last| last + 1)]);
             let has_whole_value = window.first_value.is_some_and(|value| value.end.is_some());
             if has_whole_value || Self::shown_in(&window, true).is_some() {
                 let format = Self::of(window.bytes);
@@ -164,7 +164,7 @@ impl Format {
         layout: Option<&Layout>,
         head: &[u8],
         all: bool,
-        looked: &mut Looked,
+        looked: &mut ExaminedInput,
     ) -> Option<Vec<Carrier>> {
         let head = &head[..head.len().min(Self::WINDOW)];
         let has_record = |text: &[u8], all| {
@@ -191,7 +191,7 @@ impl Format {
     }
 
     /// Returns the first format, by rank, that a window shows; with `by_text`, only formats that are shown by text.
-    fn shown_in(window: &Window<'_>, by_text: bool) -> Option<Self> {
+    fn shown_in(window: &InputHead<'_>, by_text: bool) -> Option<Self> {
         static RANKED: LazyLock<Vec<Format>> = LazyLock::new(|| {
             let mut ranked = Format::ALL.to_vec();
             ranked.sort_by_key(|format| format.row().rank);
@@ -199,11 +199,13 @@ impl Format {
         });
         let has = |literal: &&str| memmem::find(window.bytes, literal.as_bytes()).is_some();
         RANKED.iter().copied().find(|format| match format.row().says {
-            Says::Module(About { sign: Sign::Line(test) | Sign::Refused(test, _), .. }, _) => test(window),
-            Says::Module(About { sign: Sign::Value(test), .. }, _) => !by_text && test(window),
-            Says::File { by_text: false, .. } if by_text => false,
-            Says::File { by_text: true, .. } if window.before_values() == 0 => false,
-            Says::File { literals, file, .. } => literals.iter().any(has) && file.is_in(window),
+            FormatSource::Module(FormatInfo { sign: FormatTest::Line(test) | FormatTest::Refused(test, _), .. }, _) => {
+                test(window)
+            }
+            FormatSource::Module(FormatInfo { sign: FormatTest::Value(test), .. }, _) => !by_text && test(window),
+            FormatSource::File { by_text: false, .. } if by_text => false,
+            FormatSource::File { by_text: true, .. } if window.before_values() == 0 => false,
+            FormatSource::File { literals, file, .. } => literals.iter().any(has) && file.is_in(window),
         })
     }
 
@@ -220,32 +222,32 @@ impl Format {
     /// The description of a record, in one line.
     pub fn summary(self) -> &'static str {
         match self.row().says {
-            Says::Module(about, _) => about.summary,
-            Says::File { file, .. } => &file.summary,
+            FormatSource::Module(about, _) => about.summary,
+            FormatSource::File { file, .. } => &file.summary,
         }
     }
 
     /// A small log in this format.
     pub fn sample(self) -> &'static str {
         match self.row().says {
-            Says::Module(_, sample) => sample,
-            Says::File { file, .. } => &file.sample,
+            FormatSource::Module(_, sample) => sample,
+            FormatSource::File { file, .. } => &file.sample,
         }
     }
 
     /// The facts that the format carries besides messages: time, sender, sessions.
     pub fn carries(self) -> &'static str {
         match self.row().says {
-            Says::Module(about, _) => about.carries,
-            Says::File { file, .. } => &file.carries,
+            FormatSource::Module(about, _) => about.carries,
+            FormatSource::File { file, .. } => &file.carries,
         }
     }
 
     /// The file that describes the format, if there is one.
     pub fn file(self) -> Option<&'static str> {
         match self.row().says {
-            Says::Module(..) => None,
-            Says::File { text, .. } => Some(text),
+            FormatSource::Module(..) => None,
+            FormatSource::File { text, .. } => Some(text),
         }
     }
 
@@ -253,8 +255,8 @@ impl Format {
     /// byte-order mark.
     pub fn decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
         match self.row().says {
-            Says::Module(about, _) => (about.decoder)(max_record_size),
-            Says::File { file, .. } => file.layout.decoder(max_record_size),
+            FormatSource::Module(about, _) => (about.decoder)(max_record_size),
+            FormatSource::File { file, .. } => file.layout.decoder(max_record_size),
         }
     }
 
@@ -270,9 +272,9 @@ impl Format {
     /// The reason why logs in this format are detected but not read, with advice; `None` if they are read.
     pub fn refusal(self) -> Option<&'static str> {
         match self.row().says {
-            Says::Module(About { sign: Sign::Refused(_, reason), .. }, _) => Some(reason),
-            Says::Module(..) => None,
-            Says::File { file, .. } => file.refuse.as_deref(),
+            FormatSource::Module(FormatInfo { sign: FormatTest::Refused(_, reason), .. }, _) => Some(reason),
+            FormatSource::Module(..) => None,
+            FormatSource::File { file, .. } => file.refuse.as_deref(),
         }
     }
 }
@@ -290,12 +292,12 @@ fn has_record(mut decoder: Box<dyn Decoder>, mut text: &[u8], all: bool) -> bool
 
 /// The part of an input that has been examined.
 #[derive(Default)]
-pub(super) struct Looked {
+pub(super) struct ExaminedInput {
     bytes: usize,
     lines: usize,
 }
 
-impl Looked {
+impl ExaminedInput {
     /// Returns the first 1, 2, 4, 8, … lines, each number once, if the input has as many.
     fn further<'h>(&mut self, head: &'h [u8]) -> Option<&'h [u8]> {
         loop {

@@ -1,11 +1,11 @@
 //! Formats that are one array. Its elements are read one by one, so that the array may be larger than memory.
 
 use super::Record;
-use super::about::Window;
-use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
-use super::marked::{Found, KnownMembers, MarkedLines, Marks, More, with_others};
+use super::about::InputHead;
+use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
+use super::marked::{FoundEntry, KnownMembers, LineReader, MarkedLines, MoreEntries, with_others};
 use super::object::{RawObject, elements};
-use super::scan::Scan;
+use super::scan::ValueScan;
 use super::value::is_whole;
 use memchr::memrchr;
 
@@ -13,7 +13,13 @@ use memchr::memrchr;
 pub(super) trait ArrayFormat: Send {
     /// Returns the next step. `input` begins with neither a blank nor the rest of an element. `None` for a line of
     /// text.
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>>;
+    fn next<'a>(
+        &mut self,
+        elements: &mut Elements,
+        input: &'a [u8],
+        end: bool,
+        more: &mut MoreEntries,
+    ) -> Option<Step<'a>>;
 }
 
 /// A decoder for such a format.
@@ -31,8 +37,8 @@ impl ArrayDecoder {
     }
 }
 
-impl Marks for ArrayDecoder {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
+impl LineReader for ArrayDecoder {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut MoreEntries) -> Option<Step<'a>> {
         let resumed = self.elements.resume(input, end);
         let step = resumed.or_else(|| self.format.next(&mut self.elements, input, end, more))?;
         self.elements.note(&input[..step.consumed()]);
@@ -40,7 +46,7 @@ impl Marks for ArrayDecoder {
     }
 
     /// Reads the rest of a line: text, or an object, which is a message here too.
-    fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut MoreEntries) -> Option<FoundEntry<'a>> {
         self.elements.note(b"\n");
         let is_object = line.len() <= self.elements.limit && line.starts_with(b"{") && is_whole(line);
         is_object.then(|| (0, Record::new(line).into()))
@@ -51,7 +57,7 @@ impl Marks for ArrayDecoder {
 pub(super) const AROUND: usize = 60 * 1024;
 
 /// Returns the first element of the array that is the first value, as far as it is visible, if it is an object.
-pub(super) fn first_element<'a>(window: &Window<'a>) -> Option<RawObject<'a>> {
+pub(super) fn first_element<'a>(window: &InputHead<'a>) -> Option<RawObject<'a>> {
     elements(&window.bytes[window.before_values()..]).next().and_then(RawObject::parse)
 }
 
@@ -60,24 +66,30 @@ pub(super) fn first_element<'a>(window: &Window<'a>) -> Option<RawObject<'a>> {
 /// too, see [`with_others`]. Other lines are text.
 pub(super) fn object_array<F>(limit: usize, known: KnownMembers, open: F) -> Box<dyn Decoder>
 where
-    F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
+    F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>> + Send + 'static,
 {
     ArrayDecoder::boxed(limit, AROUND, ObjectArray { open: Box::new(open), known })
 }
 
 /// Returns the first entry in an object, and adds the others.
-type Open = Box<dyn for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>> + Send>;
+type OpenObject = Box<dyn for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>> + Send>;
 
 struct ObjectArray {
-    open: Open,
+    open: OpenObject,
     known: KnownMembers,
 }
 
 impl ArrayFormat for ObjectArray {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
+    fn next<'a>(
+        &mut self,
+        elements: &mut Elements,
+        input: &'a [u8],
+        end: bool,
+        more: &mut MoreEntries,
+    ) -> Option<Step<'a>> {
         match input {
             [b'{', ..] => {
-                let scan = Scan::object(elements.column());
+                let scan = ValueScan::object(elements.column());
                 Some(elements.element(input, end, scan, |elements, Element { text, length, .. }| {
                     let object = RawObject::parse(text).filter(RawObject::is_whole);
                     let found = object.and_then(|object| {
@@ -111,7 +123,7 @@ pub(super) struct Elements {
     pub indent: usize,
     line_begins: bool,
     /// An element that is skipped because it is too long.
-    long: Option<(Passed, Scan)>,
+    long: Option<(SkippedLength, ValueScan)>,
 }
 
 /// An element, or the text in its place.
@@ -170,13 +182,13 @@ impl Elements {
         &mut self,
         input: &'a [u8],
         end: bool,
-        mut scan: Scan,
+        mut scan: ValueScan,
         take: impl FnOnce(&mut Self, Element<'a>) -> Step<'a>,
     ) -> Step<'a> {
         let window = &input[..input.len().min(self.most)];
         let found = scan.end(window);
         if found.is_none() && window.len() == self.most {
-            self.long = Some((Passed::new(window), scan));
+            self.long = Some((SkippedLength::new(window), scan));
             return Step::Begin { start: 0, consumed: window.len() };
         }
         if found.is_none() && !end {

@@ -1,25 +1,25 @@
 //! `har`: an HTTP Archive, whose entries are read one by one.
 
-use super::about::{About, Sign, Window};
+use super::about::{FormatInfo, FormatTest, InputHead};
 use super::decoder::{Step, leading_blanks, split_once, trim_end};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
 use super::known::may_hold_message;
-use super::marked::More;
+use super::marked::MoreEntries;
 use super::object::RawObject;
-use super::scan::Scan;
+use super::scan::ValueScan;
 use super::value::{Extent, value};
 use super::{Entry, LogLine, Record, har_entry};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an HTTP Archive (browsers, mitmproxy): bodies, server-sent events and WebSocket messages; other requests are comments",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id, WebSockets)",
-    sign: Sign::Line(detect),
+    sign: FormatTest::Line(detect),
     decoder: |limit| ArrayDecoder::boxed(limit, AROUND, Har::default()),
 };
 
 /// True if the first object that begins a line and has a member has a `log` with entries, or with a version and a
 /// creator. The object may span lines, and counts up to a syntax error in it.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     let mut objects = window.lines().filter_map(|(at, _)| RawObject::parse(&window.bytes[at..]));
     let root = objects.find(|object| !object.is_empty());
     root.filter(|root| !root.has("jsonrpc")).and_then(|root| root.object("log")).is_some_and(|log| {
@@ -43,7 +43,7 @@ struct Har {
     /// True if the archive had entries.
     entries_seen: bool,
     /// The facts about the exchanges so far.
-    seen: har_entry::HttpSeen,
+    seen: har_entry::ArchiveFacts,
     /// Set before the value of a member that is neither the log nor its entries; true if archives have that member.
     value: Option<bool>,
 }
@@ -59,7 +59,13 @@ enum HarLevel {
 }
 
 impl ArrayFormat for Har {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
+    fn next<'a>(
+        &mut self,
+        elements: &mut Elements,
+        input: &'a [u8],
+        end: bool,
+        more: &mut MoreEntries,
+    ) -> Option<Step<'a>> {
         if let (Some(is_usual), [_, ..]) = (self.value, input) {
             let step = Self::value(elements, input, end, is_usual);
             self.value = self.value.filter(|_| step == Step::NeedMore);
@@ -96,7 +102,7 @@ impl Har {
     /// Reads the value of a member, or the text in place of a member, as a line; skips it if archives have that member
     /// and it cannot hold a message.
     fn value<'a>(elements: &mut Elements, input: &'a [u8], end: bool, is_usual: bool) -> Step<'a> {
-        elements.element(input, end, Scan::value(), |elements, Element { length, .. }| {
+        elements.element(input, end, ValueScan::value(), |elements, Element { length, .. }| {
             let (text, consumed) = (&input[..length.max(1)], length.max(1));
             match is_usual && !may_hold_message(text) {
                 true => Step::Skip { consumed },
@@ -156,11 +162,11 @@ impl Har {
     }
 
     /// Reads an entry of the archive, or the text in its place.
-    fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut More) -> Step<'a> {
+    fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut MoreEntries) -> Step<'a> {
         let scan = match input.first() {
             // In an archive that is not indented, other objects begin in the first column too.
-            Some(b'{') => Scan::object(elements.column().filter(|&column| column > 0)),
-            _ => Scan::value(),
+            Some(b'{') => ValueScan::object(elements.column().filter(|&column| column > 0)),
+            _ => ValueScan::value(),
         };
         elements.element(input, end, scan, |elements, Element { text, length, is_closed }| {
             if !text.starts_with(b"{") {

@@ -1,6 +1,6 @@
 //! The content of an entry of an HTTP Archive: the messages of an HTTP request and its response, or of a WebSocket.
 
-use super::marked::Found;
+use super::marked::FoundEntry;
 use super::object::{RawObject, elements_of, is_message, objects, offset_in, scalar, unescape};
 use super::times::{duration, epoch, later, number};
 use super::value::may_be_message;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// a line of text if there are none.
 ///
 /// For an entry with a syntax error, returns the messages that can be found, and the entry as it is.
-pub(super) fn entries(text: &[u8], seen: &mut HttpSeen) -> Vec<Found<'static>> {
+pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'static>> {
     let Some(entry) = RawObject::recover(text) else { return Vec::new() };
     let requests: Vec<_> = entry.objects("request").collect();
     let responses: Vec<_> = entry.objects("response").collect();
@@ -83,19 +83,19 @@ pub(super) fn mentions(text: &[u8]) -> usize {
 }
 
 /// Returns the same number for the entries found in a text.
-pub(super) fn told<'a>(found: impl IntoIterator<Item = &'a Found<'static>>) -> usize {
+pub(super) fn told<'a>(found: impl IntoIterator<Item = &'a FoundEntry<'static>>) -> usize {
     found.into_iter().map(|(_, entry)| mentions(entry.bytes())).sum()
 }
 
 /// Returns method and URL as a line of text, if the entry has a URL.
-pub(super) fn comment(method: &str, url: &str) -> Option<Found<'static>> {
+pub(super) fn comment(method: &str, url: &str) -> Option<FoundEntry<'static>> {
     let text = format!("{method} {url}").trim().to_owned().into_bytes();
     (!url.is_empty()).then(|| (0, LogLine::new(text).into()))
 }
 
 /// The facts about an archive's exchanges so far.
 #[derive(Default)]
-pub(super) struct HttpSeen {
+pub(super) struct ArchiveFacts {
     /// The number of WebSockets that carried messages.
     sockets: u64,
     /// The origins that answered with messages.
@@ -106,7 +106,7 @@ pub(super) struct HttpSeen {
 const SERVED: usize = 1 << 10;
 const LONGEST: usize = 1 << 10;
 
-impl HttpSeen {
+impl ArchiveFacts {
     fn has_served(&self, url: &str) -> bool {
         self.served.contains(&origin(url).chars().take(LONGEST).collect::<String>())
     }
@@ -132,7 +132,7 @@ pub(super) struct HarExchange {
 }
 
 impl HarExchange {
-    fn outcome(&self, has_response: bool, seen: &HttpSeen) -> HttpOutcome {
+    fn outcome(&self, has_response: bool, seen: &ArchiveFacts) -> HttpOutcome {
         let is_call = !matches!(&*self.method, "GET" | "DELETE");
         match self.status {
             Some(..=0) if !has_response => HttpOutcome::Failed,
@@ -154,8 +154,8 @@ impl HarExchange {
         self,
         bodies: Vec<HttpBody>,
         answered_session: Option<String>,
-        seen: &mut HttpSeen,
-    ) -> Vec<Found<'static>> {
+        seen: &mut ArchiveFacts,
+    ) -> Vec<FoundEntry<'static>> {
         if !(bodies.iter().any(HttpBody::holds_message) || self.is_mcp && self.status.is_some()) {
             return Vec::new();
         }
@@ -292,7 +292,7 @@ impl HttpBody {
     }
 
     /// Returns the entries of bodies in a session, with their offsets.
-    pub(super) fn entries(bodies: Vec<Self>, session: Option<String>) -> impl Iterator<Item = Found<'static>> {
+    pub(super) fn entries(bodies: Vec<Self>, session: Option<String>) -> impl Iterator<Item = FoundEntry<'static>> {
         bodies.into_iter().map(move |body| (body.start, body.entry(session.as_deref())))
     }
 
@@ -380,7 +380,7 @@ mod tests {
     use super::*;
 
     fn found(entry: &str) -> Vec<(usize, Entry<'static>)> {
-        entries(entry.as_bytes(), &mut HttpSeen::default())
+        entries(entry.as_bytes(), &mut ArchiveFacts::default())
     }
 
     fn post(sent: &str, content: &str) -> String {
@@ -514,7 +514,7 @@ mod tests {
         ];
         for (entry, mut expected) in broken {
             expected.push(&entry);
-            let found = entries(entry.as_bytes(), &mut HttpSeen::default());
+            let found = entries(entry.as_bytes(), &mut ArchiveFacts::default());
             assert_eq!(texts(&found), expected, "{entry}");
         }
     }

@@ -5,7 +5,7 @@ use super::colours::without_colours;
 use super::decoder::leading_blanks;
 use super::har_entry::{ids, is_answer};
 use super::known::{is_sure, may_hold_message, names_member};
-use super::marked::{Found, behind};
+use super::marked::{FoundEntry, behind};
 use super::object::{RawObject, elements, is_message, offset_in, unescape, unescaped};
 use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
@@ -20,7 +20,11 @@ const DEEP: usize = 5;
 /// Returns the messages in a line that is text, or an object that is not a message itself. A message that is cut off
 /// goes up to the end of the line. Other parts of the line that may be messages become text. Empty if there is no
 /// message. `key` is the place of the session key.
-pub(super) fn messages<'a>(line: &'a [u8], object: Option<&RawObject<'a>>, key: Option<SessionKey>) -> Vec<Found<'a>> {
+pub(super) fn messages<'a>(
+    line: &'a [u8],
+    object: Option<&RawObject<'a>>,
+    key: Option<SessionKey>,
+) -> Vec<FoundEntry<'a>> {
     let (mut found, around) = (Vec::new(), Clues { key, ..Clues::default() });
     if !may_hold_message(line) {
         return found;
@@ -40,7 +44,7 @@ pub(super) fn messages<'a>(line: &'a [u8], object: Option<&RawObject<'a>>, key: 
 
 /// Returns the messages in text that ends in a value over several lines, which begins at `start`. Empty if that value
 /// does not hold a message.
-pub(super) fn messages_over_lines(text: &[u8], start: usize, key: Option<SessionKey>) -> Vec<Found<'_>> {
+pub(super) fn messages_over_lines(text: &[u8], start: usize, key: Option<SessionKey>) -> Vec<FoundEntry<'_>> {
     let (mut found, mut inside, around) = (Vec::new(), Vec::new(), Clues { key, ..Clues::default() });
     in_text(text, around, DEEP, start, &mut found);
     if !found.iter().any(|entry| entry.0 >= start && is_record(entry)) {
@@ -57,11 +61,17 @@ pub(super) fn messages_over_lines(text: &[u8], start: usize, key: Option<Session
     found
 }
 
-fn is_record((_, entry): &Found<'_>) -> bool {
+fn is_record((_, entry): &FoundEntry<'_>) -> bool {
     matches!(entry, Entry::Record(_))
 }
 
-fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues<'a>, deep: usize, found: &mut Vec<Found<'a>>) {
+fn in_object<'a>(
+    line: &'a [u8],
+    object: &RawObject<'a>,
+    around: Clues<'a>,
+    deep: usize,
+    found: &mut Vec<FoundEntry<'a>>,
+) {
     let (clues, before) = (around.within(object), found.len());
     // The payload of a message does not belong to an envelope.
     let own: &[&[u8]] = match (object.string("method"), object.has("id")) {
@@ -76,7 +86,7 @@ fn in_object<'a>(line: &'a [u8], object: &RawObject<'a>, around: Clues<'a>, deep
 }
 
 /// Gives an answer the duration that is stated beside it, if it stands alone or only with its request.
-fn tell_latency(found: &mut [Found<'_>], took: impl Fn(bool) -> Option<Decimal>) {
+fn tell_latency(found: &mut [FoundEntry<'_>], took: impl Fn(bool) -> Option<Decimal>) {
     match found {
         [(_, Entry::Record(call)), (_, Entry::Record(answer))] if answer.latency.is_none() => {
             let ids = ids(&call.bytes).into_iter().collect();
@@ -91,7 +101,7 @@ fn tell_latency(found: &mut [Found<'_>], took: impl Fn(bool) -> Option<Decimal>)
 }
 
 /// Searches a value in `line`, and up to `deep` members inside it.
-fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, found: &mut Vec<Found<'a>>) {
+fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, found: &mut Vec<FoundEntry<'a>>) {
     match value.first() {
         Some(b'{' | b'[') if is_sure(value) => {
             found.push((offset_in(line, value), clues.of(Record::new(value)).into()));
@@ -131,13 +141,13 @@ fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, 
 }
 
 /// Returns a part of a line as text.
-fn text<'a>(line: &[u8], part: &'a [u8]) -> Found<'a> {
+fn text<'a>(line: &[u8], part: &'a [u8]) -> FoundEntry<'a> {
     (offset_in(line, part), LogLine::new(part).into())
 }
 
 /// Searches a line of text for messages: after blanks or a mark, as a value `key="…"` with escape sequences, or inside
 /// other JSON. Text in quotes belongs to a program, except at `known`.
-fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, found: &mut Vec<Found<'a>>) {
+fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, found: &mut Vec<FoundEntry<'a>>) {
     if [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment)) {
         return;
     }
@@ -272,7 +282,7 @@ mod tests {
     fn messages_behind_a_prefix() {
         const M: &str = r#"{"jsonrpc":"2.0","id":1}"#;
         let texts = |line: &str| {
-            let text = |(start, entry): Found<'_>| (start, String::from_utf8_lossy(entry.bytes()).into_owned());
+            let text = |(start, entry): FoundEntry<'_>| (start, String::from_utf8_lossy(entry.bytes()).into_owned());
             messages(line.as_bytes(), None, None).into_iter().map(text).collect::<Vec<_>>()
         };
         for prefix in [

@@ -1,20 +1,20 @@
 //! `mcp-inspector-network`: the HTTP requests that the MCP Inspector exports. Each is read like an entry of an HTTP
 //! Archive.
 
-use super::about::{About, Sign, Window};
+use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
-use super::har_entry::{HarExchange, HttpBody, HttpSeen, SESSION, VERSION, comment, mentions, told};
-use super::marked::{Found, More};
+use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION, comment, mentions, told};
+use super::marked::{FoundEntry, MoreEntries};
 use super::object::{RawObject, scalar};
 use super::times::duration;
 use super::{LogLine, Sender};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an array of `{\"id\":…,\"timestamp\":…,\"method\":\"POST\",\"url\":…,\"requestBody\":\"{…}\",\"responseBody\":\"{…}\",\"duration\":…}`",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id)",
-    sign: Sign::Value(detect),
+    sign: FormatTest::Value(detect),
     decoder: |limit| {
-        let mut seen = HttpSeen::default();
+        let mut seen = ArchiveFacts::default();
         object_array(limit, Some(&HEADERS), move |entry, text, more| open(entry, text, more, &mut seen))
     },
 };
@@ -24,14 +24,19 @@ const HEADERS: [&str; 2] = ["requestHeaders", "responseHeaders"];
 
 /// True if the first value is an array whose first element has a URL, and the body of a request or response, or
 /// headers.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     let parts = ["requestBody", "responseBody", "responseStatus", "requestHeaders"];
     let has_url = |entry: &RawObject<'_>| entry.string("url").is_some_and(|url| !url.is_empty());
     first_element(window).is_some_and(|entry| has_url(&entry) && parts.iter().any(|part| entry.has(part)))
 }
 
 /// Returns the messages of a request and its response, each with the offset of its body in the entry.
-fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More, seen: &mut HttpSeen) -> Option<Found<'a>> {
+fn open<'a>(
+    entry: &RawObject<'a>,
+    text: &'a [u8],
+    more: &mut MoreEntries,
+    seen: &mut ArchiveFacts,
+) -> Option<FoundEntry<'a>> {
     let url = entry.string("url").filter(|url| !url.is_empty())?;
     let body = |name, sender| entry.get(name).and_then(|body| HttpBody::new(body, text, false, Some(sender)));
     let [sent, received] = [body("requestBody", Sender::Client), body("responseBody", Sender::Server)]

@@ -2,25 +2,25 @@
 //! that the array may be larger than memory, and may lack its end.
 
 use super::Record;
-use super::about::{About, Sign, Window};
+use super::about::{FormatInfo, FormatTest, InputHead};
 use super::decoder::{Step, leading_blanks, trim_end};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
-use super::marked::More;
-use super::scan::Scan;
-use super::value::{Extent, Front, value};
+use super::marked::MoreEntries;
+use super::scan::ValueScan;
+use super::value::{Extent, ValueSpan, value};
 use memchr::{memchr, memrchr};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "one array of messages over several lines, `[` `{…},` `{…}` `]`; each element is a record",
     carries: "messages only",
-    sign: Sign::Value(detect),
+    sign: FormatTest::Value(detect),
     // One byte above the maximum size of an element, so that it is found to be too long.
     decoder: |limit| ArrayDecoder::boxed(limit, 1, JsonArray::Outside),
 };
 
 /// True if the first value that begins a line is an array over several lines, with only blanks after it. Its end may be
 /// cut off, and elements after the first may have errors.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     let bytes = window.bytes;
     let last = window.before_values();
     let mut from = 0;
@@ -88,7 +88,13 @@ enum JsonArray {
 }
 
 impl ArrayFormat for JsonArray {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
+    fn next<'a>(
+        &mut self,
+        elements: &mut Elements,
+        input: &'a [u8],
+        end: bool,
+        _: &mut MoreEntries,
+    ) -> Option<Step<'a>> {
         *self = match (&self, input) {
             (Self::Outside, _) => match opens(input, end) {
                 None => return Some(Step::NeedMore),
@@ -104,13 +110,13 @@ impl ArrayFormat for JsonArray {
 }
 
 fn element<'a>(elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
-    let error = match Front::of(input, elements.limit, end) {
-        Front::Whole(length) => return Step::entry(0, length, Record::new(&input[..length])),
-        Front::NeedMore => return Step::NeedMore,
-        Front::Long => None,
-        Front::Broken(at) => Some(memrchr(b'\n', &input[..at]).unwrap_or(0)),
+    let error = match ValueSpan::of(input, elements.limit, end) {
+        ValueSpan::Whole(length) => return Step::entry(0, length, Record::new(&input[..length])),
+        ValueSpan::NeedMore => return Step::NeedMore,
+        ValueSpan::Long => None,
+        ValueSpan::Broken(at) => Some(memrchr(b'\n', &input[..at]).unwrap_or(0)),
     };
-    let scan = Scan::element(input[0], elements.indent, error);
+    let scan = ValueScan::element(input[0], elements.indent, error);
     elements.element(input, end, scan, |elements, Element { text, length, .. }| {
         let piece = trim_end(text.strip_suffix(b",").unwrap_or(text));
         Step::entry(0, length, Record::within(elements.limit, piece))

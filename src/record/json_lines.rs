@@ -9,25 +9,25 @@
 //!
 //! After a prefix, the message may continue on the lines below.
 
-use super::about::{About, Sign};
+use super::about::{FormatInfo, FormatTest};
 use super::clues::Clues;
 use super::clues::SessionKey;
 use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::inside::{messages, messages_over_lines};
 use super::key::{Decision, KeyTrials};
 use super::known::{has_members_of_messages, is_sure};
-use super::marked::{AROUND, Found, LineInInput, MarkedLines, Marks, More};
+use super::marked::{AROUND, FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries};
 use super::object::{RawObject, is_message};
-use super::scan::Scan;
+use super::scan::ValueScan;
 use super::value::{Extent, value};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr_iter, memrchr};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "one JSON value a line, a message, or with messages inside; other lines are records that are no JSON",
     carries: "messages; time and sender where what is around a message tells them",
     // Every log without another sign.
-    sign: Sign::Value(|_| true),
+    sign: FormatTest::Value(|_| true),
     decoder: |limit| MarkedLines::boxed(limit, AROUND, JsonLines::new(limit, true)),
 };
 
@@ -38,7 +38,7 @@ pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
 
 /// The evidence of earlier lines about the next line.
 #[derive(Clone, Copy, PartialEq)]
-enum Seen {
+enum LineEvidence {
     /// No message so far.
     Nothing,
     /// A line that is a message.
@@ -51,7 +51,7 @@ pub(super) struct JsonLines {
     limit: usize,
     /// True if the user stated the format: then text is a record as it is.
     is_stated: bool,
-    seen: Seen,
+    seen: LineEvidence,
     /// True if the first message has a member `_meta`, in which its recorder states time and sender.
     has_meta: bool,
     /// The place of the session key around messages.
@@ -62,14 +62,16 @@ pub(super) struct JsonLines {
     closed: usize,
 }
 
-impl Marks for JsonLines {
+impl LineReader for JsonLines {
     #[inline]
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
         let first = first_name(line);
         let is_plain = match self.seen {
-            Seen::Messages => matches!(first, b"jsonrpc" | b"id" | b"method" | b"params" | b"result" | b"error"),
-            Seen::Inside => first == b"jsonrpc",
-            Seen::Nothing => false,
+            LineEvidence::Messages => {
+                matches!(first, b"jsonrpc" | b"id" | b"method" | b"params" | b"result" | b"error")
+            }
+            LineEvidence::Inside => first == b"jsonrpc",
+            LineEvidence::Nothing => false,
         };
         if is_plain && !self.has_meta { Some((0, Record::new(line).into())) } else { Some(self.look(line, more)) }
     }
@@ -94,13 +96,13 @@ impl Marks for JsonLines {
     fn below<'a>(
         &mut self,
         LineInInput { line, input, end, .. }: LineInInput<'a>,
-        more: &mut More,
+        more: &mut MoreEntries,
     ) -> Option<Step<'a>> {
         let at = opens(line).filter(|_| !self.is_stated && self.closed == 0)?;
         let is_json = matches!(line.first(), Some(b'{' | b'['));
         let first = if is_json { self.spread(0, input, end, more) } else { None };
         // Among plain messages, JSON that is cut off is not a heading for the message below it.
-        let is_heading = at > 0 && !(is_json && self.seen == Seen::Messages);
+        let is_heading = at > 0 && !(is_json && self.seen == LineEvidence::Messages);
         let step = first.or_else(|| if is_heading { self.spread(at, input, end, more) } else { None });
         if step.is_some() {
             self.closed = 0;
@@ -141,7 +143,7 @@ fn end_of_broken(text: &[u8], error: usize, is_all: bool) -> Option<usize> {
     let bound = ends.into_iter().find(|&at| window.get(at).is_some_and(|byte| !goes_on(*byte)));
     let part = &window[..bound.unwrap_or(window.len())];
     let is_undecided = bound.is_none() && !is_all && window.len() < error.saturating_add(AROUND);
-    Scan::value().end(part).or_else(|| (!is_undecided).then(|| trim_end(part).len()))
+    ValueScan::value().end(part).or_else(|| (!is_undecided).then(|| trim_end(part).len()))
 }
 
 /// True if a line after the first is a message by itself.
@@ -160,12 +162,12 @@ fn first_name(line: &[u8]) -> &[u8] {
 
 impl JsonLines {
     pub(super) fn new(limit: usize, is_stated: bool) -> Self {
-        Self { limit, is_stated, seen: Seen::Nothing, has_meta: false, key: None, trials: None, closed: 0 }
+        Self { limit, is_stated, seen: LineEvidence::Nothing, has_meta: false, key: None, trials: None, closed: 0 }
     }
 
     /// Reads a message that may begin at this place of the first line, and continue on the lines below. Messages before
     /// it on its line come first.
-    fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool, more: &mut More) -> Option<Step<'a>> {
+    fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool, more: &mut MoreEntries) -> Option<Step<'a>> {
         let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
         let is_all = end || window.len() < input.len();
         let start = at + leading_blanks(&window[at..]);
@@ -178,7 +180,7 @@ impl JsonLines {
         let extent = value(text);
         if let Extent::Broken(error) = extent
             && at == 0
-            && self.seen == Seen::Messages
+            && self.seen == LineEvidence::Messages
             && is_message_below(&text[..error])
         {
             return self.close(&[]);
@@ -197,7 +199,7 @@ impl JsonLines {
         let (below, whole) = (&window[at..start + length], &window[..start + length]);
         memchr(b'\n', below)?;
         let is_plain = || RawObject::parse(&text[..length]).is_some_and(|object| is_message(&object));
-        let mut found = match at == 0 && self.seen == Seen::Messages && is_plain() {
+        let mut found = match at == 0 && self.seen == LineEvidence::Messages && is_plain() {
             true => vec![(0, Record::new(whole).into())],
             false => messages_over_lines(whole, start, self.key),
         };
@@ -209,8 +211,8 @@ impl JsonLines {
         if memchr(b'\n', &whole[at..start]).is_some() && found[0].0 >= start {
             found.insert(0, (0, LogLine::new(heading).into()));
         }
-        if at > 0 || self.seen == Seen::Nothing {
-            self.seen = Seen::Inside;
+        if at > 0 || self.seen == LineEvidence::Nothing {
+            self.seen = LineEvidence::Inside;
         }
         let mut found = found.into_iter();
         let first = found.next()?;
@@ -225,13 +227,13 @@ impl JsonLines {
     }
 
     /// Reads a line whose first bytes do not show that it is a message.
-    fn look<'a>(&mut self, line: &'a [u8], more: &mut More) -> Found<'a> {
+    fn look<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> FoundEntry<'a> {
         let record = || (0, Record::new(line).into());
         let text = || LogLine::new(line);
         let object = RawObject::parse(line);
         let Some(object) = object else {
             let is_array = line.strip_prefix(b"[").is_some_and(|rest| rest.get(leading_blanks(rest)) == Some(&b'{'));
-            let is_inside = self.seen == Seen::Inside;
+            let is_inside = self.seen == LineEvidence::Inside;
             // `-- a.json --` before each file of a txtar archive.
             let is_file_name = line.starts_with(b"-- ") && line.ends_with(b" --") && memchr(b'{', line).is_none();
             let otherwise = || if is_inside || is_file_name { (0, text().into()) } else { record() };
@@ -245,8 +247,8 @@ impl JsonLines {
         if object.has("jsonrpc")
             || claims && object.is_whole() && has_members_of_messages(&object) && self.takes(&object)
         {
-            if self.seen == Seen::Nothing {
-                (self.seen, self.has_meta) = (Seen::Messages, object.has("_meta"));
+            if self.seen == LineEvidence::Nothing {
+                (self.seen, self.has_meta) = (LineEvidence::Messages, object.has("_meta"));
             }
             let meta = object.object("_meta").filter(|_| self.has_meta);
             let clues = meta.map_or_else(Clues::default, |meta| Clues::default().within(&meta));
@@ -255,7 +257,7 @@ impl JsonLines {
         if let Some(first) = self.first(line, Some(&object), more) {
             return first;
         }
-        match self.seen == Seen::Inside && object.is_whole() {
+        match self.seen == LineEvidence::Inside && object.is_whole() {
             true => {
                 let around = Clues { key: self.key, ..Clues::default() };
                 (0, LogLine { session: around.within(&object).session_key(), ..text() }.into())
@@ -266,17 +268,22 @@ impl JsonLines {
 
     /// True if an object without `jsonrpc` counts as a message by the names of its members.
     fn takes(&self, object: &RawObject<'_>) -> bool {
-        self.seen != Seen::Inside || is_message(object)
+        self.seen != LineEvidence::Inside || is_message(object)
     }
 
     /// Returns the first message inside a line.
-    fn first<'a>(&mut self, line: &'a [u8], object: Option<&RawObject<'a>>, more: &mut More) -> Option<Found<'a>> {
+    fn first<'a>(
+        &mut self,
+        line: &'a [u8],
+        object: Option<&RawObject<'a>>,
+        more: &mut MoreEntries,
+    ) -> Option<FoundEntry<'a>> {
         let mut found = messages(line, object, self.key).into_iter();
         let first = found.next()?;
-        if self.seen != Seen::Inside {
+        if self.seen != LineEvidence::Inside {
             self.trials = KeyTrials::of(line).map(Box::new);
         }
-        self.seen = Seen::Inside;
+        self.seen = LineEvidence::Inside;
         more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
         Some(first)
     }

@@ -1,18 +1,18 @@
 //! `json-values`: JSON values one after another, over many lines or several on one.
 
 use super::Record;
-use super::about::{About, Sign, Window};
-use super::decoder::{Decoder, Passed, Step, is_blank, leading_blanks, trim_end};
+use super::about::{FormatInfo, FormatTest, InputHead};
+use super::decoder::{Decoder, SkippedLength, Step, is_blank, leading_blanks, trim_end};
 use super::json_lines::{JsonLines, opens};
 use super::known::is_sure;
-use super::marked::{Found, LineInInput, MarkedLines, Marks, More};
-use super::value::Front;
+use super::marked::{FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries};
+use super::value::ValueSpan;
 use memchr::{memchr, memchr_iter, memrchr};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
-    sign: Sign::Value(detect),
+    sign: FormatTest::Value(detect),
     decoder: |limit| MarkedLines::boxed(limit, 0, JsonValues::new(limit)),
 };
 
@@ -27,7 +27,7 @@ pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
 
 /// True if the first value spans several lines, as far as it is visible, or has another value after it on its line. It
 /// must be neither a message after a prefix, nor a part of one.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     window.first_value.is_some_and(|value| {
         let bytes = &window.bytes[value.start..value.end.unwrap_or(window.bytes.len())];
         !value.alone || memchr(b'\n', trim_end(bytes)).is_some() && !is_behind_a_prefix(window)
@@ -37,7 +37,7 @@ fn detect(window: &Window<'_>) -> bool {
 /// The maximum number of lines before the first value that are searched for a message.
 const MOST: usize = 16;
 
-fn is_behind_a_prefix(window: &Window<'_>) -> bool {
+fn is_behind_a_prefix(window: &InputHead<'_>) -> bool {
     let before = window.lines().take_while(|&(at, _)| at < window.before_values());
     let starts = before.filter_map(|(at, line)| Some(at + opens(line)?)).take(MOST);
     starts.into_iter().any(|at| {
@@ -53,13 +53,13 @@ fn is_behind_a_prefix(window: &Window<'_>) -> bool {
 pub(super) struct JsonValues {
     limit: usize,
     /// An object or array that is too long; and true if a line begins at the current place in it.
-    long: Option<(Passed, bool)>,
+    long: Option<(SkippedLength, bool)>,
     /// The reader of text that is not a value.
     text: JsonLines,
 }
 
-impl Marks for JsonValues {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
+impl LineReader for JsonValues {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut MoreEntries) -> Option<Step<'a>> {
         if let Some((passed, line_begins)) = &mut self.long {
             let done = match input.first() {
                 Some(first) if *line_begins && STARTS.contains(first) => Some(0),
@@ -73,24 +73,24 @@ impl Marks for JsonValues {
         }
         let first = input.first().filter(|byte| !is_blank(**byte))?;
         let structured = matches!(first, b'{' | b'[');
-        match Front::of(input, self.limit, end) {
+        match ValueSpan::of(input, self.limit, end) {
             // A value is not followed by a colon: this is a clock, or a part of an object.
-            Front::Whole(length) if !structured && input.get(length) == Some(&b':') => None,
-            Front::Whole(length) if !structured && length == input.len() && !end => Some(Step::NeedMore),
-            Front::Whole(length) => Some(Step::entry(0, length, Record::new(&input[..length]))),
-            Front::NeedMore => Some(Step::NeedMore),
-            Front::Broken(at) if structured => Some(self.broken(at, input, end)),
-            Front::Long if structured => Some(self.long(input)),
-            Front::Broken(_) | Front::Long => None,
+            ValueSpan::Whole(length) if !structured && input.get(length) == Some(&b':') => None,
+            ValueSpan::Whole(length) if !structured && length == input.len() && !end => Some(Step::NeedMore),
+            ValueSpan::Whole(length) => Some(Step::entry(0, length, Record::new(&input[..length]))),
+            ValueSpan::NeedMore => Some(Step::NeedMore),
+            ValueSpan::Broken(at) if structured => Some(self.broken(at, input, end)),
+            ValueSpan::Long if structured => Some(self.long(input)),
+            ValueSpan::Broken(_) | ValueSpan::Long => None,
         }
     }
 
     /// Reads the rest of a line.
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
         self.text.read(line, more)
     }
 
-    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut More) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut MoreEntries) -> Option<Step<'a>> {
         self.text.below(at, more)
     }
 
@@ -125,7 +125,7 @@ impl JsonValues {
     /// Begins to skip the object or array at the beginning of `input`, which is too long.
     fn long<'a>(&mut self, input: &[u8]) -> Step<'a> {
         let head = &input[..=self.limit];
-        self.long = Some((Passed::new(head), head.ends_with(b"\n")));
+        self.long = Some((SkippedLength::new(head), head.ends_with(b"\n")));
         Step::Begin { start: 0, consumed: head.len() }
     }
 }

@@ -49,7 +49,7 @@ const ENOUGH: usize = 8;
 #[derive(Clone)]
 pub(super) struct KeyTrials {
     /// The first trial has all messages in one session.
-    trials: Vec<Trial>,
+    trials: Vec<KeyTrial>,
     /// The number of bytes that were examined or skipped.
     at: usize,
     /// True if a member holds back all messages until there is a decision.
@@ -70,7 +70,7 @@ pub(super) enum Decision {
 
 /// The trial of one member or word.
 #[derive(Clone)]
-struct Trial {
+struct KeyTrial {
     place: Option<KeyPlace>,
     /// The digest of the first value, if it stands for the input's own session.
     own: Option<u64>,
@@ -80,22 +80,23 @@ struct Trial {
     /// True if a request reused an id that was open under another value.
     has_overlap: bool,
     /// The number of open requests for each id and session, and the direction of the last one.
-    open: HashMap<(Vec<u8>, String), (usize, Way)>,
+    open: HashMap<(Vec<u8>, String), (usize, StatedSide)>,
     exchanges: usize,
 }
 
 /// The sender or direction of a message, as far as stated.
-type Way = (Option<super::Sender>, Option<super::Direction>);
+type StatedSide = (Option<super::Sender>, Option<super::Direction>);
 
 impl KeyTrials {
     /// Returns the candidates around the messages of a line; `None` if there are none.
     pub(super) fn of(line: &[u8]) -> Option<Self> {
         let is_there = |place: &KeyPlace| records(line, Some(*place)).iter().any(|record| record.session.is_some());
-        let sure = NAMES.into_iter().map(KeyPlace::Member).filter(is_there).map(|place| Trial::new(Some(place), false));
-        let mut trials: Vec<_> = [Trial::new(None, false)].into_iter().chain(sure).collect();
+        let sure =
+            NAMES.into_iter().map(KeyPlace::Member).filter(is_there).map(|place| KeyTrial::new(Some(place), false));
+        let mut trials: Vec<_> = [KeyTrial::new(None, false)].into_iter().chain(sure).collect();
         let holds = trials.len() > 1;
         let weak = LOGGERS.into_iter().map(KeyPlace::Member).chain((0..WORDS).map(KeyPlace::Word));
-        trials.extend(weak.filter(is_there).map(|place| Trial::new(Some(place), true)));
+        trials.extend(weak.filter(is_there).map(|place| KeyTrial::new(Some(place), true)));
         (trials.len() > 1).then_some(Self { trials, at: 0, holds, ahead: None })
     }
 
@@ -149,7 +150,7 @@ impl KeyTrials {
         if !end && !is_cut && all < ENOUGH {
             return Decision::Wait;
         }
-        let is_used = |trial: &&Trial| {
+        let is_used = |trial: &&KeyTrial| {
             trial.place.is_some() && all > 0 && trial.exchanges == all && (!trial.is_weak || trial.has_overlap)
         };
         let used = self.trials.iter().find(is_used);
@@ -175,7 +176,7 @@ impl KeyTrials {
     }
 }
 
-impl Trial {
+impl KeyTrial {
     fn new(place: Option<KeyPlace>, is_weak: bool) -> Self {
         let (has_several, has_overlap) = (false, false);
         Self { place, own: None, is_weak, has_several, has_overlap, open: HashMap::new(), exchanges: 0 }
@@ -186,12 +187,12 @@ impl Trial {
             let session = record.session.as_deref().unwrap_or_default();
             let value = digest(session.as_bytes());
             self.has_several |= *self.own.get_or_insert(value) != value;
-            let way: Way = (record.sender, record.direction);
+            let way: StatedSide = (record.sender, record.direction);
             for message in objects(&record.bytes) {
                 let Some(id) = message.get("id").filter(|id| *id != b"null") else { continue };
                 let is_request = message.has("method");
                 if is_request && self.is_weak && !self.has_overlap {
-                    let is_open = |((other, value), (open, its)): (&(Vec<u8>, String), &(usize, Way))| {
+                    let is_open = |((other, value), (open, its)): (&(Vec<u8>, String), &(usize, StatedSide))| {
                         *open > 0 && *its == way && other == id && value != session
                     };
                     self.has_overlap = self.open.iter().any(is_open);

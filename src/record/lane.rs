@@ -1,6 +1,6 @@
 //! The text of one writer as it is read: its buffer, its decoder and its place in the input.
 
-use super::carried::Places;
+use super::carried::TextOrigins;
 use super::{Decoder, Location, Time};
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
@@ -13,7 +13,7 @@ const INDENT: usize = 4 * 1024;
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The text of one writer.
-pub(super) struct Lane {
+pub(super) struct WriterLane {
     /// The name of the writer; empty if the log does not name it.
     pub writer: Vec<u8>,
     /// The key of the writer's sessions, unless it is the first writer.
@@ -36,10 +36,10 @@ pub(super) struct Lane {
     pub counted: (usize, u64),
     /// The place of the entry that the decoder has begun but not given yet, and the time of its wrapper.
     pub begun: Option<(Location, Option<Time>)>,
-    pub places: Places,
+    pub places: TextOrigins,
 }
 
-impl Lane {
+impl WriterLane {
     pub fn new(decoder: Box<dyn Decoder>) -> Self {
         Self {
             writer: Vec::new(),
@@ -54,7 +54,7 @@ impl Lane {
             here: Location::START,
             counted: (0, 0),
             begun: None,
-            places: Places::default(),
+            places: TextOrigins::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::decoder::Decoder;
 use super::pointer::{Pointer, PointerError};
-use super::rules::{LineRule, PARTS, Place, Rule, RuleKind, Rules};
+use super::rules::{FormatRule, FormatRules, LineRule, PARTS, RuleKind, RulePlace};
 use regex::bytes::Regex;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Layout(Arc<Rules>);
+pub struct Layout(Arc<FormatRules>);
 
 /// An error in a layout.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +72,7 @@ impl Layout {
 
     /// Returns the layout for pairs of a name and a pointer.
     pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, LayoutError> {
-        Ok(Self::of(Place::at_pointers(pairs)?))
+        Ok(Self::of(RulePlace::at_pointers(pairs)?))
     }
 
     /// Messages in lines of text, in the group `message` of a regular expression, with the optional groups `time`,
@@ -92,15 +92,15 @@ impl Layout {
     ///
     /// As [`Layout::line`].
     pub fn line_by(regex: &str, session: &str) -> Result<Self, LayoutError> {
-        Ok(Self::of(Place::line(regex, session, RuleKind::Messages)?))
+        Ok(Self::of(RulePlace::line(regex, session, RuleKind::Messages)?))
     }
 
-    fn of(place: Place) -> Self {
-        let rule = Rule { kind: RuleKind::Messages, place, conditions: Vec::new(), words: Vec::new() };
-        Self::new(Rules { rules: vec![rule], ..Rules::default() })
+    fn of(place: RulePlace) -> Self {
+        let rule = FormatRule { kind: RuleKind::Messages, place, conditions: Vec::new(), words: Vec::new() };
+        Self::new(FormatRules { rules: vec![rule], ..FormatRules::default() })
     }
 
-    pub(super) fn new(rules: Rules) -> Self {
+    pub(super) fn new(rules: FormatRules) -> Self {
         Self(Arc::new(rules))
     }
 
@@ -115,7 +115,7 @@ impl Layout {
     }
 }
 
-impl Place {
+impl RulePlace {
     pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, LayoutError> {
         let mut parts: [Vec<Pointer>; PARTS.len()] = Default::default();
         for (name, pointer) in pairs {

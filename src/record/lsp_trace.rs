@@ -5,10 +5,10 @@
 
 use super::Time;
 use super::decoder::{is_blank, leading_blanks, split_once, trim_end};
-use super::object::{NewObject, string};
+use super::object::{ObjectBuilder, string};
 use super::times::{duration, number};
 use super::value::{Extent, is_whole, shows_its_end, value};
-use super::vscode::{self, Stamp, Tag};
+use super::vscode::{self, LineStamp, LineTag};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
@@ -40,7 +40,7 @@ const FAILED: &[u8] = b"Request failed: ";
 impl<'a> Headline<'a> {
     /// Parses a line without blanks around it. Every part must be known: servers write other lines after `[Trace - …]`.
     pub fn of(line: &'a [u8]) -> Option<Self> {
-        let stamp = Stamp::of(line).filter(|stamp| stamp.tag != Some(Tag::Lsp))?;
+        let stamp = LineStamp::of(line).filter(|stamp| stamp.tag != Some(LineTag::Lsp))?;
         let rest = &line[stamp.rest..];
         let (sending, rest) = match rest.strip_prefix(b"Sending ") {
             Some(rest) => (true, rest),
@@ -93,8 +93,8 @@ impl<'a> Headline<'a> {
     }
 
     /// Returns the message as JSON text, with members only for what the log states.
-    pub fn message(&self, parts: &Parts<'_>) -> Vec<u8> {
-        let mut message = NewObject::new();
+    pub fn message(&self, parts: &TraceParts<'_>) -> Vec<u8> {
+        let mut message = ObjectBuilder::new();
         if self.kind != HeadlineKind::Notification {
             message.member("id", &id(self.id));
         }
@@ -107,7 +107,7 @@ impl<'a> Headline<'a> {
         if let Some(error) = parts.error {
             message.member("error", error);
         } else if parts.failure.is_some() || parts.error_data.is_some() {
-            let mut error = NewObject::new();
+            let mut error = ObjectBuilder::new();
             if let Some(RequestFailure { message, code }) = parts.failure {
                 code.into_iter().for_each(|code| error.member("code", code));
                 error.member("message", &string(message));
@@ -121,7 +121,7 @@ impl<'a> Headline<'a> {
 
 /// The parts of a message after its headline, each as JSON text.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
-pub(super) struct Parts<'a> {
+pub(super) struct TraceParts<'a> {
     /// The parameters or the result.
     value: Option<&'a [u8]>,
     /// The whole error.
@@ -161,7 +161,7 @@ pub(super) struct TraceText<'a> {
 
 /// The parts after a headline, and the offset of their end; or only that offset, if a part that must be JSON is not
 /// JSON, or is cut off.
-pub(super) type TraceBody<'a> = Result<(Parts<'a>, usize), usize>;
+pub(super) type TraceBody<'a> = Result<(TraceParts<'a>, usize), usize>;
 
 /// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -204,7 +204,7 @@ impl<'a> TraceText<'a> {
     ///
     /// The body must begin on the next line; otherwise it was not logged.
     pub fn body(self, headline: &Headline<'a>, mut at: usize) -> Option<TraceBody<'a>> {
-        let mut parts = Parts::default();
+        let mut parts = TraceParts::default();
         if let Some((start, line)) = headline.failure {
             let (failure, end) = self.failure(start, line, at)?;
             (parts.failure, at) = (Some(failure), end);
@@ -284,8 +284,8 @@ impl<'a> TraceText<'a> {
         let line = &seen[..line_end.unwrap_or(seen.len())];
         let blanks = leading_blanks(line);
         // Channels put date and level before this line too.
-        let stamp = match Stamp::of(&line[blanks..]) {
-            Some(Stamp { tag: Some(_), .. }) => return Some(Label::Other),
+        let stamp = match LineStamp::of(&line[blanks..]) {
+            Some(LineStamp { tag: Some(_), .. }) => return Some(Label::Other),
             stamp => stamp.map_or(0, |stamp| stamp.rest),
         };
         let start = blanks + stamp;

@@ -1,6 +1,6 @@
 //! Formats of lines, some of which hold a message: the common part of most formats.
 
-use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
+use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
 use super::known::mentions;
 use super::object::{RawObject, extent, offset_in};
 use super::value::{Extent, value};
@@ -18,23 +18,23 @@ pub(super) fn head(line: &[u8]) -> &[u8] {
 }
 
 /// The offset of an entry in its line, and the entry.
-pub(super) type Found<'a> = (usize, Entry<'a>);
+pub(super) type FoundEntry<'a> = (usize, Entry<'a>);
 
 /// The content of a piece of the input, a line or an element, besides the first entry.
 #[derive(Default)]
-pub(super) struct More {
+pub(super) struct MoreEntries {
     /// The other entries, and their offsets in the piece.
-    pub entries: VecDeque<Found<'static>>,
+    pub entries: VecDeque<FoundEntry<'static>>,
     /// The number of bytes of a line that they take, if the rest is to be read as a line of its own.
     pub taken: Option<usize>,
     /// The size of the piece, in bytes.
     length: usize,
 }
 
-impl More {
+impl MoreEntries {
     /// Gives the first entry of a piece of `length` bytes. The last entry consumes the piece.
     #[inline]
-    pub(super) fn give<'a>(&mut self, (start, entry): Found<'a>, length: usize, limit: usize) -> Step<'a> {
+    pub(super) fn give<'a>(&mut self, (start, entry): FoundEntry<'a>, length: usize, limit: usize) -> Step<'a> {
         self.length = length;
         let consumed = if self.entries.is_empty() { length } else { 0 };
         Step::Entry { start, consumed, entry: entry.within(limit) }
@@ -62,23 +62,23 @@ pub(super) struct LineInInput<'a> {
 }
 
 /// Reads the lines of one format, one after the other. Most implementations are functions.
-pub(super) trait Marks: Send {
+pub(super) trait LineReader: Send {
     /// Returns the first entry on a line, which is given without blanks around it. `None` if the line is text between
     /// messages.
     ///
     /// Of a line that is too long to be kept, only the beginning is given.
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>>;
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>>;
 
     /// Continues what was begun, or reads input that does not begin as a line. `None` if a line begins here, or
     /// continues.
     #[inline]
-    fn resume<'a>(&mut self, _input: &'a [u8], _end: bool, _more: &mut More) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, _input: &'a [u8], _end: bool, _more: &mut MoreEntries) -> Option<Step<'a>> {
         None
     }
 
     /// Consumes a span other than the current line. `None` if the line is to be read by itself.
     #[inline]
-    fn below<'a>(&mut self, _at: LineInInput<'a>, _more: &mut More) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, _at: LineInInput<'a>, _more: &mut MoreEntries) -> Option<Step<'a>> {
         None
     }
 
@@ -91,14 +91,14 @@ pub(super) trait Marks: Send {
     }
 }
 
-impl<F: for<'a> FnMut(&'a [u8], &mut More) -> Option<Found<'a>> + Send> Marks for F {
+impl<F: for<'a> FnMut(&'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>> + Send> LineReader for F {
     #[inline]
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
         self(line, more)
     }
 }
 
-/// Gives the entries that [`Marks`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF or
+/// Gives the entries that [`LineReader`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF or
 /// CRLF, the last one also with the input. Lines that are too long are skipped.
 pub(super) struct MarkedLines {
     limit: usize,
@@ -106,29 +106,29 @@ pub(super) struct MarkedLines {
     most: usize,
     /// The number of bytes of the input that are known not to hold an LF.
     searched: usize,
-    marks: Box<dyn Marks>,
-    more: More,
+    marks: Box<dyn LineReader>,
+    more: MoreEntries,
     /// A line that is being skipped, the offset of its entry, and the entry without its bytes.
-    long: Option<(Passed, Found<'static>)>,
+    long: Option<(SkippedLength, FoundEntry<'static>)>,
 }
 
 /// Creates a decoder of lines that a function reads, like [`MarkedLines::boxed`].
 pub(super) fn marked_lines<F>(limit: usize, around: usize, read: F) -> Box<dyn Decoder>
 where
-    F: for<'a> FnMut(&'a [u8], &mut More) -> Option<Found<'a>> + Send + 'static,
+    F: for<'a> FnMut(&'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>> + Send + 'static,
 {
     MarkedLines::boxed(limit, around, read)
 }
 
 impl MarkedLines {
     /// Creates a decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
-    pub(super) fn boxed(limit: usize, around: usize, marks: impl Marks + 'static) -> Box<dyn Decoder> {
+    pub(super) fn boxed(limit: usize, around: usize, marks: impl LineReader + 'static) -> Box<dyn Decoder> {
         Box::new(Self {
             limit,
             most: limit.saturating_add(around),
             searched: 0,
             marks: Box::new(marks),
-            more: More::default(),
+            more: MoreEntries::default(),
             long: None,
         })
     }
@@ -175,8 +175,8 @@ impl Decoder for MarkedLines {
         if line.strip_suffix(b"\r").unwrap_or(line).len() > self.most {
             let head = &line[..=self.most];
             let (start, entry) = self.marks.read(head, &mut self.more).unwrap_or((0, LogLine::new(head).into()));
-            self.long = Some((Passed::new(head), (start, entry.oversized(0))));
-            self.more = More::default();
+            self.long = Some((SkippedLength::new(head), (start, entry.oversized(0))));
+            self.more = MoreEntries::default();
             return Step::Begin { start, consumed: head.len() };
         }
         self.line(line, line_end.map_or(line.len(), |at| at + 1), input, end)
@@ -222,9 +222,9 @@ pub(super) fn with_others<'a>(
     envelope: &RawObject<'_>,
     text: &'a [u8],
     known: KnownMembers,
-    (start, entry): Found<'a>,
-    more: &mut More,
-) -> Found<'a> {
+    (start, entry): FoundEntry<'a>,
+    more: &mut MoreEntries,
+) -> FoundEntry<'a> {
     let found: Vec<_> = iter::once((start, entry.bytes()))
         .chain(more.entries.iter().map(|(start, entry)| (*start, entry.bytes())))
         .collect();
@@ -248,7 +248,7 @@ pub(super) fn with_others<'a>(
 }
 
 /// Gives the text of a piece, and then the entry found there.
-pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): Found<'a>, more: &mut More) -> Found<'a> {
+pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): FoundEntry<'a>, more: &mut MoreEntries) -> FoundEntry<'a> {
     more.entries.push_front((start, entry.into_owned()));
     (0, LogLine::new(text).into())
 }
@@ -262,10 +262,10 @@ pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): Found<'a>, more: &mu
 /// not end, is read as another line: two writers may share a log.
 pub(super) fn in_envelope<'a>(
     line: &'a [u8],
-    more: &mut More,
+    more: &mut MoreEntries,
     known: KnownMembers,
-    open: impl FnOnce(&RawObject<'a>, &'a [u8], &mut More) -> Option<Found<'a>>,
-) -> Option<Found<'a>> {
+    open: impl FnOnce(&RawObject<'a>, &'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>>,
+) -> Option<FoundEntry<'a>> {
     let Some((object, length)) = RawObject::first(line) else { return Some((0, LogLine::new(line).into())) };
     let own = &line[..length];
     let found = open(&object, own, more);
@@ -304,7 +304,7 @@ mod tests {
     use std::borrow::Cow;
 
     /// Reads `NAME>MESSAGE`. The client sends all messages.
-    fn names(line: &[u8]) -> Option<Found<'_>> {
+    fn names(line: &[u8]) -> Option<FoundEntry<'_>> {
         let at = head(line).iter().position(|&byte| byte == b'>')?;
         let record = Record {
             sender: Some(Sender::Client),

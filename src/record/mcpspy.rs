@@ -1,20 +1,20 @@
 //! `mcpspy`: one object per line, with the members of the message among the members that MCPSpy adds, and the message
 //! as it was on the wire in a string.
 
-use super::about::{About, Sign, Window};
+use super::about::{FormatInfo, FormatTest, InputHead};
 use super::known::known_method;
-use super::marked::{AROUND, Found, in_envelope, marked_lines};
+use super::marked::{AROUND, FoundEntry, in_envelope, marked_lines};
 use super::object::{RawObject, offset_in, unescape};
 use super::{Record, Sender};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`{\"timestamp\":…,\"transport_type\":\"stdio\",\"stdio_transport\":{…},\"type\":\"request\",…,\"raw\":\"{…}\"}`, MCPSpy's JSONL output",
     carries: "time, sessions (process ids, hosts), sender where a message of the session tells it",
-    sign: Sign::Line(detect),
+    sign: FormatTest::Line(detect),
     decoder: |limit| {
-        let mut pairs = Pairs::default();
+        let mut pairs = ProcessPairs::default();
         marked_lines(limit, AROUND, move |line, more| {
             in_envelope(line, more, Some(&MESSAGE), |object, own, _| pairs.open(object, own))
         })
@@ -23,7 +23,7 @@ pub(super) const ABOUT: About = About {
 
 /// True if the first line that is an object has a timestamp, a transport and another one of MCPSpy's members, or
 /// records a call of a language model, which MCPSpy also captures.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     window.objects().next().is_some_and(|object| {
         let has = |name: &&str| object.has(name);
         let message = object.string("transport_type").is_some()
@@ -41,13 +41,13 @@ const PAIRS: usize = 16 * 1024;
 
 /// The client of each pair of processes.
 #[derive(Default)]
-struct Pairs {
+struct ProcessPairs {
     /// The client process of each pair, by the process ids of the pair, the smaller one first.
     clients: HashMap<(u64, u64), u64>,
 }
 
-impl Pairs {
-    fn open<'a>(&mut self, object: &RawObject<'a>, line: &'a [u8]) -> Option<Found<'a>> {
+impl ProcessPairs {
+    fn open<'a>(&mut self, object: &RawObject<'a>, line: &'a [u8]) -> Option<FoundEntry<'a>> {
         object.string("transport_type")?;
         let raw = object.get("raw")?;
         let text = unescape(raw).filter(|text| !text.trim_ascii().is_empty())?;

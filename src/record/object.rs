@@ -1,7 +1,7 @@
 //! JSON objects around messages, with their members as they are spelled. The objects may be cut off or broken.
 
 use super::decoder::{leading_blanks, trim_end};
-use super::scan::Scan;
+use super::scan::ValueScan;
 use super::times::date_time;
 use super::value::{Extent, value};
 use super::{Sender, Time};
@@ -154,7 +154,7 @@ fn name(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
 pub(super) fn extent(text: &[u8], recovers: bool) -> (usize, bool) {
     match value(text) {
         Extent::Whole(length) => (length, true),
-        Extent::Broken(_) if recovers => (Scan::value().end(text).unwrap_or(text.len()), false),
+        Extent::Broken(_) if recovers => (ValueScan::value().end(text).unwrap_or(text.len()), false),
         Extent::Incomplete | Extent::Broken(_) => (text.len(), false),
     }
 }
@@ -290,9 +290,9 @@ pub(super) fn scalar(value: &[u8]) -> Option<String> {
 }
 
 /// A JSON object under construction.
-pub(super) struct NewObject(Vec<u8>);
+pub(super) struct ObjectBuilder(Vec<u8>);
 
-impl NewObject {
+impl ObjectBuilder {
     pub(super) fn new() -> Self {
         Self(vec![b'{'])
     }

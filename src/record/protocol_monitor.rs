@@ -1,21 +1,21 @@
 //! `protocol-monitor`: the messages of DevTools that Chrome's Protocol monitor saves.
 
-use super::about::{About, Sign, Window};
+use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
-use super::marked::{Found, More};
-use super::object::{NewObject, RawObject, plain_name, side};
+use super::marked::{FoundEntry, MoreEntries};
+use super::object::{ObjectBuilder, RawObject, plain_name, side};
 use super::times::{duration, epoch, from_milliseconds, later, number};
 use super::{Flags, Record, Sender};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an array of `{\"id\":1,\"method\":\"…\",\"params\":{},\"type\":\"send\"}`; older: of `{\"id\":1,\"method\":\"…\",\"params\":{},\"result\":{},\"requestTime\":…,\"elapsedTime\":…}`",
     carries: "sender; older: time, latency",
-    sign: Sign::Value(detect),
+    sign: FormatTest::Value(detect),
     decoder: |limit| object_array(limit, None, open),
 };
 
 /// True if the first value is an array whose first element was sent or received, or has the time of a request.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     first_element(window).is_some_and(|entry| {
         let is_message = entry.has("method") || entry.has("id");
         is_message && !entry.has("jsonrpc") && (sender(&entry).is_some() || entry.has("requestTime"))
@@ -27,14 +27,14 @@ fn sender(entry: &RawObject<'_>) -> Option<Sender> {
 }
 
 /// Returns a message with the member `type`, or a call with its answer.
-fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
     if let Some(sender) = sender(entry) {
         return Some((0, Record { sender: Some(sender), ..Record::new(text) }.into()));
     }
     let time = entry.get("requestTime").and_then(from_milliseconds).and_then(epoch);
     let latency = entry.get("elapsedTime").and_then(duration);
     let has_answer = entry.has("id") && (entry.has("result") || entry.has("error"));
-    let [mut call, mut answer] = [NewObject::new(), NewObject::new()];
+    let [mut call, mut answer] = [ObjectBuilder::new(), ObjectBuilder::new()];
     for (name, value) in entry.members() {
         match plain_name(name)? {
             "requestTime" | "elapsedTime" if number(value).is_some() => {}
@@ -52,7 +52,7 @@ fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Fo
     let flags = Flags { reconstructed: true, ..Flags::default() };
     // The browser sent messages without an id.
     let sender = if entry.has("id") { Sender::Client } else { Sender::Server };
-    let record = |sender, message: NewObject| Record { sender: Some(sender), flags, ..Record::new(message.end()) };
+    let record = |sender, message: ObjectBuilder| Record { sender: Some(sender), flags, ..Record::new(message.end()) };
     if has_answer {
         let time = time.zip(latency).and_then(|(time, latency)| later(time, latency));
         more.entries.push_back((0, Record { time, latency, ..record(Sender::Server, answer) }.into()));

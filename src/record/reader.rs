@@ -1,9 +1,9 @@
 //! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
 
-use super::carried::Carried;
+use super::carried::UnwrappedLog;
 use super::decompress::{InputCompression, PlainText, TextFailure};
-use super::detect::Looked;
-use super::lane::{BYTE_ORDER_MARK, CHUNK, Lane};
+use super::detect::ExaminedInput;
+use super::lane::{BYTE_ORDER_MARK, CHUNK, WriterLane};
 use super::session_by::SessionBy;
 use super::{Carrier, Decoder, Entry, Format, Layout, Location, LogLine, Step, Time};
 use std::io::{self, Read};
@@ -113,7 +113,7 @@ impl ReadError {
 pub struct Reader<'r> {
     input: PlainText<'r>,
     /// Removes wrappers. The bytes in the buffer, and `here`, then belong to the text inside.
-    carried: Option<Box<Carried>>,
+    carried: Option<Box<UnwrappedLog>>,
     /// The number of bytes of that text that were consumed.
     consumed: u64,
     carriers: Vec<Carrier>,
@@ -122,8 +122,8 @@ pub struct Reader<'r> {
     state: ReaderState,
     format: Format,
     /// The text that is being read, and the texts of other writers with lines in between, the newest last.
-    lane: Lane,
-    parked: Vec<Lane>,
+    lane: WriterLane,
+    parked: Vec<WriterLane>,
     /// The writer whose records are in the input's own session: the writer of the first record.
     first_writer: Option<Vec<u8>>,
     options: ReaderOptions,
@@ -174,7 +174,7 @@ impl<'r> Reader<'r> {
             failure: None,
             state: ReaderState::Open,
             format,
-            lane: Lane::new(format.decoder(options.max_record_size)),
+            lane: WriterLane::new(format.decoder(options.max_record_size)),
             parked: Vec::new(),
             first_writer: None,
             options: options.clone(),
@@ -375,7 +375,7 @@ impl<'r> Reader<'r> {
     /// Unwraps all text from here on, beginning with the text in the buffer.
     fn take_off(&mut self, limit: usize) {
         let raw = self.lane.unread().to_vec();
-        let carried = Carried::new(&self.carriers, limit, raw, self.lane.here);
+        let carried = UnwrappedLog::new(&self.carriers, limit, raw, self.lane.here);
         let carried = carried.with_session_by(self.options.session_by.clone());
         self.carried = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
             ReaderState::Open => carried,
@@ -385,13 +385,13 @@ impl<'r> Reader<'r> {
                 carried.ended(true)
             }
         }));
-        self.lane = Lane::new(self.decoder());
+        self.lane = WriterLane::new(self.decoder());
         self.head.clear();
     }
 
     /// Reads no further than the decision needs: the next line of a live log may be long in coming.
-    fn settle<T>(&mut self, settled: impl Fn(&[u8], bool, &mut Looked) -> Option<T>) -> T {
-        let mut looked = Looked::default();
+    fn settle<T>(&mut self, settled: impl Fn(&[u8], bool, &mut ExaminedInput) -> Option<T>) -> T {
+        let mut looked = ExaminedInput::default();
         loop {
             let head = self.lane.unread();
             let all = !matches!(self.state, ReaderState::Open) || head.len() >= Format::WINDOW;
@@ -479,7 +479,7 @@ impl<'r> Reader<'r> {
             Some(known) => self.parked.remove(known),
             None => {
                 let key = String::from_utf8_lossy(&writer).into_owned();
-                Lane { key, writer, ..Lane::new(self.decoder()) }
+                WriterLane { key, writer, ..WriterLane::new(self.decoder()) }
             }
         };
         let before = self.turn_to(next);
@@ -498,7 +498,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Switches to a text, and returns the text before.
-    fn turn_to(&mut self, mut next: Lane) -> Lane {
+    fn turn_to(&mut self, mut next: WriterLane) -> WriterLane {
         next.here.record = self.lane.here.record;
         mem::replace(&mut self.lane, next)
     }
@@ -513,7 +513,7 @@ impl Reader<'_> {
     /// Creates a reader of entries that a decoder supplies itself.
     pub(crate) fn of(entries: OwnEntries) -> Result<Self, ReadError> {
         let nothing = Self::new(Box::new(io::empty()), &ReaderOptions::default().with_format(Format::JsonLines))?;
-        Ok(Self { format: entries.format, lane: Lane::new(entries.decoder), ..nothing })
+        Ok(Self { format: entries.format, lane: WriterLane::new(entries.decoder), ..nothing })
     }
 }
 

@@ -4,7 +4,9 @@ use super::clues::{named_direction, named_side};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::elements::object_array;
 use super::known::names_member;
-use super::marked::{AROUND, Found, LineInInput, MarkedLines, Marks, More, head, in_envelope, with_text};
+use super::marked::{
+    AROUND, FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries, head, in_envelope, with_text,
+};
 use super::object::{RawObject, offset_in, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
 use super::value::{Extent, value};
@@ -17,9 +19,9 @@ use std::sync::Arc;
 
 /// Reads the pieces of one format.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rules {
+pub(super) struct FormatRules {
     /// The first rule that fits a piece reads it.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<FormatRule>,
     /// True if pieces are the elements of an array; otherwise they are lines.
     pub is_array: bool,
     /// The text that the log writes after a message, and the text that it writes for a part that it leaves out.
@@ -28,9 +30,9 @@ pub(super) struct Rules {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Rule {
+pub(super) struct FormatRule {
     pub kind: RuleKind,
-    pub place: Place,
+    pub place: RulePlace,
     /// Regular expressions for the values at pointers, all of which match in pieces that the rule reads.
     pub conditions: Vec<(Pointer, Regex)>,
     pub words: Vec<(String, WordMeaning)>,
@@ -51,7 +53,7 @@ pub(super) enum RuleKind {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum RulePlace {
     /// The pointers to each of [`PARTS`].
     Envelope([Vec<Pointer>; PARTS.len()]),
     Line(LineRule),
@@ -81,11 +83,11 @@ pub enum WordMeaning {
 }
 
 /// Converts the value at a pointer.
-type Reading<'a> = fn(Cow<'a, [u8]>) -> Option<Cow<'a, [u8]>>;
+type PartReader<'a> = fn(Cow<'a, [u8]>) -> Option<Cow<'a, [u8]>>;
 
 /// The facts around a message.
 #[derive(Default)]
-struct Said {
+struct EnvelopeFacts {
     time: Option<Time>,
     latency: Option<Decimal>,
     meaning: Option<WordMeaning>,
@@ -93,7 +95,7 @@ struct Said {
     is_truncated: bool,
 }
 
-impl Said {
+impl EnvelopeFacts {
     fn of<'a>(&self, message: Cow<'a, [u8]>) -> Record<'a> {
         let (sender, direction) = match self.meaning {
             Some(WordMeaning::Sent(sender)) => (Some(sender), None),
@@ -117,7 +119,7 @@ impl Said {
     }
 }
 
-impl Rules {
+impl FormatRules {
     /// Creates a decoder that keeps records of up to `limit` bytes.
     pub fn decoder(self: Arc<Self>, limit: usize) -> Box<dyn Decoder> {
         match self.is_array {
@@ -125,13 +127,13 @@ impl Rules {
             false => MarkedLines::boxed(
                 limit,
                 AROUND,
-                ByRules { rules: self, limit, connections: None, heading: Said::default() },
+                RuleReader { rules: self, limit, connections: None, heading: EnvelopeFacts::default() },
             ),
         }
     }
 
     /// Returns the first entry in an envelope, and adds the others to `more`.
-    fn open<'a>(&self, object: &RawObject<'a>, text: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+    fn open<'a>(&self, object: &RawObject<'a>, text: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
         let mut found = self.rules.iter().find_map(|rule| rule.open(object, text))?.into_iter();
         let first = found.next();
         more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
@@ -159,20 +161,20 @@ impl Rules {
     }
 }
 
-impl Rule {
+impl FormatRule {
     fn meaning(&self, word: &str) -> Option<WordMeaning> {
         let own = self.words.iter().find(|(own, _)| own.eq_ignore_ascii_case(word.trim())).map(|(_, meaning)| *meaning);
         own.or_else(|| named_meaning(word))
     }
 
     /// Returns the entries of an envelope, if the rule reads it.
-    fn open<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<Vec<Found<'a>>> {
-        let Place::Envelope(parts) = &self.place else { return None };
+    fn open<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<Vec<FoundEntry<'a>>> {
+        let RulePlace::Envelope(parts) = &self.place else { return None };
         let [messages, values, texts, responses, times, durations, senders, sessions, truncated] = parts;
         if !self.conditions.iter().all(|(pointer, regex)| pointer.has(object, line, regex)) {
             return None;
         }
-        let all = |pointers: &[Pointer], read: Reading<'a>, in_string: bool| {
+        let all = |pointers: &[Pointer], read: PartReader<'a>, in_string: bool| {
             let found = pointers.iter().filter_map(|pointer| {
                 let (start, value) = pointer.find(object, line)?;
                 let is_string = matches!(value, Cow::Owned(_)) || in_string && value.starts_with(b"\"");
@@ -188,7 +190,7 @@ impl Rule {
         found.extend(all(texts, text_of, true));
         found.sort_by_key(|(start, _)| *start);
         let text = |pointer: &Pointer| pointer.find(object, line).and_then(|(_, value)| scalar(&value));
-        let said = Said {
+        let said = EnvelopeFacts {
             time: times.iter().filter_map(text).find_map(|text| time(&text)),
             latency: durations.iter().filter_map(text).find_map(|text| duration(&text)),
             meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)),
@@ -197,18 +199,18 @@ impl Rule {
         };
         let responses: Vec<_> =
             all(responses, message, true).into_iter().map(|(start, text)| (start, said.answer(text).into())).collect();
-        let said = Said { latency: said.latency.filter(|_| responses.is_empty()), ..said };
+        let said = EnvelopeFacts { latency: said.latency.filter(|_| responses.is_empty()), ..said };
         let entry = |(start, text)| match self.kind {
             RuleKind::Messages => (start, said.of(text).into()),
             _ => (start, LogLine { session: said.key(), ..LogLine::new(text) }.into()),
         };
-        let found: Vec<Found<'a>> = found.into_iter().map(entry).chain(responses).collect();
+        let found: Vec<FoundEntry<'a>> = found.into_iter().map(entry).chain(responses).collect();
         (!found.is_empty()).then_some(found)
     }
 
-    fn said(&self, captures: &Captures<'_>, session: &str) -> Said {
+    fn said(&self, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
         let text = |name: &str| Some(String::from_utf8_lossy(captures.name(name)?.as_bytes()).into_owned());
-        Said {
+        EnvelopeFacts {
             time: text("time").and_then(|text| time(&text)),
             latency: text("duration").and_then(|text| duration(&text)),
             meaning: text("sender").and_then(|word| self.meaning(&word)),
@@ -219,18 +221,18 @@ impl Rule {
 }
 
 /// Reads the lines of a format by its rules.
-struct ByRules {
-    rules: Arc<Rules>,
+struct RuleReader {
+    rules: Arc<FormatRules>,
     limit: usize,
-    connections: Option<Connections>,
+    connections: Option<NamedConnections>,
     /// The facts of the last heading.
-    heading: Said,
+    heading: EnvelopeFacts,
 }
 
-impl Marks for ByRules {
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
+impl LineReader for RuleReader {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
         let rules = self.rules.clone();
-        let has_envelope = || rules.rules.iter().any(|rule| matches!(rule.place, Place::Envelope(_)));
+        let has_envelope = || rules.rules.iter().any(|rule| matches!(rule.place, RulePlace::Envelope(_)));
         if line.starts_with(b"{") && has_envelope() {
             return in_envelope(line, more, Some(&[]), |object, own, more| rules.open(object, own, more));
         }
@@ -238,10 +240,14 @@ impl Marks for ByRules {
     }
 
     /// Reads a value that continues on the lines below.
-    fn below<'a>(&mut self, LineInInput { line, input, end, .. }: LineInInput<'a>, _: &mut More) -> Option<Step<'a>> {
+    fn below<'a>(
+        &mut self,
+        LineInInput { line, input, end, .. }: LineInInput<'a>,
+        _: &mut MoreEntries,
+    ) -> Option<Step<'a>> {
         let start = match line.last()? {
             b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
-                let Place::Line(LineRule { regex, .. }) = &rule.place else { return None };
+                let RulePlace::Line(LineRule { regex, .. }) = &rule.place else { return None };
                 let start = regex.captures(head(line))?.name("value")?.start();
                 Some(start + leading_blanks(&line[start..]))
             })?,
@@ -255,18 +261,18 @@ impl Marks for ByRules {
             Extent::Incomplete if is_all => trim_end(text).len(),
             Extent::Incomplete | Extent::Broken(_) => return None,
         };
-        let found = if start + length > line.len() { self.read(line, &mut More::default()) } else { None };
+        let found = if start + length > line.len() { self.read(line, &mut MoreEntries::default()) } else { None };
         let Some((_, Entry::Record(record))) = found else { return None };
         let entry = Entry::from(Record { length: length as u64, bytes: text[..length].into(), ..record });
         Some(Step::entry(start, start + length, entry.within(self.limit)))
     }
 }
 
-impl ByRules {
+impl RuleReader {
     /// Returns the facts that a line and the heading above it state.
-    fn said(&mut self, rule: &Rule, captures: &Captures<'_>, session: &str) -> Said {
+    fn said(&mut self, rule: &FormatRule, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
         let (own, above) = (rule.said(captures, session), &mut self.heading);
-        Said {
+        EnvelopeFacts {
             time: own.time.or(above.time),
             latency: own.latency.or_else(|| above.latency.take()),
             meaning: own.meaning.or(above.meaning),
@@ -276,8 +282,8 @@ impl ByRules {
     }
 
     /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
-    fn line<'a>(&mut self, rule: &Rule, line: &'a [u8], more: &mut More) -> Option<Found<'a>> {
-        let Place::Line(LineRule { regex, is_open, session }) = &rule.place else { return None };
+    fn line<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+        let RulePlace::Line(LineRule { regex, is_open, session }) = &rule.place else { return None };
         if !is_open && rule.kind == RuleKind::Messages {
             let mut found = regex.captures_iter(line).filter_map(|captures| {
                 let group = captures.name("message")?;
@@ -289,7 +295,7 @@ impl ByRules {
                 Some((start, self.said(rule, &captures, session).of(message).into()))
             });
             let first = found.next()?;
-            more.entries.extend(found.map(|(start, entry): Found<'a>| (start, entry.into_owned())));
+            more.entries.extend(found.map(|(start, entry): FoundEntry<'a>| (start, entry.into_owned())));
             return Some(first);
         }
         let captures = regex.captures(head(line))?;
@@ -323,7 +329,7 @@ impl ByRules {
         let end = if let Cow::Borrowed(part) = message { start + part.len() } else { line.len() };
         let own = &line[..more.taken.unwrap_or(line.len())];
         let is_all_told = !names_member(&line[..start]) && own.get(end..).is_none_or(|behind| !names_member(behind));
-        let found = (start, Said { session, is_truncated, ..said }.of(message).into());
+        let found = (start, EnvelopeFacts { session, is_truncated, ..said }.of(message).into());
         Some(if is_all_told { found } else { with_text(own, found, more) })
     }
 }
@@ -331,15 +337,15 @@ impl ByRules {
 /// The connections of a log that states where each begins. The key of a connection is its name, with a number from the
 /// second one on.
 #[derive(Default)]
-struct Connections {
-    named: BTreeMap<String, Connection>,
+struct NamedConnections {
+    named: BTreeMap<String, NamedConnection>,
     /// The keys in use: a server may have the name of another server's second connection.
     keys: BTreeSet<String>,
 }
 
 /// The connections with one name.
 #[derive(Default)]
-struct Connection {
+struct NamedConnection {
     /// True while a connection starts. It opens with its first message, so there is one session for each connection
     /// with messages, however many lines report a start, and however many starts fail.
     is_starting: bool,
@@ -348,7 +354,7 @@ struct Connection {
     key: Option<String>,
 }
 
-impl Connections {
+impl NamedConnections {
     /// Returns the key of a log line, which is the key of the last message.
     fn of_text(&mut self, name: &str, starts: bool) -> Option<Cow<'static, str>> {
         if starts {

@@ -1,6 +1,6 @@
 //! Samples in files that describe formats.
 
-use super::described::Described;
+use super::described::FormatDefinition;
 use super::layout::{Layout, LayoutError};
 use super::{Entry, Reader, ReaderOptions};
 
@@ -11,7 +11,7 @@ impl Layout {
     ///
     /// If the text is not such a file, or its sample gives another result.
     pub fn described(text: &str) -> Result<Self, LayoutError> {
-        let described: Described = toml::from_str(text)?;
+        let described: FormatDefinition = toml::from_str(text)?;
         let layout = described.layout()?;
         if let Some(sample) = described.sample.as_ref().filter(|_| described.refuse.is_none()) {
             described.test(sample, &layout)?;
@@ -20,7 +20,7 @@ impl Layout {
     }
 }
 
-impl Described {
+impl FormatDefinition {
     /// Reads the sample, and compares the result with the expected one.
     fn test(&self, sample: &str, layout: &Layout) -> Result<(), LayoutError> {
         let failed = |problem: String| Err(LayoutError::File(format!("{}: {problem}", self.name)));

@@ -4,7 +4,7 @@ use super::decoder::is_blank;
 
 /// Searches for the end of a value, piece by piece. Strings and brackets are all that it knows of JSON.
 #[derive(Clone)]
-pub(super) struct Scan {
+pub(super) struct ValueScan {
     recovery: Recovery,
     /// The number of bytes that were scanned.
     passed: usize,
@@ -30,7 +30,7 @@ enum Recovery {
     Lines { first: u8, indent: usize, from: usize },
 }
 
-impl Scan {
+impl ValueScan {
     fn new(recovery: Recovery) -> Self {
         let (passed, depth) = (0, 0);
         Self { recovery, passed, depth, in_string: false, escaped: false, in_word: false, column: None }
@@ -139,8 +139,8 @@ mod tests {
         let (before, object) = text.split_once('|').unwrap();
         let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
         let column = line.bytes().all(is_blank).then_some(line.len());
-        let whole = Scan::object(column).end(object.as_bytes());
-        let mut again = Scan::object(column);
+        let whole = ValueScan::object(column).end(object.as_bytes());
+        let mut again = ValueScan::object(column);
         let bytes = (0..object.len()).find_map(|at| again.end(&object.as_bytes()[at..=at]).map(|end| at + end));
         assert_eq!(whole, bytes, "{text}");
         whole.map(|end| &object[..end])
@@ -182,9 +182,9 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in table {
-            assert_eq!(Scan::value().end(text.as_bytes()), expected, "{text}");
+            assert_eq!(ValueScan::value().end(text.as_bytes()), expected, "{text}");
             for cut in 0..=expected.unwrap_or(text.len()) {
-                let mut scan = Scan::value();
+                let mut scan = ValueScan::value();
                 let first = scan.end(&text.as_bytes()[..cut]);
                 let found = first.or_else(|| scan.end(&text.as_bytes()[cut..]).map(|end| cut + end));
                 assert_eq!(found, expected, "{text} cut at {cut}");

@@ -5,10 +5,10 @@ use super::pointer::{Pointer, PointerError};
 
 /// A value that separates the sessions of an input.
 #[derive(Clone, Debug)]
-pub struct SessionBy(By);
+pub struct SessionBy(SessionSource);
 
 #[derive(Clone, Debug)]
-enum By {
+enum SessionSource {
     Nothing,
     Value(Pointer),
     Group(String),
@@ -23,17 +23,17 @@ impl SessionBy {
     /// If the text begins with `/` and is not a JSON Pointer.
     pub fn parse(text: &str) -> Result<Self, PointerError> {
         Ok(Self(match text {
-            "none" => By::Nothing,
-            _ if text.starts_with('/') => By::Value(Pointer::parse(text)?),
-            group => By::Group(group.to_owned()),
+            "none" => SessionSource::Nothing,
+            _ if text.starts_with('/') => SessionSource::Value(Pointer::parse(text)?),
+            group => SessionSource::Group(group.to_owned()),
         }))
     }
 
     /// The name of the group, if it is one.
     pub fn group(&self) -> Option<&str> {
         match &self.0 {
-            By::Group(name) => Some(name),
-            By::Nothing | By::Value(_) => None,
+            SessionSource::Group(name) => Some(name),
+            SessionSource::Nothing | SessionSource::Value(_) => None,
         }
     }
 
@@ -41,16 +41,16 @@ impl SessionBy {
     /// it.
     pub(super) fn session(&self, input: &[u8], start: usize) -> Option<Option<String>> {
         match &self.0 {
-            By::Nothing => Some(None),
-            By::Group(_) => None,
+            SessionSource::Nothing => Some(None),
+            SessionSource::Group(_) => None,
             // In the object around the message, or else in the message.
-            By::Value(_) => Some(self.value(input).or_else(|| self.value(input.get(start..)?))),
+            SessionSource::Value(_) => Some(self.value(input).or_else(|| self.value(input.get(start..)?))),
         }
     }
 
     /// Returns the value at the pointer in the object at the beginning of a text.
     pub(super) fn value(&self, text: &[u8]) -> Option<String> {
-        let By::Value(pointer) = &self.0 else { return None };
+        let SessionSource::Value(pointer) = &self.0 else { return None };
         scalar(&pointer.find(&RawObject::first(text)?.0, text)?.1).filter(|key| !key.is_empty())
     }
 }

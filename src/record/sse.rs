@@ -1,23 +1,23 @@
 //! `sse`: a stream of server-sent events, read as in section 9.2.6 of the HTML standard, and the HTTP heads around it.
 
-use super::about::{About, Sign, Window};
-use super::decoder::{Decoder, Passed, Step, leading_blanks, trim_end};
+use super::about::{FormatInfo, FormatTest, InputHead};
+use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
 use super::object::{RawObject, is_message};
 use super::value::may_be_message;
 use super::{LogLine, Record, Sender};
 use memchr::memchr2;
 use std::borrow::Cow;
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
     carries: "sender (always the server)",
-    sign: Sign::Line(detect),
+    sign: FormatTest::Line(detect),
     decoder: |limit| Box::new(Sse { limit, state: SseState::Block }),
 };
 
 /// True for the HTTP head of an event stream, or an event whose data begins as a message does, before any line that is
 /// a JSON value.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     let before = window.before_values();
     let mut rest = &window.bytes[..before];
     let (mut fields_only, mut named, mut message, mut http) = (true, false, false, false);
@@ -66,11 +66,11 @@ enum SseState {
     /// In an event without a message, at the end of a line.
     LineEnd,
     /// In an event, or in a line, that is too long.
-    Long(Passed, TooLong),
+    Long(SkippedLength, OversizedPart),
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum TooLong {
+enum OversizedPart {
     Event,
     /// A line in an event without a message.
     Line,
@@ -93,16 +93,16 @@ impl Decoder for Sse {
             SseState::Lines | SseState::LineEnd => self.log_line(input, end),
             SseState::Long(passed, part) => {
                 let (consumed, done) = match part {
-                    TooLong::Event => pass(input, end),
+                    OversizedPart::Event => pass(input, end),
                     _ => memchr2(b'\r', b'\n', input).map_or((input.len(), end), |at| (at, true)),
                 };
                 let (step, part) = (passed.step(&input[..consumed], done), *part);
                 if step.is_entry() {
-                    self.state = if part == TooLong::Line { SseState::LineEnd } else { SseState::Block };
+                    self.state = if part == OversizedPart::Line { SseState::LineEnd } else { SseState::Block };
                 }
                 step.map(|entry| match part {
-                    TooLong::Event => from_server(Record::oversized(entry.length())).into(),
-                    TooLong::Line | TooLong::Comment => LogLine::oversized(entry.length()).into(),
+                    OversizedPart::Event => from_server(Record::oversized(entry.length())).into(),
+                    OversizedPart::Line | OversizedPart::Comment => LogLine::oversized(entry.length()).into(),
                 })
             }
         }
@@ -135,7 +135,7 @@ impl Sse {
                 SseState::Telling { at: 0, length: line }
             }
             (None, Some((_, start))) => {
-                self.state = SseState::Long(Passed::new(b""), TooLong::Event);
+                self.state = SseState::Long(SkippedLength::new(b""), OversizedPart::Event);
                 return Step::Begin { start, consumed: start };
             }
             _ => SseState::Lines,
@@ -159,8 +159,9 @@ impl Sse {
             Some(SseLine { text, length }) => Step::entry(0, length, LogLine::new(trim_end(text))),
             None if window.len() == input.len() => Step::NeedMore,
             None => {
-                let part = if matches!(self.state, SseState::Lines) { TooLong::Line } else { TooLong::Comment };
-                self.state = SseState::Long(Passed::new(&window[..1]), part);
+                let part =
+                    if matches!(self.state, SseState::Lines) { OversizedPart::Line } else { OversizedPart::Comment };
+                self.state = SseState::Long(SkippedLength::new(&window[..1]), part);
                 Step::Begin { start: 0, consumed: 1 }
             }
         }

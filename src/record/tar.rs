@@ -1,12 +1,12 @@
 //! `tar`: an archive of files. Its content is not one log, so it is recognised but not read.
 
-use super::about::{About, Sign};
+use super::about::{FormatInfo, FormatTest};
 use super::marked::marked_lines;
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`ustar` behind the name of the first file: an archive (`.tar`, `.tgz`), not a log",
     carries: "nothing: it is recognised only, and refused",
-    sign: Sign::Refused(|window| is_archive(window.bytes), REFUSAL),
+    sign: FormatTest::Refused(|window| is_archive(window.bytes), REFUSAL),
     decoder: |limit| marked_lines(limit, 0, |_, _| None),
 };
 

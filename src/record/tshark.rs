@@ -1,9 +1,9 @@
 //! `tshark`: packets that Wireshark's `tshark -T json` and `-T ek` write, with HTTP bodies or dissected JSON.
 
-use super::about::{About, Sign, Window};
+use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
-use super::har_entry::{HarExchange, HttpBody, HttpSeen, SESSION, VERSION};
-use super::marked::{Found, More};
+use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION};
+use super::marked::{FoundEntry, MoreEntries};
 use super::object::{RawObject, offset_in, scalar};
 use super::rules::time;
 use super::{Entry, LogLine, Record, Sender};
@@ -11,20 +11,20 @@ use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`tshark -T json` or `-T ek`: packets with `layers`, of which `http.file_data` or `json.object` is a message",
     carries: "time, sender (HTTP), sessions (TCP streams)",
-    sign: Sign::Value(detect),
+    sign: FormatTest::Value(detect),
     // Objects on lines are read like elements of an array.
     decoder: |limit| {
-        let (mut asked, mut seen) = (HashMap::new(), HttpSeen::default());
+        let (mut asked, mut seen) = (HashMap::new(), ArchiveFacts::default());
         object_array(limit, None, move |packet, text, more| open(packet, text, more, (&mut asked, &mut seen)))
     },
 };
 
 /// True if the first element of the first value has layers, or if the first or second object has layers or announces
 /// such objects.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     let is_header = |object: &RawObject<'_>| {
         let index = object.object("index").and_then(|index| index.string("_index"));
         index.is_some_and(|index| index.starts_with("packets-"))
@@ -35,7 +35,7 @@ fn detect(window: &Window<'_>) -> bool {
 }
 
 /// The newest request of each TCP stream, and its bodies.
-type Asked = HashMap<String, (HarExchange, Vec<HttpBody>)>;
+type RequestsByStream = HashMap<String, (HarExchange, Vec<HttpBody>)>;
 
 /// The maximum number of streams for which a request is kept.
 const STREAMS: usize = 64;
@@ -44,9 +44,9 @@ const STREAMS: usize = 64;
 fn open<'a>(
     packet: &RawObject<'a>,
     text: &'a [u8],
-    more: &mut More,
-    (asked, seen): (&mut Asked, &mut HttpSeen),
-) -> Option<Found<'a>> {
+    more: &mut MoreEntries,
+    (asked, seen): (&mut RequestsByStream, &mut ArchiveFacts),
+) -> Option<FoundEntry<'a>> {
     let none = || Some((0, LogLine::new(text).into()));
     let Some(layers) = packet.object("layers").or_else(|| packet.object("_source")?.object("layers")) else {
         return none().filter(|_| !packet.has("jsonrpc"));

@@ -87,7 +87,7 @@ fn bytes_value(input: &[u8], at: usize) -> Extent {
 }
 
 /// The value at the start of the bytes that a decoder is shown, with a limit on its size in bytes.
-pub(super) enum Front {
+pub(super) enum ValueSpan {
     /// A value of this many bytes or, at the end of the input, the part of a value that is present.
     Whole(usize),
     /// The end is not visible yet.
@@ -98,7 +98,7 @@ pub(super) enum Front {
     Broken(usize),
 }
 
-impl Front {
+impl ValueSpan {
     /// Examines at most one byte above the limit, which shows the end of a number.
     pub(super) fn of(input: &[u8], limit: usize, end: bool) -> Self {
         let window = &input[..input.len().min(limit.saturating_add(1))];

@@ -8,17 +8,17 @@ use memchr::memchr;
 
 /// The front of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Stamp {
+pub(super) struct LineStamp {
     /// The time of the line. The date of the channel, which has milliseconds, takes precedence over the clock in
     /// brackets.
     pub time: Option<Time>,
-    pub tag: Option<Tag>,
+    pub tag: Option<LineTag>,
     /// The offset of the rest of the line.
     pub rest: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tag {
+pub(super) enum LineTag {
     /// `[Trace - CLOCK]`, from some writers `[Trace]`.
     Trace,
     /// `[LSP   - CLOCK]`.
@@ -28,7 +28,7 @@ pub(super) enum Tag {
 /// The maximum length of a date, a level and a clock together, in bytes.
 pub(super) const LONGEST: usize = 128;
 
-impl Stamp {
+impl LineStamp {
     /// Parses the front of `line`, which does not begin with a blank, if it has a front.
     ///
     /// No part has a fixed width: dates have fractions or not, levels differ, and clocks are spelled as in the user's
@@ -57,18 +57,18 @@ pub(super) fn level(line: &[u8]) -> Option<usize> {
 }
 
 /// Parses `[Trace - CLOCK] `, and returns the tag, the clock if it is valid, and the length.
-fn tag(line: &[u8]) -> Option<(Tag, Option<Time>, usize)> {
+fn tag(line: &[u8]) -> Option<(LineTag, Option<Time>, usize)> {
     let [b'[', inside @ ..] = line else { return None };
     let inside = &inside[..memchr(b']', inside)?];
     let behind = inside.len() + 2;
     let (tag, clock_text) = match inside {
-        [b'T', b'r', b'a', b'c', b'e', text @ ..] => (Tag::Trace, text),
-        [b'L', b'S', b'P', text @ ..] => (Tag::Lsp, text),
+        [b'T', b'r', b'a', b'c', b'e', text @ ..] => (LineTag::Trace, text),
+        [b'L', b'S', b'P', text @ ..] => (LineTag::Lsp, text),
         _ => return None,
     };
     let time = match &clock_text[leading_blanks(clock_text)..] {
         [b'-', text @ ..] => clock(text),
-        [] if tag == Tag::Trace => None,
+        [] if tag == LineTag::Trace => None,
         _ => return None,
     };
     Some((tag, time, behind + leading_blanks(&line[behind..])))
@@ -149,15 +149,15 @@ mod tests {
     fn fronts() {
         let noon = time_of_day("12:00:00");
         let date = Some(Time::DateTime("2023-11-17T14:12:11.715".parse().unwrap()));
-        let found = |line: &str| Stamp::of(line.as_bytes()).map(|s| (s.time, s.tag, line[s.rest..].to_owned()));
+        let found = |line: &str| LineStamp::of(line.as_bytes()).map(|s| (s.time, s.tag, line[s.rest..].to_owned()));
         let table = [
-            ("[Trace - 12:00:00] x", noon, Some(Tag::Trace), "x"),
-            ("[Trace] x", None, Some(Tag::Trace), "x"),
-            ("[LSP   - 12:00:00 PM] {", noon, Some(Tag::Lsp), "{"),
-            ("[Trace - <TIME>]x", None, Some(Tag::Trace), "x"),
-            ("2023-11-17 14:12:11.715 [info] [Trace - 2:12:11 PM] x", date, Some(Tag::Trace), "x"),
+            ("[Trace - 12:00:00] x", noon, Some(LineTag::Trace), "x"),
+            ("[Trace] x", None, Some(LineTag::Trace), "x"),
+            ("[LSP   - 12:00:00 PM] {", noon, Some(LineTag::Lsp), "{"),
+            ("[Trace - <TIME>]x", None, Some(LineTag::Trace), "x"),
+            ("2023-11-17 14:12:11.715 [info] [Trace - 2:12:11 PM] x", date, Some(LineTag::Trace), "x"),
             ("2023-11-17T14:12:11.715 [trace] x", date, None, "x"),
-            ("[info] [Trace - 12:00:00] x", noon, Some(Tag::Trace), "x"),
+            ("[info] [Trace - 12:00:00] x", noon, Some(LineTag::Trace), "x"),
         ];
         for (line, time, tag, rest) in table {
             assert_eq!(found(line), Some((time, tag, rest.to_owned())), "{line}");

@@ -1,23 +1,23 @@
 //! `vscode-lsp-json`: one object per line, with the message, its direction and its time.
 
-use super::about::{About, Sign, Window};
+use super::about::{FormatInfo, FormatTest, InputHead};
 use super::decoder::{leading_blanks, split_once};
 use super::known::may_hold_message;
-use super::marked::{Found, HEAD, marked_lines};
+use super::marked::{FoundEntry, HEAD, marked_lines};
 use super::object::{RawObject, offset_in};
 use super::times::{epoch, from_milliseconds};
-use super::vscode::{Stamp, Tag};
+use super::vscode::{LineStamp, LineTag};
 use super::{Record, Sender, Time};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`[LSP   - 10:00:00] {\"isLSPMessage\":true,\"type\":\"send-request\",\"message\":{…},\"timestamp\":…}`",
     carries: "sender, time",
-    sign: Sign::Line(detect),
+    sign: FormatTest::Line(detect),
     decoder: |limit| marked_lines(limit, HEAD, |line, _| read(line)),
 };
 
 /// True if a line is marked, before any line that is another JSON value.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     let mut lines = window.lines().take_while(|&(at, _)| at <= window.before_values());
     lines.any(|(_, line)| marked(line).is_some())
 }
@@ -25,17 +25,17 @@ fn detect(window: &Window<'_>) -> bool {
 /// Finds the mark of a record: `[LSP   - CLOCK]` and an object, or an object whose first member identifies it. Returns
 /// the time, and the offset of the object.
 fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
-    let stamp = Stamp::of(line);
+    let stamp = LineStamp::of(line);
     let object = stamp.map_or(0, |stamp| stamp.rest);
     let [b'{', inside @ ..] = &line[object..] else { return None };
-    let tagged = stamp.is_some_and(|stamp| stamp.tag == Some(Tag::Lsp));
+    let tagged = stamp.is_some_and(|stamp| stamp.tag == Some(LineTag::Lsp));
     let named = inside[leading_blanks(inside)..].starts_with(b"\"isLSPMessage\"");
     (tagged || named).then_some((stamp.and_then(|stamp| stamp.time), object))
 }
 
 /// Reads a marked line, which is always a record. If the object may hold several messages, or none, or has a syntax
 /// error, the record is the object itself.
-fn read(line: &[u8]) -> Option<Found<'_>> {
+fn read(line: &[u8]) -> Option<FoundEntry<'_>> {
     let (clock, object) = marked(line)?;
     let whole = &line[object..];
     let envelope = RawObject::parse(whole).filter(|envelope| envelope.is_whole() && envelope.is_proper());

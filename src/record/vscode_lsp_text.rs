@@ -1,17 +1,17 @@
 //! `vscode-lsp-text`: the trace channel of a language client, with a headline for each message, and its parameters,
 //! result or error data after the headline. The envelope is not logged, so it is reconstructed.
 
-use super::about::{About, Sign};
-use super::asked::Asked;
-use super::decoder::{Passed, Step, trim_end};
-use super::lsp_trace::{Headline, HeadlineKind, Parts, TraceText};
-use super::marked::{Found, LineInInput, MarkedLines, Marks, More};
+use super::about::{FormatInfo, FormatTest};
+use super::asked::UnansweredRequests;
+use super::decoder::{SkippedLength, Step, trim_end};
+use super::lsp_trace::{Headline, HeadlineKind, TraceParts, TraceText};
+use super::marked::{FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries};
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`[Trace - 18:47:29] Sending request 'm - (1)'.` and `Params: {…}` over many lines; others are log lines",
     carries: "sender, time of day (newer channels: date and time), stated durations",
-    sign: Sign::Line(|window| window.lines_before_values().any(|line| Headline::of(line).is_some())),
+    sign: FormatTest::Line(|window| window.lines_before_values().any(|line| Headline::of(line).is_some())),
     decoder: |limit| MarkedLines::boxed(limit, AROUND, VscodeLspText { limit, ..VscodeLspText::default() }),
 };
 
@@ -25,14 +25,14 @@ struct VscodeLspText {
     /// True if `initialize`, which the client sends, was received: then the server wrote the log.
     server_writes: bool,
     /// The message that is being skipped, with the time and the sender in its headline.
-    long: Option<(Passed, Option<Time>, Sender)>,
-    asked: Asked,
+    long: Option<(SkippedLength, Option<Time>, Sender)>,
+    asked: UnansweredRequests,
     /// True if the headline of the next response was given as text: it names a method that no request has.
     is_named: bool,
 }
 
-impl Marks for VscodeLspText {
-    fn read<'a>(&mut self, line: &'a [u8], _: &mut More) -> Option<Found<'a>> {
+impl LineReader for VscodeLspText {
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut MoreEntries) -> Option<FoundEntry<'a>> {
         // Other headlines were read with the lines below them.
         if line.len() <= self.limit.saturating_add(AROUND) {
             return None;
@@ -41,7 +41,7 @@ impl Marks for VscodeLspText {
         Some((0, told(Record::new(line), headline.time, self.sender(&headline))))
     }
 
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut More) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut MoreEntries) -> Option<Step<'a>> {
         let (passed, time, sender) = self.long.as_mut()?;
         let (length, done) = TraceText { bytes: input, last: end }.entry_end(0);
         let (step, time, sender) = (passed.step(&input[..length], done), *time, *sender);
@@ -49,7 +49,7 @@ impl Marks for VscodeLspText {
         Some(step.map(|entry| told(Record::oversized(entry.length()), time, sender)))
     }
 
-    fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut More) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut MoreEntries) -> Option<Step<'a>> {
         Some(self.message(Headline::of(at.line)?, at.length, at.input, at.end))
     }
 }
@@ -76,7 +76,7 @@ impl VscodeLspText {
         let (record, length) = match text.body(&headline, length) {
             Some(Ok((parts, length))) => {
                 let message = headline.message(&parts);
-                let result_unknown = headline.kind == HeadlineKind::Response && parts == Parts::default();
+                let result_unknown = headline.kind == HeadlineKind::Response && parts == TraceParts::default();
                 let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
                 let record = match message.len() > self.limit {
                     true => Record::oversized(trim_end(&window[..length]).len() as u64),
@@ -87,7 +87,7 @@ impl VscodeLspText {
             Some(Err(length)) => (Record::within(self.limit, trim_end(&window[..length])), length),
             None if input.len() <= most => return Step::NeedMore,
             None => {
-                self.long = Some((Passed::new(&window[..length]), headline.time, sender));
+                self.long = Some((SkippedLength::new(&window[..length]), headline.time, sender));
                 return Step::Begin { start: 0, consumed: length };
             }
         };

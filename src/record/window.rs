@@ -7,7 +7,7 @@ use memchr::{memchr, memrchr};
 use serde_json::value::RawValue;
 
 /// The first bytes of an input, with facts that several tests need.
-pub(super) struct Window<'a> {
+pub(super) struct InputHead<'a> {
     pub bytes: &'a [u8],
     pub first_value: Option<FirstValue>,
 }
@@ -22,7 +22,7 @@ pub(super) struct FirstValue {
     pub alone: bool,
 }
 
-impl<'a> Window<'a> {
+impl<'a> InputHead<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, first_value: first_value(bytes) }
     }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn lines_and_where_they_begin() {
-        let window = Window::new(b"a\r\n\n \n  b c \nd");
+        let window = InputHead::new(b"a\r\n\n \n  b c \nd");
         let lines: Vec<_> = window.lines().collect();
         assert_eq!(lines, [(0, &b"a"[..]), (8, b"b c"), (13, b"d")]);
     }

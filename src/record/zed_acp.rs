@@ -1,19 +1,19 @@
 //! `zed-acp`: the log of agents (ACP), as the Zed editor copies it. It lacks envelopes, which are reconstructed.
 
-use super::about::{About, Sign, Window};
-use super::asked::Asked;
+use super::about::{FormatInfo, FormatTest, InputHead};
+use super::asked::UnansweredRequests;
 use super::elements::{first_element, object_array};
-use super::marked::{Found, More};
-use super::object::{NewObject, RawObject, offset_in, plain_name, side, unescape};
+use super::marked::{FoundEntry, MoreEntries};
+use super::object::{ObjectBuilder, RawObject, offset_in, plain_name, side, unescape};
 use super::times::number;
 use super::{Flags, LogLine, Record, Sender};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an array of `{\"_direction\":\"outgoing\",\"_type\":\"request\",\"id\":0,\"method\":\"initialize\",\"params\":{…}}`",
     carries: "sender",
-    sign: Sign::Value(detect),
+    sign: FormatTest::Value(detect),
     decoder: |limit| {
-        let mut asked = Asked::default();
+        let mut asked = UnansweredRequests::default();
         object_array(limit, None, move |entry, text, more| open(entry, text, &mut asked, more))
     },
 };
@@ -29,14 +29,19 @@ fn is_error(value: &[u8]) -> bool {
 }
 
 /// True if the first value is an array whose first element has a direction and a type.
-fn detect(window: &Window<'_>) -> bool {
+fn detect(window: &InputHead<'_>) -> bool {
     first_element(window).is_some_and(|entry| entry.has("_direction") && entry.has("_type"))
 }
 
 /// Returns the message of an entry. A response names the method of its request, and has its result or error under
 /// `params`; if the log lacks that request, the name is text. A notification has `"id": null`, and an entry without
 /// params has `"params": null`. The agent's output to standard error is text.
-fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], asked: &mut Asked, more: &mut More) -> Option<Found<'a>> {
+fn open<'a>(
+    entry: &RawObject<'a>,
+    text: &'a [u8],
+    asked: &mut UnansweredRequests,
+    more: &mut MoreEntries,
+) -> Option<FoundEntry<'a>> {
     let kind = entry.get("_type")?;
     let (is_response, is_notification) = (kind == b"\"response\"", kind == b"\"notification\"");
     if entry.get("_direction") == Some(b"\"stderr\"")
@@ -47,7 +52,7 @@ fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], asked: &mut Asked, more: &mut
     let is_other = entry.has("result") || entry.has("error");
     let sender = side(entry.get("_direction")?, [b"\"outgoing\"", b"\"incoming\""]);
     let is_type = |kind: &[u8]| matches!(kind, b"\"request\"" | b"\"notification\"" | b"\"response\"");
-    let mut message = NewObject::new();
+    let mut message = ObjectBuilder::new();
     for (name, value) in entry.members() {
         let name = match plain_name(name)? {
             "_direction" if sender.is_some() => continue,

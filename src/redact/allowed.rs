@@ -10,7 +10,7 @@ use crate::record::known_method;
 
 /// Names and words that stay.
 #[derive(Default, Deserialize)]
-pub(super) struct Lists {
+pub(super) struct AllowLists {
     /// Names of members around messages.
     around: HashSet<String>,
     schema_keywords: HashSet<String>,
@@ -25,14 +25,14 @@ pub(super) struct Lists {
 
 /// The members and the words of the published schemas of MCP, LSP and ACP.
 #[derive(Default, Deserialize)]
-struct Published {
+struct PublishedNames {
     members: HashSet<String>,
     words: HashSet<String>,
 }
 
-pub(super) static LISTS: LazyLock<Lists> =
+pub(super) static LISTS: LazyLock<AllowLists> =
     LazyLock::new(|| toml::from_str(include_str!("lists.toml")).unwrap_or_default());
-static PUBLISHED: LazyLock<Published> =
+static PUBLISHED: LazyLock<PublishedNames> =
     LazyLock::new(|| toml::from_str(include_str!("published.toml")).unwrap_or_default());
 
 fn has(list: &HashSet<String>, name: &[u8]) -> bool {
@@ -41,7 +41,7 @@ fn has(list: &HashSet<String>, name: &[u8]) -> bool {
 
 /// Where a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum ValuePosition {
     /// Around messages.
     Around,
     /// A member of a message.
@@ -56,7 +56,7 @@ pub(super) enum Mode {
     Open,
 }
 
-impl Mode {
+impl ValuePosition {
     /// Returns the mode of the value of a member.
     pub fn of_member(self, name: &[u8]) -> Self {
         match (self, name) {
@@ -97,7 +97,7 @@ pub(super) fn is_word(text: &str) -> bool {
 
 /// The kind of a string, by its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) enum StringRole {
     None,
     /// A method.
     Method,
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn lists_are_read() {
-        let Lists { around, schema_keywords, open, words, text_words, times } = &*LISTS;
+        let AllowLists { around, schema_keywords, open, words, text_words, times } = &*LISTS;
         for (list, member) in [
             (around, "http.request"),
             (schema_keywords, "anyOf"),

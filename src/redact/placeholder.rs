@@ -13,12 +13,12 @@ const DIGITS: usize = 15;
 
 /// The key of an HMAC ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)) with SHA-256.
 #[derive(Clone)]
-pub(super) struct Key {
+pub(super) struct HmacKey {
     inner: Sha256,
     outer: Sha256,
 }
 
-impl Key {
+impl HmacKey {
     pub fn new(key: &[u8]) -> Self {
         let mut block = [0; BLOCK];
         match block.get_mut(..key.len()) {
@@ -108,18 +108,18 @@ mod tests {
     fn hmac() {
         let hex = |digest: [u8; 32]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         assert_eq!(
-            hex(Key::new(b"Jefe").digest(b"what do ya want for nothing?")),
+            hex(HmacKey::new(b"Jefe").digest(b"what do ya want for nothing?")),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         );
         assert_eq!(
-            hex(Key::new(&[0xaa; 131]).digest(b"Test Using Larger Than Block-Size Key - Hash Key First")),
+            hex(HmacKey::new(&[0xaa; 131]).digest(b"Test Using Larger Than Block-Size Key - Hash Key First")),
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         );
     }
 
     #[test]
     fn kinds_and_lengths() {
-        let key = Key::new(b"key");
+        let key = HmacKey::new(b"key");
         assert_eq!(key.word(b"Ida").len(), LETTERS);
         assert_eq!(key.text(&"Ida ".repeat(100)).len(), 254);
         assert_eq!(key.text(&"x".repeat(600)).len(), 480);
@@ -127,6 +127,6 @@ mod tests {
             assert_eq!(key.number(number).len(), length, "{number}");
         }
         assert_eq!((key.uuid("a").len(), key.hex("0").len(), key.hex(&"0".repeat(64)).len()), (36, 16, 64));
-        assert_ne!(key.word(b"a"), Key::new(b"other").word(b"a"));
+        assert_ne!(key.word(b"a"), HmacKey::new(b"other").word(b"a"));
     }
 }

@@ -65,20 +65,20 @@ pub(crate) fn masked(text: &str) -> Vec<(String, String)> {
     let ranges = ranges(text.as_bytes()).map(|range| {
         // The last byte of a range is in the string that contains the secret.
         while is_json && cursor.at() < range.end && step(&mut cursor, &mut path).is_some() {}
-        let pointer = if is_json { path.iter().map(Step::token).collect() } else { String::new() };
+        let pointer = if is_json { path.iter().map(PathStep::token).collect() } else { String::new() };
         (pointer, mask(text.get(range).unwrap_or_default()))
     });
     ranges.collect()
 }
 
 /// A step of the path from an array or an object to a value in it.
-enum Step<'a> {
+enum PathStep<'a> {
     Element(usize),
     /// A name as spelled in the text, with its escape sequences.
     Member(&'a str),
 }
 
-impl Step<'_> {
+impl PathStep<'_> {
     fn token(&self) -> String {
         match self {
             Self::Element(index) => format!("/{index}"),
@@ -91,16 +91,16 @@ impl Step<'_> {
 }
 
 /// Skips the next token of JSON. The path then leads to the value that the token belongs to.
-fn step<'a>(cursor: &mut Cursor<'a>, path: &mut Vec<Step<'a>>) -> Option<()> {
+fn step<'a>(cursor: &mut Cursor<'a>, path: &mut Vec<PathStep<'a>>) -> Option<()> {
     match cursor.peek()? {
         b'{' => {
             cursor.skip();
-            path.push(Step::Member(""));
+            path.push(PathStep::Member(""));
             name(cursor, path);
         }
         b'[' => {
             cursor.skip();
-            path.push(Step::Element(0));
+            path.push(PathStep::Element(0));
         }
         b'}' | b']' => {
             cursor.skip();
@@ -109,8 +109,8 @@ fn step<'a>(cursor: &mut Cursor<'a>, path: &mut Vec<Step<'a>>) -> Option<()> {
         b',' => {
             cursor.skip();
             match path.last_mut()? {
-                Step::Element(index) => *index += 1,
-                Step::Member(_) => name(cursor, path),
+                PathStep::Element(index) => *index += 1,
+                PathStep::Member(_) => name(cursor, path),
             }
         }
         b'"' => drop(cursor.known_string()?),
@@ -119,11 +119,11 @@ fn step<'a>(cursor: &mut Cursor<'a>, path: &mut Vec<Step<'a>>) -> Option<()> {
     Some(())
 }
 
-fn name<'a>(cursor: &mut Cursor<'a>, path: &mut [Step<'a>]) {
+fn name<'a>(cursor: &mut Cursor<'a>, path: &mut [PathStep<'a>]) {
     if cursor.peek() == Some(b'"')
         && let (Some(found), Some(last)) = (cursor.known_string(), path.last_mut())
     {
-        *last = Step::Member(found);
+        *last = PathStep::Member(found);
     }
 }
 

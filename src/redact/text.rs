@@ -9,7 +9,7 @@ use memchr::memmem;
 use regex::bytes::Regex;
 
 use super::Redactor;
-use super::allowed::{LISTS, Mode, Rule, is_known_method};
+use super::allowed::{LISTS, StringRole, ValuePosition, is_known_method};
 use crate::record::whole_value;
 
 /// The depth of frames in frames.
@@ -48,13 +48,13 @@ impl Redactor {
             } else if let Some(frame) = parts.name("frame").and_then(|head| self.frame(head.as_bytes(), rest, out)) {
                 length = frame;
             } else if let Some(value) = parts.name("json").and_then(|_| value(rest)) {
-                self.json(&rest[..value], Mode::Around, out);
+                self.json(&rest[..value], ValuePosition::Around, out);
                 length = value;
             } else if let Some(value) = parts.name("quote").and_then(|_| value(rest)) {
                 let is_name = rest[value..].trim_ascii_start().starts_with(b":");
-                is_known = is_name && self.member_name(&rest[..value], Mode::Around, out);
+                is_known = is_name && self.member_name(&rest[..value], ValuePosition::Around, out);
                 if !is_name {
-                    self.json_string(&rest[..value], Mode::Around, Rule::None, out);
+                    self.json_string(&rest[..value], ValuePosition::Around, StringRole::None, out);
                 }
                 length = value;
             } else if parts.name("json").or(parts.name("quote")).or(parts.name("frame")).is_some() {
@@ -79,8 +79,8 @@ impl Redactor {
         if is_known && word.bytes().all(|byte| byte.is_ascii_digit()) {
             return self.number(word, true, out);
         }
-        let rule = if word.contains('/') || is_known_method(word) { Rule::Method } else { Rule::Token };
-        match self.string(word, Mode::Around, rule) {
+        let rule = if word.contains('/') || is_known_method(word) { StringRole::Method } else { StringRole::Token };
+        match self.string(word, ValuePosition::Around, rule) {
             Some(placeholder) => out.extend_from_slice(placeholder.as_bytes()),
             None => out.extend_from_slice(token),
         }
@@ -127,7 +127,7 @@ impl Redactor {
                 continue;
             }
             let word = percent_encoding::percent_decode_str(word).decode_utf8_lossy();
-            let placeholder = self.string(&word, Mode::Open, Rule::Token).filter(|_| !is_host);
+            let placeholder = self.string(&word, ValuePosition::Open, StringRole::Token).filter(|_| !is_host);
             out.push_str(&placeholder.unwrap_or_else(|| self.key.word(word.to_lowercase().as_bytes())));
         }
         out.push_str(&uri[at..]);

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use regex::bytes::Regex;
 
-use super::allowed::{Mode, Rule, allows_method, is_known_method, is_of_time, is_word, method_marks};
+use super::allowed::{StringRole, ValuePosition, allows_method, is_known_method, is_of_time, is_word, method_marks};
 use super::{MOST_DIGITS, Redactor, is_name};
 use crate::json::{self, Text, Value};
 use crate::record::{RawObject, is_time, unescaped_bytes, whole_value};
@@ -16,8 +16,8 @@ use crate::record::{RawObject, is_time, unescaped_bytes, whole_value};
 const DEEP: usize = 16;
 
 /// An object or an array that is open.
-struct Level<'t> {
-    mode: Mode,
+struct OpenContainer<'t> {
+    mode: ValuePosition,
     is_object: bool,
     /// True before the name of a member.
     is_before_name: bool,
@@ -33,8 +33,8 @@ struct Level<'t> {
 
 impl Redactor {
     /// Redacts a value of JSON.
-    pub(super) fn json(&mut self, text: &[u8], mode: Mode, out: &mut Vec<u8>) {
-        let mut levels: Vec<Level<'_>> = Vec::new();
+    pub(super) fn json(&mut self, text: &[u8], mode: ValuePosition, out: &mut Vec<u8>) {
+        let mut levels: Vec<OpenContainer<'_>> = Vec::new();
         let mut at = 0;
         while let Some(&byte) = text.get(at) {
             let rest = &text[at..];
@@ -58,9 +58,9 @@ impl Redactor {
                 }
                 (None, b'-' | b'0'..=b'9') => {
                     let length = rest.iter().position(|byte| b" \t\r\n,}]".contains(byte)).unwrap_or(rest.len());
-                    let is_known = levels.last().is_some_and(|level| level.is_known) && current != Mode::Open;
+                    let is_known = levels.last().is_some_and(|level| level.is_known) && current != ValuePosition::Open;
                     match rule(&levels, current) {
-                        Rule::Time => self.time(&rest[..length], out),
+                        StringRole::Time => self.time(&rest[..length], out),
                         _ => self.number(&String::from_utf8_lossy(&rest[..length]), is_known, out),
                     }
                     length
@@ -84,34 +84,34 @@ impl Redactor {
     }
 
     /// Opens the object or the array at the beginning of `text`.
-    fn level<'t>(&self, text: &[u8], levels: &[Level<'t>], mut mode: Mode) -> Level<'t> {
+    fn level<'t>(&self, text: &[u8], levels: &[OpenContainer<'t>], mut mode: ValuePosition) -> OpenContainer<'t> {
         let is_object = text.first() == Some(&b'{');
         let outer = levels.last();
         let is_content = is_object && outer.is_some_and(|outer| outer.name == &b"content"[..]);
         let (mut method, mut message) = (None, outer.and_then(|outer| outer.message));
         let is_deep = levels.len() >= DEEP;
         let object = || Some(&text[..whole_value(text).ok().filter(|_| is_object && !is_deep)?]);
-        if mode == Mode::Around {
+        if mode == ValuePosition::Around {
             if let Some(object) = object().and_then(RawObject::message) {
-                (mode, message) = (Mode::Message, Some(levels.len()));
+                (mode, message) = (ValuePosition::Message, Some(levels.len()));
                 method = object.string("method").map(Cow::into_owned);
             } else if is_deep {
-                mode = Mode::Open;
+                mode = ValuePosition::Open;
             }
-        } else if mode == Mode::Payload
+        } else if mode == ValuePosition::Payload
             && is_content
             && !object().and_then(RawObject::parse).is_some_and(|object| object.has("type"))
         {
             // The answer to an elicitation; other content names its type.
-            mode = Mode::Open;
+            mode = ValuePosition::Open;
         }
         let is_known = !is_object && outer.is_none_or(|outer| outer.is_known);
         let name = Cow::Borrowed(if is_object { &b""[..] } else { b"*" });
-        Level { mode, is_object, is_before_name: is_object, name, is_known, method, message }
+        OpenContainer { mode, is_object, is_before_name: is_object, name, is_known, method, message }
     }
 
     /// Writes a value as a whole if it is kept, or if it is a payload and payloads are left out. Returns its size.
-    fn whole(&mut self, text: &[u8], levels: &[Level<'_>], out: &mut Vec<u8>) -> Option<usize> {
+    fn whole(&mut self, text: &[u8], levels: &[OpenContainer<'_>], out: &mut Vec<u8>) -> Option<usize> {
         let level = levels.last()?;
         if level.is_object && !self.options.keep.is_empty() && self.is_kept(levels) {
             let length = whole_value(text).ok()?;
@@ -119,7 +119,7 @@ impl Redactor {
             self.stays("value by --keep");
             return Some(length);
         }
-        let is_payload = level.mode == Mode::Message && matches!(&*level.name, b"params" | b"result")
+        let is_payload = level.mode == ValuePosition::Message && matches!(&*level.name, b"params" | b"result")
             || level.name == &b"data"[..] && path(levels).eq([&b"error"[..], b"data"]);
         if !is_payload || !self.options.metadata_only {
             return None;
@@ -133,7 +133,7 @@ impl Redactor {
         whole_value(text).ok()
     }
 
-    fn is_kept(&self, levels: &[Level<'_>]) -> bool {
+    fn is_kept(&self, levels: &[OpenContainer<'_>]) -> bool {
         let name = levels.last().map_or(&b""[..], |level| &level.name);
         self.options.keep.iter().any(|kept| match kept.strip_prefix('/') {
             Some(pointer) => {
@@ -149,7 +149,7 @@ impl Redactor {
     }
 
     /// Redacts the name of a member, in quotes. Returns true if it stays.
-    pub(super) fn member_name(&mut self, string: &[u8], mode: Mode, out: &mut Vec<u8>) -> bool {
+    pub(super) fn member_name(&mut self, string: &[u8], mode: ValuePosition, out: &mut Vec<u8>) -> bool {
         let name = unescaped_bytes(&string[1..]);
         let stays = mode.allows(&name);
         let is_kept = || {
@@ -160,12 +160,12 @@ impl Redactor {
             out.extend_from_slice(string);
             return stays;
         }
-        self.json_string(string, Mode::Open, Rule::None, out);
+        self.json_string(string, ValuePosition::Open, StringRole::None, out);
         false
     }
 
     /// Redacts a string, in quotes.
-    pub(super) fn json_string(&mut self, string: &[u8], mode: Mode, rule: Rule, out: &mut Vec<u8>) {
+    pub(super) fn json_string(&mut self, string: &[u8], mode: ValuePosition, rule: StringRole, out: &mut Vec<u8>) {
         let bytes = unescaped_bytes(&string[1..]);
         // The bytes that make a string invalid stay, so that the message is as valid as it was.
         let (content, mark) = match std::str::from_utf8(&bytes) {
@@ -188,27 +188,29 @@ impl Redactor {
     }
 
     /// Returns what takes the place of a string; `None` if it stays.
-    pub(super) fn string(&mut self, content: &str, mode: Mode, rule: Rule) -> Option<String> {
+    pub(super) fn string(&mut self, content: &str, mode: ValuePosition, rule: StringRole) -> Option<String> {
         let is_digits = content.bytes().all(|byte| byte.is_ascii_digit());
         let stays = match rule {
-            Rule::Method => allows_method(content),
-            Rule::Name => is_name(content),
-            Rule::None | Rule::Time | Rule::Token => content.len() == 1 && is_digits,
+            StringRole::Method => allows_method(content),
+            StringRole::Name => is_name(content),
+            StringRole::None | StringRole::Time | StringRole::Token => content.len() == 1 && is_digits,
         };
         if content.is_empty() || stays || self.options.keep.iter().any(|kept| kept == content) {
             return None;
         }
-        if mode != Mode::Open && (is_word(content) || mode == Mode::Payload && is_known_method(content)) {
+        if mode != ValuePosition::Open
+            && (is_word(content) || mode == ValuePosition::Payload && is_known_method(content))
+        {
             self.stays("word of a protocol");
             return None;
         }
-        let is_date = mode != Mode::Open && content.len() > 15 && content.as_bytes()[4] == b'-';
-        if (is_date || rule == Rule::Time) && is_time(content.as_bytes()) {
+        let is_date = mode != ValuePosition::Open && content.len() > 15 && content.as_bytes()[4] == b'-';
+        if (is_date || rule == StringRole::Time) && is_time(content.as_bytes()) {
             let mut time = Vec::new();
             self.time(content.as_bytes(), &mut time);
             return String::from_utf8(time).ok();
         }
-        if rule == Rule::Method {
+        if rule == StringRole::Method {
             self.count("method");
             let (mark, name) = content.split_at(method_marks(content));
             return Some(format!("{mark}{}", self.key.word(name.as_bytes())));
@@ -225,9 +227,9 @@ impl Redactor {
             ("hexadecimal number", format!("0x{}", self.key.hex(digits)))
         } else if is_digits {
             ("number", self.key.number(content))
-        } else if rule != Rule::Token && is_uri {
+        } else if rule != StringRole::Token && is_uri {
             return Some(self.uri(content));
-        } else if rule != Rule::Token && mode.is_around() {
+        } else if rule != StringRole::Token && mode.is_around() {
             return Some(String::from_utf8_lossy(&self.text(content.as_bytes())).into_owned());
         } else {
             ("text", self.key.text(content))
@@ -238,7 +240,7 @@ impl Redactor {
 
     /// Redacts JSON in a string, as it is or in Base64, and around messages text in Base64. Other Base64 becomes a
     /// placeholder.
-    fn inside(&mut self, content: &str, mode: Mode) -> Option<String> {
+    fn inside(&mut self, content: &str, mode: ValuePosition) -> Option<String> {
         if content.starts_with(['{', '[', ' ', '\n', '\r', '\t']) {
             return self.in_json(content.as_bytes(), mode).and_then(|json| String::from_utf8(json).ok());
         }
@@ -253,7 +255,7 @@ impl Redactor {
     }
 
     /// Redacts text that is an object or an array.
-    fn in_json(&mut self, text: &[u8], mode: Mode) -> Option<Vec<u8>> {
+    fn in_json(&mut self, text: &[u8], mode: ValuePosition) -> Option<Vec<u8>> {
         let json = text.trim_ascii();
         let blanks = text.len() - text.trim_ascii_start().len();
         if !json.starts_with(b"{") && !json.starts_with(b"[") || whole_value(json) != Ok(json.len()) {
@@ -261,7 +263,7 @@ impl Redactor {
         }
         let mut out = text[..blanks].to_vec();
         let is_around = mode.is_around() || RawObject::message(json).is_some();
-        self.json(json, if is_around { Mode::Around } else { Mode::Open }, &mut out);
+        self.json(json, if is_around { ValuePosition::Around } else { ValuePosition::Open }, &mut out);
         out.extend_from_slice(&text[blanks + json.len()..]);
         Some(out)
     }
@@ -285,7 +287,7 @@ fn cut_mark(string: &[u8]) -> &[u8] {
 }
 
 /// Returns the mode of the current value; `None` outside of objects and arrays.
-fn value_mode(levels: &[Level<'_>]) -> Option<Mode> {
+fn value_mode(levels: &[OpenContainer<'_>]) -> Option<ValuePosition> {
     let level = levels.last()?;
     // The parameters of a prompt have a schema, other arguments have not.
     if level.name == &b"arguments"[..] && levels.iter().take(DEEP).any(|level| level.name == &b"prompts"[..]) {
@@ -295,32 +297,34 @@ fn value_mode(levels: &[Level<'_>]) -> Option<Mode> {
 }
 
 /// Returns the names of members from the message to the current value, `*` for an array.
-fn path<'l>(levels: &'l [Level<'_>]) -> impl Iterator<Item = &'l [u8]> {
+fn path<'l>(levels: &'l [OpenContainer<'_>]) -> impl Iterator<Item = &'l [u8]> {
     let message = levels.last().and_then(|level| level.message).unwrap_or(levels.len());
     levels[message..].iter().take(DEEP).map(|level| &*level.name)
 }
 
 /// Returns the kind of a string by its position; `mode` is its mode.
-fn rule(levels: &[Level<'_>], mode: Mode) -> Rule {
-    let Some(level) = levels.last() else { return Rule::None };
+fn rule(levels: &[OpenContainer<'_>], mode: ValuePosition) -> StringRole {
+    let Some(level) = levels.last() else { return StringRole::None };
     let name = &*level.name;
     if mode.is_around() && level.is_known && is_of_time(name) {
-        return Rule::Time;
+        return StringRole::Time;
     }
     let is_deep = level.message.is_none_or(|message| levels.len() - message > DEEP);
     if is_deep || !matches!(name, b"method" | b"name") {
-        return Rule::None;
+        return StringRole::None;
     }
     let path: Vec<_> = path(levels).collect();
     match path.as_slice() {
-        [b"method"] => Rule::Method,
+        [b"method"] => StringRole::Method,
         [b"params", b"name"] => {
             let method = level.message.and_then(|message| levels[message].method.as_deref());
-            if matches!(method, Some("tools/call" | "prompts/get")) { Rule::Name } else { Rule::None }
+            if matches!(method, Some("tools/call" | "prompts/get")) { StringRole::Name } else { StringRole::None }
         }
-        [.., b"tools" | b"prompts", b"*", b"name"] | [.., b"ref" | b"toolChoice", b"name"] if mode != Mode::Open => {
-            Rule::Name
+        [.., b"tools" | b"prompts", b"*", b"name"] | [.., b"ref" | b"toolChoice", b"name"]
+            if mode != ValuePosition::Open =>
+        {
+            StringRole::Name
         }
-        _ => Rule::None,
+        _ => StringRole::None,
     }
 }

@@ -139,7 +139,7 @@ struct Annotator<'s> {
     steps: usize,
 }
 
-type Used = BTreeSet<String>;
+type UsedTerms = BTreeSet<String>;
 /// The contexts of the properties that lead to a subschema, outermost first.
 type Scopes<'s> = [&'s Map<String, Value>];
 
@@ -159,8 +159,15 @@ impl Annotator<'_> {
     }
 
     /// Annotates a subschema, with the contexts of the properties that lead to it. Returns the terms that it uses.
-    fn subschema(&mut self, at: &str, scopes: &Scopes<'_>, level: usize, in_definitions: bool, depth: usize) -> Used {
-        let mut used = Used::new();
+    fn subschema(
+        &mut self,
+        at: &str,
+        scopes: &Scopes<'_>,
+        level: usize,
+        in_definitions: bool,
+        depth: usize,
+    ) -> UsedTerms {
+        let mut used = UsedTerms::new();
         if self.steps > MAX_STEPS || self.get(at).is_none_or(Map::is_empty) {
             return used;
         }
@@ -214,8 +221,8 @@ impl Annotator<'_> {
         used
     }
 
-    fn properties(&mut self, at: &str, scopes: &Scopes<'_>, level: usize, depth: usize) -> Used {
-        let mut used = Used::new();
+    fn properties(&mut self, at: &str, scopes: &Scopes<'_>, level: usize, depth: usize) -> UsedTerms {
+        let mut used = UsedTerms::new();
         let Some(properties) = self.get(at).and_then(|entries| entries.get("properties")?.as_object()) else {
             return used;
         };
@@ -246,7 +253,7 @@ impl Annotator<'_> {
     }
 
     /// Keeps the terms of a context that no property used.
-    fn extra_terms(&mut self, at: &str, context: Option<&Map<String, Value>>, used: &Used) {
+    fn extra_terms(&mut self, at: &str, context: Option<&Map<String, Value>>, used: &UsedTerms) {
         let mut extra = Map::new();
         for (term, definition) in context.into_iter().flatten() {
             if is_keyword(term) || self.prefixes.contains_key(term) || used.contains(term) {

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::{BLOCK, BlockError};
-use super::examples::{Examples, Others, SnippetSource};
+use super::examples::{Examples, SnippetSource, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
 use super::library::Library;
-use super::steps::{Step, Transform, steps, transforms};
+use super::steps::{Transform, TransformStep, steps, transforms};
 use super::turtle::read_turtle;
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
@@ -30,7 +30,7 @@ const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
 /// The entries of `bblock.json`, by name. Each may be absent; an entry of an unexpected type counts as absent.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(transparent)]
-pub struct Metadata(pub Others);
+pub struct Metadata(pub UnusedEntries);
 
 impl Metadata {
     /// Returns an entry.
@@ -117,7 +117,7 @@ pub struct Block {
     /// The tests, in the order of their names.
     pub tests: Vec<BlockTest>,
     /// Steps before and after the uplift.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TransformStep>,
     /// Further outputs to make from its examples.
     pub transforms: Vec<Transform>,
     /// The description, in Markdown.
@@ -236,7 +236,7 @@ fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<Stri
         false => Examples::from_yaml(&text).map_err(|error| BlockError::syntax(file, error)),
     };
     let mut examples = read?;
-    let mut unused = |place: &str, others: &Others| {
+    let mut unused = |place: &str, others: &UnusedEntries| {
         notes.extend(others.keys().map(|name| format!("{place}: there is no use for the entry `{name}`")));
     };
     unused(file, &examples.others);

@@ -11,19 +11,19 @@ use serde_json::{Map, Value, json};
 
 use super::block::Block;
 use super::catalogue::catalogue;
-use super::dependencies::{Inherited, referring, shape_uris};
+use super::dependencies::{InheritedParts, referring, shape_uris};
 use super::error::{BLOCK, BlockError, said};
-use super::item::Runner;
+use super::item::ItemRunner;
 use super::library::{Library, shown};
 use super::options::RegisterOptions;
 use super::output::{Files, lines};
 use super::page::page;
 use super::references::{block_reference, identifiers, point, split};
-use super::report::{Report, without_nulls};
+use super::report::{BlockReport, without_nulls};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
-use super::site::Site;
+use super::site::RegisterPaths;
 use super::uplift::Uplifter;
 use super::view::BlockView;
 use super::{terms, yaml};
@@ -31,7 +31,7 @@ use super::{terms, yaml};
 /// The part of a register that comes from one block.
 pub struct BlockPart {
     pub files: Files,
-    pub report: Report,
+    pub report: BlockReport,
     pub notes: Vec<String>,
     /// Errors in the block itself, rather than in an example.
     pub errors: Vec<BlockError>,
@@ -44,9 +44,9 @@ pub struct BlockPart {
 /// Builds the part of one block.
 pub struct BlockBuilder<'b> {
     view: BlockView<'b>,
-    runner: Runner,
+    runner: ItemRunner,
     library: Rc<Library>,
-    inherited: Inherited,
+    inherited: InheritedParts,
     notes: Vec<String>,
     errors: Vec<BlockError>,
     /// The examples and tests that write files, by file name without extension. Names are in lower case, since some
@@ -58,8 +58,8 @@ impl<'b> BlockBuilder<'b> {
     /// Starts with a block, the library in which its references are resolved, and the dependencies that it inherits.
     pub fn open(
         block: &'b Block,
-        inherited: Inherited,
-        site: Site,
+        inherited: InheritedParts,
+        site: RegisterPaths,
         library: Rc<Library>,
         sandbox: &Rc<RefCell<Sandbox>>,
         options: &RegisterOptions,
@@ -67,7 +67,7 @@ impl<'b> BlockBuilder<'b> {
         let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
         let schema = library.block(&block.identifier).and_then(|block| block.schema.clone());
         let schema_file = if site.is_alone() { block.schema_file } else { schema.as_ref().map(|_| "schema.yaml") };
-        let runner = Runner {
+        let runner = ItemRunner {
             site: site.clone(),
             uplifter: Uplifter::new(place, Rc::clone(&library)),
             schemas: Schemas::new(Rc::clone(&library), Rc::clone(sandbox), &block.below, schema.clone()),
@@ -77,7 +77,7 @@ impl<'b> BlockBuilder<'b> {
             steps: block.steps.clone(),
             strict: options.strict,
         };
-        let report = Report::new(&block.identifier, block.name(), options.generated.clone());
+        let report = BlockReport::new(&block.identifier, block.name(), options.generated.clone());
         let (files, shown, links) = (Files::new(), Vec::new(), Vec::new());
         let view = BlockView { block, site, schema_file, context: None, files, report, shown, links };
         let (notes, errors, writers) = (block.notes.clone(), Vec::new(), BTreeMap::new());
@@ -200,7 +200,7 @@ impl<'b> BlockBuilder<'b> {
     }
 
     /// Adds the schemas as their author wrote them.
-    fn add_schemas(&mut self, site: &Site) -> Result<(), BlockError> {
+    fn add_schemas(&mut self, site: &RegisterPaths) -> Result<(), BlockError> {
         for uri in std::mem::take(&mut self.runner.schemas.files) {
             if !self.library.is_local(&uri) {
                 continue;
@@ -221,7 +221,7 @@ impl<'b> BlockBuilder<'b> {
     }
 
     /// Adds the annotated schema, with references that lead to published URLs.
-    fn add_annotated(&mut self, site: &Site) {
+    fn add_annotated(&mut self, site: &RegisterPaths) {
         let own = self.library.block(&self.view.block.identifier).and_then(|block| block.schema.clone());
         let Some((uri, Ok(schema))) = own.map(|uri| (uri.clone(), self.library.annotated(&uri))) else { return };
         let mut schema = (*schema).clone();

@@ -13,9 +13,9 @@ use oxrdf::{Literal, NamedNode, Term, Triple};
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 
 use super::language::Language;
-use super::site::Site;
+use super::site::RegisterPaths;
 use super::turtle;
-use super::view::{BlockView, Shown};
+use super::view::{BlockView, ExampleView};
 use crate::json::indented;
 
 const PREFIXES: [(&str, &str); 6] = [
@@ -92,7 +92,7 @@ pub fn jsonld(triples: &[Triple]) -> Option<String> {
     Some(indented(&String::from_utf8(writer.finish().ok()?).ok()?) + "\n")
 }
 
-fn node(site: &Site, name: &str) -> String {
+fn node(site: &RegisterPaths, name: &str) -> String {
     site.reference(&site.node(name))
 }
 
@@ -146,7 +146,7 @@ impl CatalogueWriter {
         }
     }
 
-    fn example(&mut self, site: &Site, example: &Shown<'_>, catalog: &str, block: &str) {
+    fn example(&mut self, site: &RegisterPaths, example: &ExampleView<'_>, catalog: &str, block: &str) {
         let (node, title) = (node(site, &example.key()), example.title());
         self.typed(&node, &["skos:Concept", "dcat:Dataset"]);
         self.text(&node, "dct:title", &title);

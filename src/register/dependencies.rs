@@ -11,7 +11,7 @@ use super::references::{BLOCKS, block_reference, identifiers, point, split};
 
 /// The dependencies and shapes that a block inherits from others.
 #[derive(Debug, Clone, Default)]
-pub struct Inherited {
+pub struct InheritedParts {
     /// Identifiers of the blocks that it depends on directly.
     pub depends_on: BTreeSet<String>,
     /// The shapes of all its direct and indirect dependencies: identifiers of blocks, and the URIs of their files.
@@ -43,7 +43,7 @@ fn extensions(value: &Value) -> Value {
 }
 
 /// Returns what each block of a repository inherits, by identifier.
-pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMap<String, Inherited> {
+pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMap<String, InheritedParts> {
     let direct: BTreeMap<_, _> = blocks.iter().map(|(id, block)| (id.as_str(), direct(id, block, library))).collect();
     let take_over = |(id, depends_on): (&&str, &BTreeSet<String>)| {
         let (mut shapes, mut known) = (BTreeMap::new(), BTreeSet::from([(*id).to_owned()]));
@@ -64,7 +64,7 @@ pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMa
                 next.extend(entry.get("dependsOn").map(identifiers).into_iter().flatten().map(str::to_owned));
             }
         }
-        ((*id).to_owned(), Inherited { depends_on: depends_on.clone(), shapes, is_in_circle })
+        ((*id).to_owned(), InheritedParts { depends_on: depends_on.clone(), shapes, is_in_circle })
     };
     direct.iter().map(take_over).collect()
 }

@@ -16,7 +16,7 @@ use super::yaml::{self, YamlError};
 pub type Prefixes = BTreeMap<String, String>;
 
 /// Entries that this program does not use, by name.
-pub type Others = BTreeMap<String, Value>;
+pub type UnusedEntries = BTreeMap<String, Value>;
 
 /// The examples of a file, and the prefixes that they share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Examples {
     pub examples: Vec<Example>,
     /// The other entries of the file.
     #[serde(flatten)]
-    pub others: Others,
+    pub others: UnusedEntries,
 }
 
 /// An example: one thing, shown in one language or more.
@@ -55,7 +55,7 @@ pub struct Example {
     pub snippets: Vec<Snippet>,
     /// Its other entries.
     #[serde(flatten)]
-    pub others: Others,
+    pub others: UnusedEntries,
 }
 
 /// An example in one language.
@@ -82,7 +82,7 @@ pub struct Snippet {
     pub source: SnippetSource,
     /// Its other entries.
     #[serde(flatten)]
-    pub others: Others,
+    pub others: UnusedEntries,
 }
 
 /// The source of a snippet's text.
@@ -109,7 +109,7 @@ struct SnippetEntries {
     code: Option<String>,
     r#ref: Option<String>,
     #[serde(flatten)]
-    others: Others,
+    others: UnusedEntries,
 }
 
 impl TryFrom<SnippetEntries> for Snippet {
@@ -174,7 +174,7 @@ impl Snippet {
             json_path: None,
             base_uri: None,
             doc_uplift_formats: all_formats(),
-            others: Others::new(),
+            others: UnusedEntries::new(),
         }
     }
 }

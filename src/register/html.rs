@@ -1,6 +1,6 @@
 //! The report for people: one self-contained HTML file.
 
-use super::report::{Report, ReportItem};
+use super::report::{BlockReport, ReportItem};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark}\
@@ -16,7 +16,7 @@ code,pre{font-family:ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:a
 li{list-style:none}ul{padding-left:0}";
 
 /// Returns `report.html` for one block or several.
-pub fn html(reports: &[&Report], title: &str) -> String {
+pub fn html(reports: &[&BlockReport], title: &str) -> String {
     let title = match reports {
         [report] => format!("{} - {}", report.id, report.name),
         _ => title.to_owned(),

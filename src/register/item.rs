@@ -11,21 +11,21 @@ use serde_json::json;
 use super::error::said;
 use super::examples::Prefixes;
 use super::language::Language;
-use super::lost::{Lost, Why};
+use super::lost::{LossReason, MissingValue};
 use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted, without_nulls};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
-use super::site::Site;
-use super::steps::Step;
+use super::site::RegisterPaths;
+use super::steps::TransformStep;
 use super::turtle::{self, n_triples, read_turtle};
 use super::uplift::{UpliftError, Uplifted, Uplifter};
 use super::{error::BlockError, yaml};
 use crate::json::{self, pretty};
-use crate::schema::Verdict;
+use crate::schema::Validity;
 
 /// An example or test, with everything that is needed to run it.
-pub struct Job<'j> {
+pub struct ItemJob<'j> {
     /// Its place in the block, for the report.
     pub subject: ItemSubject,
     /// Its text.
@@ -46,7 +46,7 @@ pub struct Job<'j> {
 
 /// The outcome of an example or test.
 #[derive(Debug)]
-pub struct Done {
+pub struct ItemOutcome {
     /// The item of the report.
     pub item: ReportItem,
     /// The JSON-LD.
@@ -61,7 +61,7 @@ pub struct Done {
     pub schema: Option<String>,
 }
 
-impl Done {
+impl ItemOutcome {
     /// Adds the file of the example or test itself.
     fn add_own(&mut self, text: impl Into<String>) {
         self.files.push((self.item.file.clone(), text.into()));
@@ -69,9 +69,9 @@ impl Done {
 }
 
 /// Runs examples and tests of one block.
-pub struct Runner {
+pub struct ItemRunner {
     /// The paths and URLs of files.
-    pub site: Site,
+    pub site: RegisterPaths,
     /// Uplifts JSON to RDF.
     pub uplifter: Uplifter,
     /// Validates JSON.
@@ -83,14 +83,14 @@ pub struct Runner {
     /// The reasons why the context is incomplete.
     pub lacking: Vec<String>,
     /// Steps before and after the uplift.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TransformStep>,
     /// True if a loss makes an item fail.
     pub strict: bool,
 }
 
-impl Runner {
+impl ItemRunner {
     /// Runs an example or test. Fails only if the block itself has an error.
-    pub fn run(&self, job: &Job<'_>) -> Result<Done, BlockError> {
+    pub fn run(&self, job: &ItemJob<'_>) -> Result<ItemOutcome, BlockError> {
         let name = format!("{}.{}", job.stem, job.language.extension());
         let mut done = self.begin(job.subject.clone(), job.stem, job.language, job.must_fail);
         let from = match job.subject {
@@ -115,7 +115,7 @@ impl Runner {
     }
 
     /// Creates the outcome of an example or test, still without results.
-    pub fn begin(&self, subject: ItemSubject, stem: &str, language: &Language, must_fail: bool) -> Done {
+    pub fn begin(&self, subject: ItemSubject, stem: &str, language: &Language, must_fail: bool) -> ItemOutcome {
         let file = self.site.test(&format!("{stem}.{}", language.extension()));
         let item = ReportItem {
             subject,
@@ -127,10 +127,10 @@ impl Runner {
             entries: Vec::new(),
             losses: 0,
         };
-        Done { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new(), schema: None }
+        ItemOutcome { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new(), schema: None }
     }
 
-    fn yaml(&self, job: &Job<'_>, using: &str, done: &mut Done) {
+    fn yaml(&self, job: &ItemJob<'_>, using: &str, done: &mut ItemOutcome) {
         done.add_own(job.text);
         match yaml::read(job.text) {
             Ok(value) => {
@@ -144,7 +144,7 @@ impl Runner {
         }
     }
 
-    fn json(&self, job: &Job<'_>, using: &str, done: &mut Done) {
+    fn json(&self, job: &ItemJob<'_>, using: &str, done: &mut ItemOutcome) {
         // The first parser is strict about characters and numbers; the second keeps their spelling.
         let value = serde_json::from_str::<serde_json::Value>(job.text)
             .map_err(|error| (error.to_string(), json!({ "line": error.line(), "col": error.column() })));
@@ -198,13 +198,13 @@ impl Runner {
     }
 
     /// Runs the steps before the uplift on an example. `None` if a step fails.
-    fn prepared<'t>(&self, text: &'t str, done: &mut Done) -> Option<Cow<'t, str>> {
+    fn prepared<'t>(&self, text: &'t str, done: &mut ItemOutcome) -> Option<Cow<'t, str>> {
         let mut steps = self.steps.iter().filter(|step| !step.r#type.takes_rdf());
         steps.try_fold(Cow::Borrowed(text), |text, step| self.step(step, &text, done).map(Cow::Owned))
     }
 
     /// Runs the steps after the uplift on a graph. `None` if a step fails.
-    fn finished(&self, job: &Job<'_>, mut uplifted: Uplifted, done: &mut Done) -> Option<Uplifted> {
+    fn finished(&self, job: &ItemJob<'_>, mut uplifted: Uplifted, done: &mut ItemOutcome) -> Option<Uplifted> {
         for step in self.steps.iter().filter(|step| *job.language == Language::Json && step.r#type.takes_rdf()) {
             let output = self.step(step, &n_triples(&uplifted.triples), done)?;
             // N-Triples is a subset of Turtle.
@@ -223,7 +223,7 @@ impl Runner {
 
     /// Runs a step. `None` if it fails: the example then does not get a graph, since the graph would differ without the
     /// step.
-    fn step(&self, step: &Step, input: &str, done: &mut Done) -> Option<String> {
+    fn step(&self, step: &TransformStep, input: &str, done: &mut ItemOutcome) -> Option<String> {
         let name = step.r#type.name();
         match self.sandbox.borrow_mut().step(&step.r#type, &step.code, input) {
             Ok(output) => {
@@ -238,7 +238,7 @@ impl Runner {
         }
     }
 
-    fn write_uplifted(&self, job: &Job<'_>, uplifted: Uplifted, done: &mut Done) {
+    fn write_uplifted(&self, job: &ItemJob<'_>, uplifted: Uplifted, done: &mut ItemOutcome) {
         let name = format!("{}.jsonld", job.stem);
         done.files.push((self.site.test(&name), format!("{}\n", uplifted.document)));
         if *job.language == Language::Json {
@@ -267,7 +267,7 @@ impl Runner {
         item.add(Section::JsonLd, self.strict, message, without_nulls(payload));
     }
 
-    fn write_turtle(&self, job: &Job<'_>, triples: Vec<Triple>, done: &mut Done) {
+    fn write_turtle(&self, job: &ItemJob<'_>, triples: Vec<Triple>, done: &mut ItemOutcome) {
         let name = format!("{}.ttl", job.stem);
         let prefixes = turtle::prefixes(self.uplifter.context.value(), job.prefixes);
         let empty = triples.is_empty();
@@ -281,7 +281,7 @@ impl Runner {
     }
 
     /// Reads Turtle, with the base and the prefixes that it may use without declaring them written in front.
-    fn turtle(&self, job: &Job<'_>, using: &str, done: &mut Done) {
+    fn turtle(&self, job: &ItemJob<'_>, using: &str, done: &mut ItemOutcome) {
         let mut text = String::new();
         if let Some(base) = job.base {
             text.push_str(&format!("@base <{base}> .\n"));
@@ -304,7 +304,7 @@ impl Runner {
         done.add_own(text);
     }
 
-    fn validate(&self, job: &Job<'_>, value: &serde_json::Value, done: &mut Done) {
+    fn validate(&self, job: &ItemJob<'_>, value: &serde_json::Value, done: &mut ItemOutcome) {
         let reference = job.schema_ref.unwrap_or_default();
         // In a document with several nodes, the schema describes the nodes.
         let value = value.get("@graph").unwrap_or(value);
@@ -315,16 +315,16 @@ impl Runner {
         }
         done.schema = self.schemas.shown(reference);
         match verdict {
-            Verdict::Valid | Verdict::Unchecked => {
+            Validity::Valid | Validity::Unchecked => {
                 let payload = json!({ "op": "validation", "result": true });
-                let partly = if verdict == Verdict::Unchecked { ", but not every condition is checked" } else { "" };
+                let partly = if verdict == Validity::Unchecked { ", but not every condition is checked" } else { "" };
                 done.item.done(Section::JsonSchema, format!("Validation passed{partly}"), payload);
             }
-            Verdict::Unknown(why) => {
+            Validity::Unknown(why) => {
                 let message = format!("Not validated: {why}");
                 done.item.fail(Section::JsonSchema, message, json!({ "op": NOT_VALIDATED }));
             }
-            Verdict::Invalid(invalid) => {
+            Validity::Invalid(invalid) => {
                 let places = [&invalid.instance, &invalid.keyword];
                 let [at, keyword] = places.map(|place| if place.is_empty() { "the top" } else { place.as_str() });
                 let message = format!("Validation failed: {}, at {at} (schema: {keyword})", invalid.message);
@@ -343,14 +343,14 @@ impl Runner {
 
 /// Groups losses whose places differ only in array indexes. Returns each group's place with `*` for an index, its first
 /// loss, and the number of its losses.
-fn by_place<'l>(lost: &'l [Lost]) -> Vec<(String, &'l Lost, usize)> {
-    let mut found: IndexMap<(String, Why), (&Lost, usize)> = IndexMap::new();
+fn by_place<'l>(lost: &'l [MissingValue]) -> Vec<(String, &'l MissingValue, usize)> {
+    let mut found: IndexMap<(String, LossReason), (&MissingValue, usize)> = IndexMap::new();
     for one in lost {
         let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
         let places: Vec<_> = one.pointer.split('/').map(|token| if is_index(token) { "*" } else { token }).collect();
         found.entry((places.join("/"), one.why)).or_insert((one, 0)).1 += 1;
     }
-    let shown = |((places, _), (first, count)): ((String, Why), (&'l Lost, usize))| match count {
+    let shown = |((places, _), (first, count)): ((String, LossReason), (&'l MissingValue, usize))| match count {
         1 => (first.pointer.clone(), first, 1),
         _ => (places, first, count),
     };

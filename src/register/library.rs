@@ -27,7 +27,7 @@ pub const ROOT: &str = "block:///block/";
 const MAX_REGISTERS: usize = 64;
 
 /// Makes a schema from an entry of `bblock.json`, as the document at a URI.
-pub type Maker = fn(&Value, &str, &Library) -> Result<Value, BlockError>;
+pub type SchemaMaker = fn(&Value, &str, &Library) -> Result<Value, BlockError>;
 
 /// A block of the repository, as seen by other blocks.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ pub struct LocalBlock {
     /// URL that its annotated schema will have.
     pub published: Option<String>,
     /// The function that makes its schema and the entry to make it from. `None` if the schema is a file.
-    pub made: Option<(Maker, Value)>,
+    pub made: Option<(SchemaMaker, Value)>,
 }
 
 /// All documents that references may lead to.
@@ -73,7 +73,7 @@ struct Imports {
 }
 
 /// The target of a reference.
-pub struct Target {
+pub struct ReferenceTarget {
     /// The document's URI.
     pub uri: String,
     /// The document.
@@ -152,7 +152,7 @@ impl Library {
     }
 
     /// Follows a reference in the document at a URI. The document may set another base by its `$id`.
-    pub fn follow(&self, uri: &str, reference: &str, by: &str) -> Result<Target, BlockError> {
+    pub fn follow(&self, uri: &str, reference: &str, by: &str) -> Result<ReferenceTarget, BlockError> {
         let (path, fragment) = split(reference);
         let document = self.document(uri, by)?;
         let target = |base: &str| match path {
@@ -166,7 +166,7 @@ impl Library {
         let [first, second] = if self.is_local(uri) { [uri, &own] } else { [own.as_str(), uri] };
         let (target, document) = target(first).or_else(|error| target(second).map_err(|_: BlockError| error))?;
         let pointer = self.pointer(&target, &document, fragment);
-        Ok(Target { uri: target, document, pointer })
+        Ok(ReferenceTarget { uri: target, document, pointer })
     }
 
     /// Returns the JSON Pointer for a fragment of a document.

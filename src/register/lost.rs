@@ -16,20 +16,20 @@ use super::references::resolve;
 use super::turtle::ANY_BASE;
 use crate::context::definitions;
 use crate::json::{self, Numbers, Object, Text, Value, pointer_token, pretty};
-use crate::mapping::{Active, NumberLiteral, process_with};
+use crate::mapping::{ActiveContext, NumberLiteral, process_with};
 
 /// A place in a document whose value is missing or different in the graph.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lost {
+pub struct MissingValue {
     /// JSON Pointer.
     pub pointer: String,
     /// The reason for the loss.
-    pub why: Why,
+    pub why: LossReason,
 }
 
 /// The reason why a part of a document is not in its graph, worded as messages about the place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
-pub enum Why {
+pub enum LossReason {
     /// A member that no context maps.
     #[error("no context maps it")]
     Unmapped,
@@ -58,7 +58,7 @@ pub enum Why {
 
 /// Finds the losses in a document, an object or an array. `context` is a JSON text with remote contexts in place,
 /// including the document's own. Fails if JSON-LD does not allow a context, which expansion reports earlier.
-pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<Vec<Lost>, String> {
+pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<Vec<MissingValue>, String> {
     let mut lost = walk(document, context, base)?.lost;
     lost.sort();
     lost.dedup();
@@ -77,7 +77,7 @@ pub fn faulty_term(context: &serde_json::Value) -> Option<String> {
     let is_allowed = |entries: &serde_json::Map<String, serde_json::Value>| {
         let text = serde_json::Value::Object(entries.clone()).to_string();
         let base = IriBuf::new(ANY_BASE.to_owned()).ok();
-        local(&text, &Active::new(base), Options::default()).is_ok()
+        local(&text, &ActiveContext::new(base), Options::default()).is_ok()
     };
     let refused = definitions(context).iter().filter_map(|definition| definition.as_object());
     refused.filter(|entries| !is_allowed(entries)).find_map(|entries| {
@@ -101,7 +101,7 @@ pub fn scoped_types(document: &Value<'_>, context: &str, base: Option<&str>) -> 
 
 fn walk(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<LostWalk, String> {
     let base = base.map(|base| IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
-    let active = local(context, &Active::new(base), Options::default())?;
+    let active = local(context, &ActiveContext::new(base), Options::default())?;
     let mut walk = LostWalk::default();
     let top = LostPlace { property: None, active: &active, in_map: false, at: "" };
     match document {
@@ -118,18 +118,18 @@ pub fn own_members<'a>(object: &Object<'a>) -> impl Iterator<Item = (Text<'a>, V
     object.members.iter().filter(|(name, _)| name.as_str() != Some("@context")).cloned()
 }
 
-fn local(text: &str, active: &Active, options: Options) -> Result<Active, String> {
+fn local(text: &str, active: &ActiveContext, options: Options) -> Result<ActiveContext, String> {
     let (value, _) = OtherPrefixes::parse(text, true)?;
     apply(&Context::try_from_json(value).map_err(|error| error.to_string())?, active, options)
 }
 
-fn apply(context: &Context, active: &Active, options: Options) -> Result<Active, String> {
+fn apply(context: &Context, active: &ActiveContext, options: Options) -> Result<ActiveContext, String> {
     process_with(context, active, options).map_err(|error| error.to_string())
 }
 
 #[derive(Default)]
 struct LostWalk {
-    lost: Vec<Lost>,
+    lost: Vec<MissingValue>,
     /// Members that JSON-LD does not allow in their places, with the error codes.
     faults: Vec<(ErrorCode, String)>,
     types: BTreeMap<String, String>,
@@ -140,7 +140,7 @@ struct LostWalk {
 struct LostPlace<'p> {
     /// The property of the value; `None` at the top.
     property: Option<&'p str>,
-    active: &'p Active,
+    active: &'p ActiveContext,
     /// True if the value is an entry of a map of nodes.
     in_map: bool,
     /// JSON Pointer.
@@ -155,33 +155,33 @@ impl<'p> LostPlace<'p> {
 }
 
 /// The expansion of a member's name: `Some` for a keyword, `None` for a property, or the reason why it is ignored.
-type Expanded = Result<Option<Keyword>, Why>;
+type ExpandedName = Result<Option<Keyword>, LossReason>;
 
-fn expand(name: &str, active: &Active) -> Expanded {
+fn expand(name: &str, active: &ActiveContext) -> ExpandedName {
     if let Ok(keyword) = Keyword::try_from(name) {
         return in_documents(keyword);
     }
     if is_keyword_like(name) {
-        return Err(Why::KeywordLike);
+        return Err(LossReason::KeywordLike);
     }
     if let Some(definition) = active.get(name) {
         return match definition.value() {
             Some(Term::Keyword(target)) => in_documents(*target),
             Some(Term::Id(_)) => Ok(None),
-            Some(Term::Null) | None => Err(Why::Unmapped),
+            Some(Term::Null) | None => Err(LossReason::Unmapped),
         };
     }
     // With a prefix or as it is, the name may be an IRI; if it is not, the conversion to RDF counts the loss.
     let is_iri = name.split_once(':').is_some_and(|(prefix, _)| !prefix.is_empty());
     let is_in_vocabulary = || active.vocabulary().is_some_and(|vocabulary| matches!(vocabulary, Term::Id(_)));
-    if is_iri || is_in_vocabulary() { Ok(None) } else { Err(Why::Unmapped) }
+    if is_iri || is_in_vocabulary() { Ok(None) } else { Err(LossReason::Unmapped) }
 }
 
 /// Returns the keyword if it is allowed in documents.
-fn in_documents(keyword: Keyword) -> Expanded {
+fn in_documents(keyword: Keyword) -> ExpandedName {
     use Keyword::{Base, Container, Import, Prefix, Propagate, Protected, Version, Vocab};
     match keyword {
-        Base | Container | Import | Prefix | Propagate | Protected | Version | Vocab => Err(Why::KeywordLike),
+        Base | Container | Import | Prefix | Propagate | Protected | Version | Vocab => Err(LossReason::KeywordLike),
         keyword => Ok(Some(keyword)),
     }
 }
@@ -210,29 +210,29 @@ pub fn below(at: &str, name: &Text<'_>) -> String {
 }
 
 impl LostWalk {
-    fn add(&mut self, pointer: &str, why: Why) {
-        self.lost.push(Lost { pointer: pointer.to_owned(), why });
+    fn add(&mut self, pointer: &str, why: LossReason) {
+        self.lost.push(MissingValue { pointer: pointer.to_owned(), why });
     }
 
     fn element(&mut self, value: &Value<'_>, place: LostPlace<'_>) -> Result<(), String> {
         match value {
-            Value::Null => self.add(place.at, Why::Null),
+            Value::Null => self.add(place.at, LossReason::Null),
             Value::Array(array) => {
                 let is_list = place.term().is_some_and(|term| term.container() == Container::List);
                 if array.items.is_empty() && !is_list {
-                    self.add(place.at, Why::EmptyArray);
+                    self.add(place.at, LossReason::EmptyArray);
                 }
                 self.items(&array.items, place)?;
             }
             Value::Object(object) => self.object(object, place)?,
-            _ if place.property.is_none() => self.add(place.at, Why::FreeValue),
+            _ if place.property.is_none() => self.add(place.at, LossReason::FreeValue),
             Value::Number(number) => {
                 let double = place.term().is_some_and(|term| {
                     matches!(term.typ(), Some(Type::Iri(iri)) if iri.as_str() == oxrdf::vocab::xsd::DOUBLE.as_str())
                 });
                 match NumberLiteral::new(number.as_str(), Numbers::Rfc8785, double) {
-                    None => self.add(place.at, Why::NumberOutOfRange),
-                    Some(literal) if literal.changed => self.add(place.at, Why::NumberChanged),
+                    None => self.add(place.at, LossReason::NumberOutOfRange),
+                    Some(literal) if literal.changed => self.add(place.at, LossReason::NumberChanged),
                     Some(_) => {}
                 }
             }
@@ -251,7 +251,8 @@ impl LostWalk {
     fn object(&mut self, object: &Object<'_>, place: LostPlace<'_>) -> Result<(), String> {
         let options = Options::default();
         let members = || object.members.iter().filter_map(|(name, value)| Some((name.as_str()?, value)));
-        let has = |keyword, active: &Active| members().any(|(name, _)| expand(name, active) == Ok(Some(keyword)));
+        let has =
+            |keyword, active: &ActiveContext| members().any(|(name, _)| expand(name, active) == Ok(Some(keyword)));
         let outer = place.active;
         let mut active = outer.clone();
         // A context that does not propagate ends at the next node.
@@ -287,7 +288,7 @@ impl LostWalk {
             let at = &below(place.at, name);
             let place = LostPlace { at, ..place };
             let Some(name) = name.as_str() else {
-                self.add(at, Why::Unmapped);
+                self.add(at, LossReason::Unmapped);
                 continue;
             };
             match expand(name, place.active) {
@@ -314,7 +315,7 @@ impl LostWalk {
     }
 
     /// Resolves the classes of a node against a context.
-    fn scoped_type(&mut self, classes: &Value<'_>, at: &str, active: &Active) {
+    fn scoped_type(&mut self, classes: &Value<'_>, at: &str, active: &ActiveContext) {
         for (index, class) in one_or_several(classes).iter().enumerate() {
             let Some(class) = strings(class).first().copied().filter(|class| !class.contains(':')) else { continue };
             let iri = match (active.get(class).map(|term| term.value()), active.vocabulary(), active.base_iri()) {
@@ -349,7 +350,7 @@ impl LostWalk {
             self.faults.push((code, place.at.to_owned()));
         }
         match (keyword, value) {
-            (Keyword::Index, _) => self.add(place.at, Why::Index),
+            (Keyword::Index, _) => self.add(place.at, LossReason::Index),
             (Keyword::List, Value::Array(list)) if list.items.is_empty() => {}
             (Keyword::List | Keyword::Set, _) => self.element(value, place)?,
             (Keyword::Graph | Keyword::Included, _) => self.element(value, LostPlace { property: None, ..place })?,
@@ -389,7 +390,7 @@ impl LostWalk {
         for (key, item) in &map.members {
             let at = &below(place.at, key);
             if keys_are_lost {
-                self.add(at, Why::Index);
+                self.add(at, LossReason::Index);
             }
             let class = key.as_str().filter(|_| by_type).and_then(|class| map_context.get(class));
             let typed = match class.and_then(|class| class.context()) {
@@ -408,10 +409,10 @@ impl LostWalk {
             Value::Number(_) => {
                 let mut text = String::new();
                 if json::write_canonical(value, Numbers::Rfc8785, &mut text).is_err() {
-                    self.add(at, Why::NumberOutOfRange);
+                    self.add(at, LossReason::NumberOutOfRange);
                 } else if json::write_canonical(value, Numbers::Exact, &mut text).is_ok_and(|text| !text.interoperable)
                 {
-                    self.add(at, Why::NumberChanged);
+                    self.add(at, LossReason::NumberChanged);
                 }
             }
             Value::Array(array) => {
@@ -435,7 +436,7 @@ mod tests {
 
     use super::*;
 
-    fn places(context: &str, document: &str) -> Vec<(String, Why)> {
+    fn places(context: &str, document: &str) -> Vec<(String, LossReason)> {
         let document = json::parse(document.as_bytes()).unwrap();
         let lost = lost(&document, context, Some("https://e.org/")).unwrap();
         lost.into_iter().map(|lost| (lost.pointer, lost.why)).collect()
@@ -443,62 +444,67 @@ mod tests {
 
     #[test]
     fn places_are_those_that_expansion_leaves_out() {
-        type Case = (&'static str, &'static str, &'static [(&'static str, Why)]);
+        type Case = (&'static str, &'static str, &'static [(&'static str, LossReason)]);
         let cases: &[Case] = &[
             (r#"{"p": "https://e.org/p"}"#, r#"{"p": [1, {"p": 2}], "https://e.org/q": 1, "p:x": 2}"#, &[]),
             (
                 r#"{"p": "https://e.org/p", "n": null}"#,
                 r#"{"a": {"p": 1}, "p": {"b/~": 1}, "n": 1, "@x": 2, "c": null}"#,
                 &[
-                    ("/@x", Why::KeywordLike),
-                    ("/a", Why::Unmapped),
-                    ("/c", Why::Unmapped),
-                    ("/n", Why::Unmapped),
-                    ("/p/b~1~0", Why::Unmapped),
+                    ("/@x", LossReason::KeywordLike),
+                    ("/a", LossReason::Unmapped),
+                    ("/c", LossReason::Unmapped),
+                    ("/n", LossReason::Unmapped),
+                    ("/p/b~1~0", LossReason::Unmapped),
                 ],
             ),
             (
                 r#"{"p": "https://e.org/p", "l": {"@id": "https://e.org/l", "@container": "@list"}}"#,
                 r#"[1, {"p": [], "l": []}, {"p": null, "l": [null, 1]}]"#,
-                &[("/0", Why::FreeValue), ("/1/p", Why::EmptyArray), ("/2/l/0", Why::Null), ("/2/p", Why::Null)],
+                &[
+                    ("/0", LossReason::FreeValue),
+                    ("/1/p", LossReason::EmptyArray),
+                    ("/2/l/0", LossReason::Null),
+                    ("/2/p", LossReason::Null),
+                ],
             ),
             (
                 r#"{"T": {"@id": "https://e.org/T", "@context": {"p": "https://e.org/p"}}, "q": "https://e.org/q", "type": "@type"}"#,
                 r#"{"type": "T", "p": 1, "q": [{"p": 2}, {"type": ["T"], "p": 3}]}"#,
-                &[("/q/0/p", Why::Unmapped)],
+                &[("/q/0/p", LossReason::Unmapped)],
             ),
             (
                 r#"{"q": {"@id": "https://e.org/q", "@context": {"p": "https://e.org/p"}}}"#,
                 r#"{"p": 1, "q": {"p": 2, "q": {"p": 3}}, "x": {"p": 4}}"#,
-                &[("/p", Why::Unmapped), ("/x", Why::Unmapped)],
+                &[("/p", LossReason::Unmapped), ("/x", LossReason::Unmapped)],
             ),
             (
                 r#"{"j": {"@id": "https://e.org/j", "@type": "@json"}, "p": "https://e.org/p"}"#,
                 r#"{"j": {"x": [null, 9007199254740993, {"@id": 1}]}, "p": [9007199254740993, {"@value": 9007199254740993}]}"#,
-                &[("/j/x/1", Why::NumberChanged), ("/p/0", Why::NumberChanged)],
+                &[("/j/x/1", LossReason::NumberChanged), ("/p/0", LossReason::NumberChanged)],
             ),
             (
                 r#"{"i": {"@id": "https://e.org/i", "@container": "@index"}, "d": {"@id": "https://e.org/d", "@container": "@id"},
                     "p": "https://e.org/p"}"#,
                 r#"{"i": {"a": {"p": 1, "x": 2}}, "d": {"b": {"p": 3, "x": 4}}, "p": {"@index": "k", "p": 5}}"#,
                 &[
-                    ("/d/b/x", Why::Unmapped),
-                    ("/i/a", Why::Index),
-                    ("/i/a/x", Why::Unmapped),
-                    ("/p/@index", Why::Index),
+                    ("/d/b/x", LossReason::Unmapped),
+                    ("/i/a", LossReason::Index),
+                    ("/i/a/x", LossReason::Unmapped),
+                    ("/p/@index", LossReason::Index),
                 ],
             ),
             (
                 r#"{"p": "https://e.org/p", "n": "@nest"}"#,
                 r#"{"n": {"p": 1, "x": 2}, "@reverse": {"p": {"p": 1, "y": 1}}, "@graph": [{"p": 1, "z": 1}, 5]}"#,
                 &[
-                    ("/@graph/0/z", Why::Unmapped),
-                    ("/@graph/1", Why::FreeValue),
-                    ("/@reverse/p/y", Why::Unmapped),
-                    ("/n/x", Why::Unmapped),
+                    ("/@graph/0/z", LossReason::Unmapped),
+                    ("/@graph/1", LossReason::FreeValue),
+                    ("/@reverse/p/y", LossReason::Unmapped),
+                    ("/n/x", LossReason::Unmapped),
                 ],
             ),
-            (r#"{"@vocab": "https://e.org/"}"#, r#"{"a": {"b": 1}, "@c": 1}"#, &[("/@c", Why::KeywordLike)]),
+            (r#"{"@vocab": "https://e.org/"}"#, r#"{"a": {"b": 1}, "@c": 1}"#, &[("/@c", LossReason::KeywordLike)]),
         ];
         for (context, document, expected) in cases {
             let expected: Vec<_> = expected.iter().map(|(place, why)| ((*place).to_owned(), *why)).collect();

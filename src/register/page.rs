@@ -2,8 +2,8 @@
 
 use super::block::BlockSource;
 use super::examples::UpliftFormat;
-use super::site::{Site, is_web};
-use super::view::{BlockView, Shown};
+use super::site::{RegisterPaths, is_web};
+use super::view::{BlockView, ExampleView};
 
 /// Writes `index.md`.
 pub fn page(view: &BlockView<'_>) -> String {
@@ -64,7 +64,7 @@ pub fn page(view: &BlockView<'_>) -> String {
     out
 }
 
-fn example(shown: &Shown<'_>, site: &Site, out: &mut String) {
+fn example(shown: &ExampleView<'_>, site: &RegisterPaths, out: &mut String) {
     out.push_str(&format!("### {}\n\n", plain(&shown.title())));
     if let Some(content) = &shown.example.content {
         out.push_str(&format!("{}\n\n", content.trim_end()));

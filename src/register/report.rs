@@ -203,7 +203,7 @@ pub fn without_nulls(mut object: Value) -> Value {
 
 /// The outcome of all examples and tests of a block.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct BlockReport {
     /// Identifier of the block.
     pub id: String,
     /// Name of the block.
@@ -216,7 +216,7 @@ pub struct Report {
     pub errors: Vec<String>,
 }
 
-impl Report {
+impl BlockReport {
     /// Creates a report without items.
     pub(super) fn new(id: &str, name: &str, generated: Option<String>) -> Self {
         Self { id: id.to_owned(), name: name.to_owned(), generated, items: Vec::new(), errors: Vec::new() }

@@ -23,9 +23,9 @@ use super::html::html;
 use super::library::{Library, LocalBlock, uri};
 use super::options::RegisterOptions;
 use super::output::{self, Files, Product, WriteError, lines};
-use super::report::{Report, without_nulls};
+use super::report::{BlockReport, without_nulls};
 use super::sandbox::Sandbox;
-use super::site::{Site, is_web};
+use super::site::{RegisterPaths, is_web};
 use super::{catalogue, dependencies, yaml};
 use crate::context::{LoadError, Reference};
 
@@ -65,13 +65,13 @@ pub struct Repository {
 }
 
 type Blocks = BTreeMap<String, Block>;
-type Unread<'i> = BTreeMap<&'i str, BlockError>;
+type UnreadBlocks<'i> = BTreeMap<&'i str, BlockError>;
 
 /// The outcome of one block.
 #[derive(Debug)]
 pub struct RegisterBlock {
     /// Its report.
-    pub report: Report,
+    pub report: BlockReport,
     /// The parts of the block that were not used, with reasons.
     pub notes: Vec<String>,
 }
@@ -194,17 +194,17 @@ impl Repository {
     }
 
     /// Returns the paths and URLs of the register.
-    fn site(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<Site, BlockError> {
+    fn site(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<RegisterPaths, BlockError> {
         if self.is_alone {
-            return Ok(Site::new(options.base.as_deref(), None));
+            return Ok(RegisterPaths::new(options.base.as_deref(), None));
         }
         let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
-        Ok(Site::new(Some(&self.base(options, notes)?), Some(title)))
+        Ok(RegisterPaths::new(Some(&self.base(options, notes)?), Some(title)))
     }
 
     /// Reads the blocks. Returns them by identifier, and the errors of blocks that cannot be read.
-    fn read(&self, library: &mut Library, options: &RegisterOptions) -> Result<(Blocks, Unread<'_>), BlockError> {
-        let (mut blocks, mut unread) = (Blocks::new(), Unread::new());
+    fn read(&self, library: &mut Library, options: &RegisterOptions) -> Result<(Blocks, UnreadBlocks<'_>), BlockError> {
+        let (mut blocks, mut unread) = (Blocks::new(), UnreadBlocks::new());
         for (id, below) in &self.blocks {
             let folder = Folder::open_within(&self.folder.path().join(below), &self.folder);
             match folder.and_then(|folder| Block::read(folder, self.examples.clone(), library)) {
@@ -231,10 +231,10 @@ impl Repository {
         &self,
         blocks: &mut Blocks,
         library: &mut Library,
-        site: &Site,
+        site: &RegisterPaths,
         options: &RegisterOptions,
         notes: &mut Vec<String>,
-    ) -> Result<BTreeMap<&str, Site>, BlockError> {
+    ) -> Result<BTreeMap<&str, RegisterPaths>, BlockError> {
         let mut sites = BTreeMap::new();
         for (id, below) in &self.blocks {
             let block = blocks.get_mut(id);
@@ -256,7 +256,7 @@ impl Repository {
         below: &str,
         mut block: Option<&mut Block>,
         library: &Library,
-        site: &Site,
+        site: &RegisterPaths,
         notes: &mut Vec<String>,
     ) -> Result<LocalBlock, BlockError> {
         let path = self.folder.path().join(below);
@@ -293,7 +293,7 @@ impl Repository {
         path: &Path,
         block: Option<&Block>,
         library: &Library,
-        site: &Site,
+        site: &RegisterPaths,
         notes: &mut Vec<String>,
     ) -> Result<Option<Value>, LoadError> {
         let loader = &library.loader;
@@ -364,7 +364,7 @@ impl Repository {
     }
 
     /// Joins the parts of blocks into the register at `site`.
-    fn joined(&self, parts: Vec<BlockPart>, site: &Site, imports: &[String], notes: Vec<String>) -> Register {
+    fn joined(&self, parts: Vec<BlockPart>, site: &RegisterPaths, imports: &[String], notes: Vec<String>) -> Register {
         let mut files = Files::new();
         let (mut blocks, mut entries, mut catalogue) = (Vec::new(), Vec::new(), IndexSet::new());
         for BlockPart { files: own, report, notes, entry, triples, .. } in parts {
@@ -377,11 +377,11 @@ impl Repository {
         let reports: Vec<_> = blocks.iter().map(|block| &block.report).collect();
         let title = site.title(reports.first().map_or("", |report| &report.name));
         let [html_report, json_report, catalogue_file] = site.overview();
-        let path = |report: &Report| match self.is_alone {
+        let path = |report: &BlockReport| match self.is_alone {
             true => site.reference(&site.test("_report.json")),
             false => site.reference(&site.of(&path_of(&report.id)).test("_report.json")),
         };
-        let summary = Report::summary(reports.iter().map(|report| (*report, path(report))));
+        let summary = BlockReport::summary(reports.iter().map(|report| (*report, path(report))));
         files.insert(json_report.to_owned(), lines(&summary));
         files.insert(html_report.to_owned(), html(&reports, &title));
         files.insert(catalogue_file.to_owned(), catalogue::text(&catalogue));
@@ -463,7 +463,7 @@ fn path_of(id: &str) -> String {
 
 /// Returns the paths and URLs for a block that stands alone, with the base URL from the options or from the URL of its
 /// published context.
-fn site_of(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError> {
+fn site_of(block: &Block, options: &RegisterOptions) -> Result<RegisterPaths, BlockError> {
     let file = block.context_file.unwrap_or("context.jsonld");
     let tail = format!("annotated/{}/{file}", block.key);
     // The URL of a built-in context is not related to the block's own.
@@ -477,12 +477,12 @@ fn site_of(block: &Block, options: &RegisterOptions) -> Result<Site, BlockError>
     if let Some(url) = block.metadata.text("ldContext") {
         absolute(url, || "bblock.json, ldContext".to_owned())?;
     }
-    Ok(Site::new(base, None).of(&block.key))
+    Ok(RegisterPaths::new(base, None).of(&block.key))
 }
 
 /// Defines the schemas of blocks with extension points. If the base block does not have a schema, as for APIs, only
 /// notes it.
-fn extend(blocks: &Blocks, sites: &BTreeMap<&str, Site>, library: &mut Library, notes: &mut Vec<String>) {
+fn extend(blocks: &Blocks, sites: &BTreeMap<&str, RegisterPaths>, library: &mut Library, notes: &mut Vec<String>) {
     let points = |id: &str| blocks.get(id)?.metadata.get("extensionPoints");
     let base = |id: &str| points(id)?.get("baseBuildingBlock")?.as_str();
     for (id, block) in blocks {
@@ -508,8 +508,8 @@ fn extend(blocks: &Blocks, sites: &BTreeMap<&str, Site>, library: &mut Library, 
 }
 
 /// Returns the part of a block that cannot be read.
-fn not_read(id: &str, site: &Site, error: Option<String>, options: &RegisterOptions) -> BlockPart {
-    let mut report = Report::new(id, id.rsplit('.').next().unwrap_or(id), options.generated.clone());
+fn not_read(id: &str, site: &RegisterPaths, error: Option<String>, options: &RegisterOptions) -> BlockPart {
+    let mut report = BlockReport::new(id, id.rsplit('.').next().unwrap_or(id), options.generated.clone());
     report.errors.extend(error);
     let files = Files::from([(site.test("_report.json"), lines(&report.to_json()))]);
     let entry = json!({ "itemIdentifier": report.id, "name": report.name, "validationPassed": false });

@@ -24,12 +24,12 @@ pub const SHACL: &str = "http://www.w3.org/ns/shacl#";
 const SUBCLASS: &str = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>*";
 const CLASS: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2000/01/rdf-schema#Class");
 
-type Failure = Box<dyn Error>;
+type RuleFailure = Box<dyn Error>;
 
 /// Adds the triples that the rules in a Turtle document infer from a store's default graph. Runs without a time limit.
-pub fn infer(shapes: &str, store: &Store) -> Result<(), Failure> {
+pub fn infer(shapes: &str, store: &Store) -> Result<(), RuleFailure> {
     let graph = read_turtle(shapes, None)?.into_iter().collect();
-    let rules = Rules { graph, store };
+    let rules = ShaclRules { graph, store };
     let mut all = Vec::new();
     for triple in rules.graph.triples_for_predicate(&sh("rule")) {
         let rule = node(triple.object)?;
@@ -45,20 +45,20 @@ pub fn infer(shapes: &str, store: &Store) -> Result<(), Failure> {
     Ok(())
 }
 
-struct Rules<'s> {
+struct ShaclRules<'s> {
     graph: Graph,
     store: &'s Store,
 }
 
-impl Rules<'_> {
-    fn run(&self, shape: NamedOrBlankNodeRef<'_>, rule: NamedOrBlankNodeRef<'_>) -> Result<(), Failure> {
+impl ShaclRules<'_> {
+    fn run(&self, shape: NamedOrBlankNodeRef<'_>, rule: NamedOrBlankNodeRef<'_>) -> Result<(), RuleFailure> {
         let prefixes = prefixes(&self.graph);
         let conditions = self.conditions(rule)?;
         let mut inferred = Vec::new();
         for this in self.targets(shape)?.values() {
             if !conditions
                 .iter()
-                .try_fold(true, |holds, condition| Ok::<_, Failure>(holds && self.ask(condition, this)?))?
+                .try_fold(true, |holds, condition| Ok::<_, RuleFailure>(holds && self.ask(condition, this)?))?
             {
                 continue;
             }
@@ -86,7 +86,7 @@ impl Rules<'_> {
     }
 
     /// Returns the target nodes of a shape, sorted by their spelling.
-    fn targets(&self, shape: NamedOrBlankNodeRef<'_>) -> Result<BTreeMap<String, Term>, Failure> {
+    fn targets(&self, shape: NamedOrBlankNodeRef<'_>) -> Result<BTreeMap<String, Term>, RuleFailure> {
         let mut queries = Vec::new();
         let of_class = |class: &str| format!("SELECT ?this {{ ?this a/{SUBCLASS} {class} }}");
         type Pattern = fn(&str) -> String;
@@ -125,7 +125,7 @@ impl Rules<'_> {
     }
 
     /// Returns the conditions of a rule, as queries about `?this`.
-    fn conditions(&self, rule: NamedOrBlankNodeRef<'_>) -> Result<Vec<String>, Failure> {
+    fn conditions(&self, rule: NamedOrBlankNodeRef<'_>) -> Result<Vec<String>, RuleFailure> {
         let mut queries = Vec::new();
         for condition in self.graph.objects_for_subject_predicate(rule, &sh("condition")) {
             let condition = node(condition)?;
@@ -152,14 +152,14 @@ impl Rules<'_> {
         Ok(queries)
     }
 
-    fn ask(&self, query: &str, this: &Term) -> Result<bool, Failure> {
+    fn ask(&self, query: &str, this: &Term) -> Result<bool, RuleFailure> {
         match self.query(query, Some(this))? {
             QueryResults::Solutions(mut solutions) => Ok(solutions.next().transpose()?.is_some()),
             _ => Ok(false),
         }
     }
 
-    fn query(&self, query: &str, this: Option<&Term>) -> Result<QueryResults<'_>, Failure> {
+    fn query(&self, query: &str, this: Option<&Term>) -> Result<QueryResults<'_>, RuleFailure> {
         // Built without an HTTP client, so SERVICE fails.
         let mut query = SparqlEvaluator::new().parse_query(query)?;
         if let Some(this) = this {
@@ -169,7 +169,7 @@ impl Rules<'_> {
     }
 
     /// Returns the subject, predicate or object of a triple rule.
-    fn part(&self, rule: NamedOrBlankNodeRef<'_>, name: &str, this: &Term) -> Result<Term, Failure> {
+    fn part(&self, rule: NamedOrBlankNodeRef<'_>, name: &str, this: &Term) -> Result<Term, RuleFailure> {
         match self.graph.object_for_subject_predicate(rule, &sh(name)) {
             Some(TermRef::NamedNode(node)) if node == sh("this").as_ref() => Ok(this.clone()),
             Some(TermRef::NamedNode(node)) => Ok(node.into_owned().into()),
@@ -221,7 +221,7 @@ pub fn sh(name: &str) -> NamedNode {
     NamedNode::new_unchecked(format!("{SHACL}{name}"))
 }
 
-fn node(term: TermRef<'_>) -> Result<NamedOrBlankNodeRef<'_>, Failure> {
+fn node(term: TermRef<'_>) -> Result<NamedOrBlankNodeRef<'_>, RuleFailure> {
     match term {
         TermRef::NamedNode(node) => Ok(node.into()),
         TermRef::BlankNode(node) => Ok(node.into()),

@@ -22,8 +22,8 @@ use super::references::split;
 use super::rules::infer;
 use super::steps::StepKind;
 use super::turtle::n_triples;
-use crate::schema::worker::Worker;
-use crate::schema::{Unusable, Validator, Verdict, answers as answers_to_queries};
+use crate::schema::worker::SchemaWorker;
+use crate::schema::{SchemaValidator, UnusableSchema, Validity, answers as answers_to_queries};
 
 /// Time limit for an answer.
 const TIME: Duration = Duration::from_secs(10);
@@ -32,7 +32,7 @@ const MAX_UNANSWERED: u8 = 3;
 
 /// Runs untrusted code: in a worker process or, without a worker program, in this process.
 pub struct Sandbox {
-    worker: Option<Worker>,
+    worker: Option<SchemaWorker>,
     here: Answers,
     /// The schemas by URI, ready to compile.
     documents: BTreeMap<String, Value>,
@@ -48,7 +48,7 @@ impl Sandbox {
     /// Creates a sandbox that starts `program`, which answers with [`answers`].
     pub fn new(program: Option<PathBuf>) -> Self {
         Self {
-            worker: program.map(|program| Worker::new(program, TIME)),
+            worker: program.map(|program| SchemaWorker::new(program, TIME)),
             here: Box::new(|_| Value::Null),
             documents: BTreeMap::new(),
             sent: usize::MAX,
@@ -62,22 +62,22 @@ impl Sandbox {
     }
 
     /// Compiles the schema at a URI with a fragment.
-    pub fn compile(&mut self, target: &str) -> Result<(), Unusable> {
+    pub fn compile(&mut self, target: &str) -> Result<(), UnusableSchema> {
         let uri = split(target).0.to_owned();
-        let failed = |why| Err(Unusable { uri, why, is_invalid: false });
+        let failed = |why| Err(UnusableSchema { uri, why, is_invalid: false });
         self.ask(&json!({ "compile": target })).unwrap_or_else(failed)
     }
 
     /// Validates a value against the schema at a URI with a fragment.
-    pub fn validate(&mut self, target: &str, value: &Value) -> Verdict {
+    pub fn validate(&mut self, target: &str, value: &Value) -> Validity {
         if let Some((why, MAX_UNANSWERED)) = self.unanswered.get(target) {
-            return Verdict::Unknown(why.clone());
+            return Validity::Unknown(why.clone());
         }
         let answer = self.ask(&json!({ "schema": target, "value": value.to_string() }));
         let before = self.unanswered.remove(target).map_or(0, |(_, times)| times);
         answer.unwrap_or_else(|why| {
             self.unanswered.insert(target.to_owned(), (why.clone(), before + 1));
-            Verdict::Unknown(why)
+            Validity::Unknown(why)
         })
     }
 
@@ -110,7 +110,7 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
     let read = |(uri, text): (String, String)| Ok((uri, serde_json::from_str(&text)?));
     let documents: Arc<BTreeMap<String, Value>> =
         Arc::new(texts.into_iter().flatten().map(read).collect::<Result<_, serde_json::Error>>()?);
-    let mut validators: BTreeMap<String, Validator> = BTreeMap::new();
+    let mut validators: BTreeMap<String, SchemaValidator> = BTreeMap::new();
     let mut of_queries = answers_to_queries();
     Ok(move |request: &Value| {
         if let Some(answer) = of_queries(request) {
@@ -123,16 +123,16 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
         let is_compiled = request.get("compile").is_some();
         let target = text(if is_compiled { "compile" } else { "schema" });
         if !validators.contains_key(target) {
-            match Validator::compile(target, &documents) {
+            match SchemaValidator::compile(target, &documents) {
                 Ok(validator) => drop(validators.insert(target.to_owned(), validator)),
                 Err(error) if is_compiled => return json!(Result::<(), _>::Err(error)),
-                Err(error) => return json!(Verdict::Unknown(error.why)),
+                Err(error) => return json!(Validity::Unknown(error.why)),
             }
         }
         match (is_compiled, validators.get(target)) {
             (false, Some(validator)) => {
                 let value = serde_json::from_str(text("value")).map_err(|error| error.to_string());
-                json!(value.map_or_else(Verdict::Unknown, |value| validator.validate(&value)))
+                json!(value.map_or_else(Validity::Unknown, |value| validator.validate(&value)))
             }
             _ => json!(Result::<(), ()>::Ok(())),
         }

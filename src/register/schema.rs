@@ -13,7 +13,7 @@ use super::error::{BlockError, said};
 use super::library::{Library, shown, uri};
 use super::references::{is_without_anchors, percent_decode, percent_encode, point, split};
 use super::sandbox::Sandbox;
-use crate::schema::{Unusable, Verdict, mark_undecidable};
+use crate::schema::{UnusableSchema, Validity, mark_undecidable};
 
 /// The usual origin of references to schemas, for messages.
 const BY: &str = "the schema";
@@ -80,7 +80,7 @@ impl Schemas {
         let pointer = self.library.pointer(&uri, &document, &fragment);
         let pointer = pointer.map_err(|message| BlockError::unusable(by, format!("{}: {message}", shown(&uri))))?;
         let target = format!("{uri}#{}", percent_encode(&pointer));
-        if let Err(Unusable { uri: at, why, .. }) = self.sandbox.borrow_mut().compile(&target) {
+        if let Err(UnusableSchema { uri: at, why, .. }) = self.sandbox.borrow_mut().compile(&target) {
             // A document that cannot be read gives its own error.
             self.library.document(&at, BY)?;
             return Err(BlockError::unusable(&shown(&at), why));
@@ -130,10 +130,10 @@ impl Schemas {
     }
 
     /// Validates a value against the schema of a prepared reference; `None` if it was not prepared.
-    pub fn validate(&self, reference: &str, value: &Value) -> Option<Verdict> {
+    pub fn validate(&self, reference: &str, value: &Value) -> Option<Validity> {
         Some(match self.targets.get(reference)? {
             Ok(target) => self.sandbox.borrow_mut().validate(target, value),
-            Err(why) => Verdict::Unknown(why.clone()),
+            Err(why) => Validity::Unknown(why.clone()),
         })
     }
 }

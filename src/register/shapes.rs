@@ -11,7 +11,7 @@ use oxrdf::vocab::rdf;
 use oxrdf::{Graph, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
 use serde_json::json;
 
-use self::validator::{ShapeFinding, Validator};
+use self::validator::{ShapeFinding, ShapesValidator};
 use super::error::BlockError;
 use super::library::{Library, shown};
 use super::report::{MAX_LISTED, ReportItem, Section, unlisted};
@@ -34,14 +34,14 @@ const KNOWN: &str = "\
 /// The shapes of a block.
 #[derive(Default)]
 pub struct Shapes {
-    files: Vec<File>,
+    files: Vec<ShapesFile>,
     /// URLs of shapes, which are not fetched.
     remote: Vec<String>,
 }
 
-struct File {
+struct ShapesFile {
     name: String,
-    validator: Validator,
+    validator: ShapesValidator,
     /// Terms in the file that are not checked.
     unknown: Vec<String>,
 }
@@ -62,8 +62,8 @@ impl Shapes {
             let triples = read_turtle(&text, None).map_err(|error| BlockError::syntax(&name, error))?;
             let graph: Graph = triples.into_iter().collect();
             check_shapes(&graph).map_err(|message| broken(&name, &message))?;
-            let validator = Validator::new(&graph).map_err(|message| broken(&name, &message))?;
-            files.push(File { name, validator, unknown: unknown_terms(&graph) });
+            let validator = ShapesValidator::new(&graph).map_err(|message| broken(&name, &message))?;
+            files.push(ShapesFile { name, validator, unknown: unknown_terms(&graph) });
         }
         Ok(Self { files, remote })
     }
@@ -71,7 +71,7 @@ impl Shapes {
     /// Returns the reasons why shapes, or parts of them, are not used.
     pub fn notes(&self) -> Vec<String> {
         let remote = self.remote.iter().map(|url| format!("{url}: shapes are not fetched; put a copy in the block"));
-        let unknown = self.files.iter().filter(|file| !file.unknown.is_empty()).map(File::unused);
+        let unknown = self.files.iter().filter(|file| !file.unknown.is_empty()).map(ShapesFile::unused);
         remote.chain(unknown).collect()
     }
 
@@ -104,7 +104,7 @@ impl Shapes {
     }
 }
 
-impl File {
+impl ShapesFile {
     fn unused(&self) -> String {
         format!("{}: nothing is validated with {}", self.name, self.unknown.join(", "))
     }
@@ -127,7 +127,7 @@ fn outcome(errors: usize, others: usize) -> String {
 }
 
 /// Adds a finding to the report: an error if it is a violation.
-fn tell(finding: &ShapeFinding, file: &File, graph: &Graph, item: &mut ReportItem) {
+fn tell(finding: &ShapeFinding, file: &ShapesFile, graph: &Graph, item: &mut ReportItem) {
     let mut message = format!("{}: {} (focus node {}", finding.severity.name(), finding.message, finding.focus);
     if let Some(way) = way(graph, &finding.focus) {
         message.push_str(&format!(", at {way}"));

@@ -6,14 +6,14 @@ use crate::vocab::RESERVED;
 
 /// The paths of a register, below a base URL if it has one.
 #[derive(Debug, Clone)]
-pub struct Site {
+pub struct RegisterPaths {
     base: Option<String>,
     key: String,
     /// Title of the register; `None` for a block that stands alone.
     repository: Option<String>,
 }
 
-impl Site {
+impl RegisterPaths {
     /// Creates the site of a repository's register, with its title, or of a block that stands alone. The base is a
     /// folder, with or without a slash at its end.
     pub fn new(base: Option<&str>, repository: Option<String>) -> Self {
@@ -106,7 +106,10 @@ impl Site {
 #[cfg(test)]
 #[test]
 fn names_of_blocks_are_not_parts_of_paths() {
-    assert_eq!(Site::new(None, None).of("markdown").json_full(), "generateddocs/json-full/markdown/index.json");
+    assert_eq!(
+        RegisterPaths::new(None, None).of("markdown").json_full(),
+        "generateddocs/json-full/markdown/index.json"
+    );
 }
 
 /// True if a URL has a harmless scheme, unlike `javascript:`.

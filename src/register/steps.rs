@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::error::{BLOCK, BlockError, said};
-use super::examples::Others;
+use super::examples::UnusedEntries;
 use super::folder::{Folder, key};
 use super::language::Language;
 use super::library::Library;
@@ -37,7 +37,7 @@ pub enum StepKind {
 
 /// A step.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Step {
+pub struct TransformStep {
     /// Its kind.
     pub r#type: StepKind,
     /// Its program, inline or from the file that `ref` names.
@@ -49,7 +49,7 @@ pub struct Step {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct StepsFile {
-    additional_steps: Vec<Step>,
+    additional_steps: Vec<TransformStep>,
 }
 
 /// A transform.
@@ -63,11 +63,11 @@ pub struct Transform {
     pub code: Option<String>,
     r#ref: Option<String>,
     #[serde(default)]
-    inputs: Medias,
+    inputs: MediaTypes,
     #[serde(default)]
-    outputs: Medias,
+    outputs: MediaTypes,
     #[serde(flatten)]
-    others: Others,
+    others: UnusedEntries,
     /// The reason why the program is missing.
     #[serde(skip)]
     pub lacking: String,
@@ -81,20 +81,20 @@ struct TransformsFile {
 
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Medias {
-    media_types: Vec<Media>,
+struct MediaTypes {
+    media_types: Vec<MediaType>,
 }
 
 /// A media type, and the extension of its files.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", from = "Value")]
-struct Media {
+struct MediaType {
     mime_type: String,
     default_extension: String,
 }
 
 /// Converts from the name of a media type, or from an object with its name and its extension.
-impl From<Value> for Media {
+impl From<Value> for MediaType {
     fn from(entry: Value) -> Self {
         let text = |name: &str| entry.get(name).and_then(Value::as_str);
         let mime_type = entry.as_str().or_else(|| text("mimeType")).unwrap_or_default().to_owned();
@@ -135,7 +135,7 @@ impl StepKind {
 }
 
 /// Reads the steps of a block, with their programs.
-pub fn steps(folder: &Folder) -> Result<Vec<Step>, BlockError> {
+pub fn steps(folder: &Folder) -> Result<Vec<TransformStep>, BlockError> {
     let (name, StepsFile { additional_steps: mut steps }) = folder.read_first(STEPS, BLOCK)?;
     for step in &mut steps {
         if let Some(reference) = &step.r#ref {
@@ -152,7 +152,7 @@ pub fn transforms(folder: &Folder, library: &Library) -> Result<Vec<Transform>, 
     Ok(transforms)
 }
 
-impl Step {
+impl TransformStep {
     /// Returns the step's entry in registers. `source` returns the URL of a file of the block.
     pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
         let stage = if self.r#type.takes_rdf() { "post" } else { "pre" };

@@ -37,7 +37,8 @@ pub struct BuiltContext {
 /// Makes the context of the schema at a URI.
 pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError> {
     let full = library.annotated(uri)?;
-    let place = Place { uri: uri.to_owned(), fragment: String::new(), reference: String::new(), full, from: None };
+    let place =
+        SchemaPlace { uri: uri.to_owned(), fragment: String::new(), reference: String::new(), full, from: None };
     let mut builder = TermsBuilder {
         library,
         lacking: BTreeMap::new(),
@@ -49,7 +50,7 @@ pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError>
         steps: 0,
     };
     let place = Rc::new(place);
-    let mut terms = builder.subschema(&place.full, &place, Scope::default());
+    let mut terms = builder.subschema(&place.full, &place, SchemaScope::default());
     if builder.steps > MAX_STEPS || size(&terms) > MAX_TERMS {
         return Err(BlockError::unusable(&shown(uri), too_large()));
     }
@@ -75,17 +76,17 @@ pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError>
 }
 
 /// A schema or a part of one, and the references that led to it.
-struct Place {
+struct SchemaPlace {
     uri: String,
     fragment: String,
     reference: String,
     full: Rc<Value>,
-    from: Option<Rc<Place>>,
+    from: Option<Rc<SchemaPlace>>,
 }
 
 /// The state that a subschema inherits from the schemas around it.
 #[derive(Clone, Copy, Default)]
-struct Scope<'s> {
+struct SchemaScope<'s> {
     is_vocab: bool,
     /// True if references to other documents do not add terms.
     local_only: bool,
@@ -122,7 +123,7 @@ struct TermsBuilder<'l> {
 
 impl TermsBuilder<'_> {
     /// Returns the terms of a subschema. The `@id` of a term is null if it is not known yet.
-    fn subschema(&mut self, schema: &Value, place: &Rc<Place>, mut scope: Scope<'_>) -> Terms {
+    fn subschema(&mut self, schema: &Value, place: &Rc<SchemaPlace>, mut scope: SchemaScope<'_>) -> Terms {
         let mut terms = Terms::new();
         let Some(entries) = schema.as_object().filter(|_| self.steps <= MAX_STEPS) else { return terms };
         self.steps += if scope.depth > MAX_DEPTH { MAX_STEPS } else { 1 };
@@ -144,14 +145,14 @@ impl TermsBuilder<'_> {
                 // Only the prefixes and extra terms of the target are used; its properties and its unresolved
                 // references are not.
                 let lacking = self.lacking.clone();
-                self.reference(reference, place, Scope { local_only: false, ..scope });
+                self.reference(reference, place, SchemaScope { local_only: false, ..scope });
                 self.lacking = lacking;
             }
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
             for branch in entries.get(keyword).and_then(Value::as_array).into_iter().flatten() {
                 let siblings = Siblings { terms: &terms, outer: None };
-                let found = self.subschema(branch, place, Scope { siblings: Some(&siblings), ..scope });
+                let found = self.subschema(branch, place, SchemaScope { siblings: Some(&siblings), ..scope });
                 merge(&mut terms, found, &mut self.clashes);
             }
         }
@@ -168,7 +169,7 @@ impl TermsBuilder<'_> {
                 terms.insert(term.clone(), keywords(definition));
             }
         }
-        self.properties(entries, place, &mut terms, Scope { siblings, ..scope });
+        self.properties(entries, place, &mut terms, SchemaScope { siblings, ..scope });
         self.imported(entries, place);
         self.contexts.insert((place.uri.clone(), place.fragment.clone()), terms.clone());
         self.steps += terms.len();
@@ -176,7 +177,7 @@ impl TermsBuilder<'_> {
     }
 
     /// Keeps the prefixes and extra terms of a schema when a reference first leads to it.
-    fn imported(&mut self, entries: &Terms, place: &Place) {
+    fn imported(&mut self, entries: &Terms, place: &SchemaPlace) {
         let reference = format!("{}{}", place.uri, place.reference);
         let top = |name: &str| place.full.get(name).and_then(Value::as_object);
         if !self.prefixes.contains_key(&reference) {
@@ -193,7 +194,7 @@ impl TermsBuilder<'_> {
 
     /// Returns the terms of a reference's target; `None` if the target is missing or is one of the schemas that led to
     /// it.
-    fn reference(&mut self, reference: &str, place: &Rc<Place>, scope: Scope<'_>) -> Option<Terms> {
+    fn reference(&mut self, reference: &str, place: &Rc<SchemaPlace>, scope: SchemaScope<'_>) -> Option<Terms> {
         let library = self.library;
         let found = library.follow(&place.uri, reference, "a schema").map_err(|error| error.to_string());
         let found =
@@ -224,11 +225,11 @@ impl TermsBuilder<'_> {
         }
         let full = if key.0 == place.uri { Rc::clone(&place.full) } else { full };
         let from = Some(Rc::clone(place));
-        let found = Rc::new(Place { uri: key.0, fragment: key.1, reference: reference.to_owned(), full, from });
+        let found = Rc::new(SchemaPlace { uri: key.0, fragment: key.1, reference: reference.to_owned(), full, from });
         found.full.pointer(&at).map(|schema| self.subschema(schema, &found, scope))
     }
 
-    fn properties(&mut self, entries: &Terms, place: &Rc<Place>, terms: &mut Terms, scope: Scope<'_>) {
+    fn properties(&mut self, entries: &Terms, place: &Rc<SchemaPlace>, terms: &mut Terms, scope: SchemaScope<'_>) {
         let is_object = match entries.get("type") {
             None => true,
             Some(Value::Array(types)) => types.iter().any(|name| name == "object"),
@@ -240,7 +241,14 @@ impl TermsBuilder<'_> {
         }
     }
 
-    fn property(&mut self, name: &str, property: &Value, place: &Rc<Place>, terms: &mut Terms, scope: Scope<'_>) {
+    fn property(
+        &mut self,
+        name: &str,
+        property: &Value,
+        place: &Rc<SchemaPlace>,
+        terms: &mut Terms,
+        scope: SchemaScope<'_>,
+    ) {
         let Some(annotated) = property.as_object() else { return };
         let mut definition = Map::from_iter([("@context".to_owned(), json!({}))]);
         let is_vocab = annotated.get("x-jsonld-vocab").map_or(scope.is_vocab, |vocab| !vocab.is_null());
@@ -253,7 +261,7 @@ impl TermsBuilder<'_> {
             }
         }
         let id = ["@id", "@reverse"].iter().find_map(|key| definition.get(*key)?.as_str().map(str::to_owned));
-        let inner = Scope { is_vocab, siblings: None, local_only: false, ..scope };
+        let inner = SchemaScope { is_vocab, siblings: None, local_only: false, ..scope };
         if name.contains(':') {
             // The prefix in the name defines the IRI, so `@id` is dropped; nested terms go beside the term in the
             // context.
@@ -280,14 +288,14 @@ impl TermsBuilder<'_> {
                 known.is_some_and(|known| is_truthy(known.get("@id").unwrap_or(known)) && iri(known).is_some());
             let local_only = !is_bound && !definition.contains_key("@id") && !scope.is_vocab;
             let siblings = Siblings { terms: &*terms, outer: scope.siblings };
-            let found = self.subschema(property, place, Scope { local_only, siblings: Some(&siblings), ..inner });
+            let found = self.subschema(property, place, SchemaScope { local_only, siblings: Some(&siblings), ..inner });
             match scope.is_vocab {
                 true => merge_value(&mut definition["@context"], found, &mut self.clashes),
                 false => merge(terms, found, &mut self.clashes),
             }
         } else {
             let local_only = !definition.contains_key("@id");
-            let found = self.subschema(property, place, Scope { local_only, ..inner });
+            let found = self.subschema(property, place, SchemaScope { local_only, ..inner });
             merge_value(&mut definition["@context"], found, &mut self.clashes);
         }
         if definition.len() > 1 || definition.get("@context").is_none_or(is_truthy) {
@@ -296,7 +304,14 @@ impl TermsBuilder<'_> {
     }
 
     /// Adds a definition to the known definition of a term.
-    fn define(&mut self, terms: &mut Terms, name: &str, mut definition: Terms, id: Option<String>, place: &Place) {
+    fn define(
+        &mut self,
+        terms: &mut Terms,
+        name: &str,
+        mut definition: Terms,
+        id: Option<String>,
+        place: &SchemaPlace,
+    ) {
         if let Some(iri) = definition.get("@id").and_then(Value::as_str) {
             let places = self.defined.entry((name.to_owned(), iri.to_owned())).or_default();
             places.insert(shown(&place.uri));

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::error::said;
 use super::examples::Prefixes;
-use super::item::Runner;
+use super::item::ItemRunner;
 use super::language::Language;
 use super::steps::{StepKind, Transform};
 use super::turtle::{self, n_triples, read_turtle};
@@ -23,7 +23,7 @@ pub fn run(
     language: &Language,
     prefixes: &Prefixes,
     url: Option<&str>,
-    runner: &mut Runner,
+    runner: &mut ItemRunner,
 ) -> Result<String, String> {
     let Some(code) = &transform.code else { return Err(transform.lacking.clone()) };
     let graph = |triples| Ok(turtle::write(&turtle::normal(triples), prefixes));

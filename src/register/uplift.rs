@@ -18,7 +18,7 @@ use serde_json::json;
 use super::error::BlockError;
 use super::examples::Prefixes;
 use super::library::Library;
-use super::lost::{self, Lost, Why, own_members};
+use super::lost::{self, LossReason, MissingValue, own_members};
 use super::prefixes::OtherPrefixes;
 use super::references::resolve;
 use super::turtle::ANY_BASE;
@@ -46,7 +46,7 @@ pub struct Uplifted {
     /// Its RDF: the triples of the default graph.
     pub triples: Vec<Triple>,
     /// The places in the document that are not in the RDF.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<MissingValue>,
     /// Descriptions of other losses.
     pub losses: Vec<String>,
 }
@@ -68,7 +68,7 @@ pub enum UpliftError {
     Expansion(String),
 }
 
-type Expanded = (Vec<Quad>, Losses, Vec<String>);
+type ExpansionResult = (Vec<Quad>, Losses, Vec<String>);
 
 /// One of the contexts of a document.
 struct ContextLayer {
@@ -171,7 +171,7 @@ impl Uplifter {
                 let faults = HashSet::<String>::from_iter(faults);
                 change(&mut value, "", &mut |at, value| {
                     let is_fault = matches!(value, Value::Null) && faults.contains(at);
-                    nulls.extend(is_fault.then(|| Lost { pointer: at.to_owned(), why: Why::Null }));
+                    nulls.extend(is_fault.then(|| MissingValue { pointer: at.to_owned(), why: LossReason::Null }));
                     !is_fault
                 });
                 expand(&value, &inlined, document_base)?
@@ -277,7 +277,7 @@ fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftErr
 }
 
 /// Returns the quads of a document under a context, the losses, and the undeclared prefixes.
-fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<Expanded, UpliftError> {
+fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<ExpansionResult, UpliftError> {
     let text = compose(value, Some(context))?;
     let (parsed, prefixes) = OtherPrefixes::parse(&text, false).map_err(not_read)?;
     let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| no_base(base));

@@ -4,37 +4,37 @@ use serde_json::Value;
 
 use super::block::Block;
 use super::examples::Example;
-use super::item::Done;
+use super::item::ItemOutcome;
 use super::output::Files;
-use super::report::Report;
-use super::site::Site;
+use super::report::BlockReport;
+use super::site::RegisterPaths;
 
 /// A block and its results, as shown.
 pub struct BlockView<'b> {
     pub block: &'b Block,
-    pub site: Site,
+    pub site: RegisterPaths,
     /// File name of the published schema.
     pub schema_file: Option<&'static str>,
     /// Reference to the context from the top of the register.
     pub context: Option<String>,
     pub files: Files,
-    pub report: Report,
-    pub shown: Vec<Shown<'b>>,
+    pub report: BlockReport,
+    pub shown: Vec<ExampleView<'b>>,
     /// Paths that the page links to, with their labels.
     pub links: Vec<(&'static str, String)>,
 }
 
 /// An example, and the outcome of each of its snippets.
-pub struct Shown<'b> {
+pub struct ExampleView<'b> {
     /// The number of the example, from 1.
     pub number: usize,
     pub example: &'b Example,
-    pub results: Vec<Done>,
+    pub results: Vec<ItemOutcome>,
     /// The example as registers show it, with the outputs of its snippets.
     pub full: Value,
 }
 
-impl Shown<'_> {
+impl ExampleView<'_> {
     /// Returns the name of the example in URLs.
     pub fn key(&self) -> String {
         format!("example_{}", self.number)

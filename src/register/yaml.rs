@@ -15,13 +15,13 @@ const MAX_DEPTH: usize = 128;
 
 /// The reason why a text is not the expected YAML, with its line and column if known.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", .0.render_with_formatter(&Words))]
+#[error("{}", .0.render_with_formatter(&YamlMessages))]
 pub struct YamlError(Box<Error>);
 
 /// Formats the parser's messages for users instead of programmers.
-struct Words;
+struct YamlMessages;
 
-impl MessageFormatter for Words {
+impl MessageFormatter for YamlMessages {
     fn format_message<'a>(&self, error: &'a Error) -> Cow<'a, str> {
         match error {
             Error::DuplicateMappingKey { .. } | Error::MultipleDocuments { .. } => {

@@ -8,7 +8,7 @@ use oxsdatatypes::{DateTime, Decimal, Double};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use super::pieces::Place;
+use super::pieces::TextSpan;
 use crate::json::{Value, quoted};
 use crate::message::{ErrorMember, Id, Message, Problem};
 use crate::record::{Format, LogLine, Sender, Time};
@@ -48,9 +48,9 @@ pub(super) enum RowState {
     Waiting = 4,
 }
 
-/// A row. Texts are indexes into [`Index::texts`], where 0 is no text.
+/// A row. Texts are indexes into [`PageIndex::texts`], where 0 is no text.
 #[derive(Debug, Default)]
-pub(super) struct Row {
+pub(super) struct PageRow {
     pub kind: RowKind,
     pub sender: u8,
     /// The name of the message: record and element.
@@ -78,22 +78,22 @@ pub(super) struct Row {
     pub ended: Option<u32>,
     /// The name of the request that began the operation which this row continues.
     pub operation: u32,
-    pub place: Place,
+    pub place: TextSpan,
 }
 
 /// A column of the rows.
-struct Column<'r, F>(&'r [Row], F);
+struct RowColumn<'r, F>(&'r [PageRow], F);
 
-impl<T: Serialize, F: Fn(&Row) -> T> Serialize for Column<'_, F> {
+impl<T: Serialize, F: Fn(&PageRow) -> T> Serialize for RowColumn<'_, F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(&self.1))
     }
 }
 
 /// Writes the rows as an object with a list for each column.
-fn by_columns<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::Error> {
-    fn column<T: Serialize>(rows: &[Row], of: impl Fn(&Row) -> T) -> impl Serialize {
-        Column(rows, of)
+fn by_columns<S: Serializer>(rows: &[PageRow], serializer: S) -> Result<S::Ok, S::Error> {
+    fn column<T: Serialize>(rows: &[PageRow], of: impl Fn(&PageRow) -> T) -> impl Serialize {
+        RowColumn(rows, of)
     }
     let mut columns = serializer.serialize_map(None)?;
     columns.serialize_entry("kind", &column(rows, |row| row.kind as u8))?;
@@ -120,8 +120,8 @@ fn by_columns<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::Er
     columns.end()
 }
 
-impl Row {
-    pub fn new(kind: RowKind, node: &Annotated<'_>, place: Place) -> Self {
+impl PageRow {
+    pub fn new(kind: RowKind, node: &Annotated<'_>, place: TextSpan) -> Self {
         let problems = Problem::ALL.iter().filter(|problem| node.problems.contains(**problem));
         Self {
             kind,
@@ -142,7 +142,7 @@ impl Row {
         }
     }
 
-    pub fn log_line(line: &LogLine<'_>, place: Place) -> Self {
+    pub fn log_line(line: &LogLine<'_>, place: TextSpan) -> Self {
         let (location, time) = (line.location, line.time.and_then(seconds).map(number));
         Self { record: location.record, line: location.line, time, place, ..Self::default() }
     }
@@ -206,18 +206,18 @@ impl LogFacts {
 
 /// All rows of a page.
 #[derive(Debug, Serialize)]
-pub(super) struct Index {
+pub(super) struct PageIndex {
     pub logs: Vec<LogFacts>,
     #[serde(serialize_with = "in_order")]
     texts: IndexSet<String>,
     problem_names: Vec<&'static str>,
     #[serde(rename = "columns", serialize_with = "by_columns")]
-    pub rows: Vec<Row>,
+    pub rows: Vec<PageRow>,
     #[serde(skip)]
     marked: Vec<u32>,
 }
 
-impl Index {
+impl PageIndex {
     pub fn new() -> Self {
         let problem_names = Problem::ALL.iter().map(|problem| problem.name()).collect();
         let texts = IndexSet::from([String::new()]);
@@ -235,7 +235,7 @@ impl Index {
     }
 
     /// Appends a row and returns its number.
-    pub fn push(&mut self, row: Row) -> u32 {
+    pub fn push(&mut self, row: PageRow) -> u32 {
         self.rows.push(row);
         self.len() - 1
     }
@@ -249,7 +249,7 @@ impl Index {
     pub fn marked(&mut self) -> Vec<u32> {
         self.marked.sort_unstable();
         let marked = self.marked.iter().filter_map(|row| self.rows.get(*row as usize));
-        let mut slow: Vec<&Row> = self.rows.iter().filter(|row| row.latency.is_some()).collect();
+        let mut slow: Vec<&PageRow> = self.rows.iter().filter(|row| row.latency.is_some()).collect();
         slow.sort_by(|left, right| right.latency.partial_cmp(&left.latency).unwrap_or(Ordering::Equal));
         marked.chain(slow.into_iter().take(SLOWEST)).map(|row| row.place.piece).collect()
     }
@@ -279,10 +279,10 @@ pub(super) fn id(id: &Id<'_>) -> String {
 }
 
 /// An error's code, and its message.
-type Failure<'m> = (Cow<'m, str>, Option<Cow<'m, str>>);
+type ErrorParts<'m> = (Cow<'m, str>, Option<Cow<'m, str>>);
 
 /// Returns the subject of a message, and its failure.
-pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<String>, Option<Failure<'m>>) {
+pub(super) fn detail_and_error<'m>(message: &'m Message<'_>) -> (Option<String>, Option<ErrorParts<'m>>) {
     let error = match &message.error {
         Some(ErrorMember::Object(error)) => {
             Some((error.code.as_deref().unwrap_or("error").into(), error.message.as_deref().map(Cow::Borrowed)))

@@ -8,8 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
-use super::index::Index;
-use super::pieces::{Piece, Pieces};
+use super::index::PageIndex;
+use super::pieces::{PieceFile, TextPiece};
 use crate::record::page_mark;
 
 const BODY: &str = include_str!("page/body.html");
@@ -42,7 +42,7 @@ const SERVED: &str = "; worker-src blob:; connect-src 'self'";
 
 /// The content that a page leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct OmittedTexts {
     /// The number of messages and texts in total.
     pub rows: u64,
     /// The number of rows whose text is not in the page.
@@ -53,14 +53,14 @@ pub struct Left {
 pub(super) fn write(
     title: &str,
     mut facts: serde_json::Value,
-    index: &mut Index,
-    pieces: &mut Pieces,
-    (chosen, are_all): &(Vec<Piece>, bool),
+    index: &mut PageIndex,
+    pieces: &mut PieceFile,
+    (chosen, are_all): &(Vec<TextPiece>, bool),
     out: &mut impl Write,
-) -> io::Result<Left> {
+) -> io::Result<OmittedTexts> {
     let has = |number: &u32| chosen.binary_search_by_key(number, |piece| piece.number).is_ok();
     index.rows.iter_mut().filter(|row| !has(&row.place.piece)).for_each(|row| row.place.piece = 0);
-    let left = Left {
+    let left = OmittedTexts {
         rows: index.len().into(),
         without_text: index.rows.iter().filter(|row| row.place.piece == 0).count() as u64,
     };

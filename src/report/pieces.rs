@@ -19,7 +19,7 @@ const IN_MEMORY: usize = if cfg!(target_family = "wasm") { usize::MAX } else { 8
 /// The position of a text: its piece, its start there and its length, in bytes. A text that is not in the page is in
 /// piece 0.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TextSpan {
     pub piece: u32,
     pub start: u32,
     pub length: u32,
@@ -27,26 +27,26 @@ pub(super) struct Place {
 
 /// The bytes of a log that were read but are not yet in a piece.
 #[derive(Default)]
-pub(super) struct Window {
+pub(super) struct UnwrittenBytes {
     /// The offset of the bytes in the log.
     start: u64,
     bytes: Vec<u8>,
 }
 
 /// A reader of a log that also keeps the bytes in a window.
-pub(super) struct Tee<R> {
+pub(super) struct RecordingReader<R> {
     input: R,
-    window: Arc<Mutex<Window>>,
+    window: Arc<Mutex<UnwrittenBytes>>,
 }
 
-impl<R: Read> Tee<R> {
-    pub fn new(input: R) -> (Self, Arc<Mutex<Window>>) {
-        let window = Arc::<Mutex<Window>>::default();
+impl<R: Read> RecordingReader<R> {
+    pub fn new(input: R) -> (Self, Arc<Mutex<UnwrittenBytes>>) {
+        let window = Arc::<Mutex<UnwrittenBytes>>::default();
         (Self { input, window: Arc::clone(&window) }, window)
     }
 }
 
-impl<R: Read> Read for Tee<R> {
+impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         lock(&self.window).bytes.extend_from_slice(&buffer[..read]);
@@ -55,7 +55,7 @@ impl<R: Read> Read for Tee<R> {
 }
 
 /// Locks the window. One thread reads and writes, so the lock is never contended.
-fn lock(window: &Mutex<Window>) -> MutexGuard<'_, Window> {
+fn lock(window: &Mutex<UnwrittenBytes>) -> MutexGuard<'_, UnwrittenBytes> {
     window.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -70,7 +70,7 @@ struct OpenPiece {
 
 /// A piece in the file.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(super) struct TextPiece {
     pub number: u32,
     /// True if the piece is a part of the log, and false if it holds texts that the log has in another form.
     pub of_log: bool,
@@ -78,13 +78,13 @@ pub(super) struct Piece {
 }
 
 /// The pieces.
-pub(super) struct Pieces {
+pub(super) struct PieceFile {
     file: SpooledTempFile,
     size: u64,
-    written: Vec<Piece>,
+    written: Vec<TextPiece>,
     /// The number of pieces with a number.
     numbered: u32,
-    window: Arc<Mutex<Window>>,
+    window: Arc<Mutex<UnwrittenBytes>>,
     /// The next part of the log.
     log: OpenPiece,
     /// Texts that the log has in another form: in strings, or in parts.
@@ -94,7 +94,7 @@ pub(super) struct Pieces {
     is_chosen: bool,
 }
 
-impl Pieces {
+impl PieceFile {
     pub fn new() -> Self {
         Self {
             file: SpooledTempFile::new(IN_MEMORY),
@@ -110,7 +110,7 @@ impl Pieces {
     }
 
     /// Begins a log.
-    pub fn begin(&mut self, window: Arc<Mutex<Window>>, is_chosen: bool) {
+    pub fn begin(&mut self, window: Arc<Mutex<UnwrittenBytes>>, is_chosen: bool) {
         (self.window, self.is_chosen) = (window, is_chosen);
         self.log = self.open();
         self.own = self.open();
@@ -123,7 +123,7 @@ impl Pieces {
 
     /// Returns the place of a text that begins at that byte of the log: in the log itself if it stands there, otherwise
     /// in a separate piece.
-    pub fn place(&mut self, at: u64, text: &[u8]) -> io::Result<Place> {
+    pub fn place(&mut self, at: u64, text: &[u8]) -> io::Result<TextSpan> {
         let window = Arc::clone(&self.window);
         let mut window = lock(&window);
         let start = at.checked_sub(window.start).and_then(|start| usize::try_from(start).ok());
@@ -147,7 +147,7 @@ impl Pieces {
     }
 
     /// Stores a text that the log has in another form.
-    fn own(&mut self, text: &[u8]) -> io::Result<Place> {
+    fn own(&mut self, text: &[u8]) -> io::Result<TextSpan> {
         if self.own.messages >= MESSAGES || self.own_text.len() >= BYTES {
             self.end_own()?;
         }
@@ -190,16 +190,16 @@ impl Pieces {
         self.file.write_all(&bytes)?;
         let range = self.size..self.size + bytes.len() as u64;
         self.size = range.end;
-        self.written.push(Piece { number, of_log, range });
+        self.written.push(TextPiece { number, of_log, range });
         Ok(())
     }
 
     /// Returns the pieces that fit into `limit` bytes of a page, the pieces `first` before others, and true if these
     /// are all.
-    pub fn choose(&mut self, first: Vec<u32>, limit: Option<u64>) -> (Vec<Piece>, bool) {
+    pub fn choose(&mut self, first: Vec<u32>, limit: Option<u64>) -> (Vec<TextPiece>, bool) {
         // Pieces are written when full, but numbered when begun.
         self.written.sort_by_key(|piece| piece.number);
-        let in_page = |piece: &Piece| (piece.range.end - piece.range.start).div_ceil(3) * 4;
+        let in_page = |piece: &TextPiece| (piece.range.end - piece.range.start).div_ceil(3) * 4;
         let mut left = limit.unwrap_or(u64::MAX);
         let (mut chosen, mut seen) = (Vec::new(), BTreeSet::new());
         for number in first.into_iter().chain(self.written.iter().map(|piece| piece.number)) {
@@ -216,7 +216,7 @@ impl Pieces {
     }
 
     /// Returns the compressed bytes of a piece.
-    pub fn read(&mut self, piece: &Piece) -> io::Result<Vec<u8>> {
+    pub fn read(&mut self, piece: &TextPiece) -> io::Result<Vec<u8>> {
         self.file.seek(SeekFrom::Start(piece.range.start))?;
         let mut bytes = Vec::new();
         Read::by_ref(&mut self.file).take(piece.range.end - piece.range.start).read_to_end(&mut bytes)?;
@@ -224,7 +224,7 @@ impl Pieces {
     }
 }
 
-fn placed(piece: u32, start: usize, length: usize) -> Place {
+fn placed(piece: u32, start: usize, length: usize) -> TextSpan {
     let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Place { piece, start: short(start), length: short(length) }
+    TextSpan { piece, start: short(start), length: short(length) }
 }

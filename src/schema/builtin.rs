@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use serde_json::Value;
 
 use super::references::excerpt;
-use super::validator::Validator;
+use super::validator::SchemaValidator;
 use crate::record::decompressed;
 
 /// The IRI of all revisions, before the revision.
@@ -18,10 +18,10 @@ static REVISIONS: LazyLock<Value> = LazyLock::new(|| {
     decompressed(packed).ok().and_then(|text| serde_json::from_reader(text).ok()).unwrap_or_default()
 });
 
-static VALIDATORS: LazyLock<RwLock<HashMap<String, Arc<Validator>>>> = LazyLock::new(RwLock::default);
+static VALIDATORS: LazyLock<RwLock<HashMap<String, Arc<SchemaValidator>>>> = LazyLock::new(RwLock::default);
 
 /// Returns the validator for an IRI; `None` if it does not name a schema.
-pub fn validator(iri: &str) -> Option<Arc<Validator>> {
+pub fn validator(iri: &str) -> Option<Arc<SchemaValidator>> {
     let name = iri.strip_prefix(MCP)?;
     if let Some(known) = VALIDATORS.read().unwrap_or_else(PoisonError::into_inner).get(name) {
         return Some(Arc::clone(known));
@@ -29,7 +29,7 @@ pub fn validator(iri: &str) -> Option<Arc<Validator>> {
     let (revision, definition) = name.split_once('#')?;
     let document = REVISIONS.get(revision)?;
     let schema = document.get("$defs")?.get(definition)?.clone();
-    let validator = Arc::new(Validator::of(excerpt(document, schema)).ok()?);
+    let validator = Arc::new(SchemaValidator::of(excerpt(document, schema)).ok()?);
     VALIDATORS.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::clone(&validator));
     Some(validator)
 }

@@ -42,7 +42,7 @@ thread_local! {
 
 /// The outcome of validating a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Verdict {
+pub enum Validity {
     /// It is valid.
     Valid,
     /// It is valid, except for conditions that are not checked.
@@ -66,7 +66,7 @@ pub struct SchemaViolation {
 
 /// The reason why a schema cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unusable {
+pub struct UnusableSchema {
     /// URI of the document that cannot be used.
     pub uri: String,
     /// The reason.
@@ -76,24 +76,25 @@ pub struct Unusable {
 }
 
 /// A compiled schema.
-pub struct Validator {
+pub struct SchemaValidator {
     schemas: Schemas,
     index: SchemaIndex,
 }
 
-impl Validator {
+impl SchemaValidator {
     /// Compiles a schema that stands alone.
-    pub fn of(mut schema: Value) -> Result<Self, Unusable> {
+    pub fn of(mut schema: Value) -> Result<Self, UnusableSchema> {
         mark_undecidable(&mut schema);
         Self::compile(DOCUMENT, &Arc::new([(DOCUMENT.to_owned(), schema)].into()))
     }
 
     /// Compiles the schema at a URI. The documents must have been marked by [`mark_undecidable`].
-    pub fn compile(target: &str, documents: &Arc<BTreeMap<String, Value>>) -> Result<Self, Unusable> {
+    pub fn compile(target: &str, documents: &Arc<BTreeMap<String, Value>>) -> Result<Self, UnusableSchema> {
         let mut compiler = Compiler::new();
         compiler.register_format(Format { name: UNDECIDED, func: reach_mark });
         let documents = Arc::clone(documents);
-        compiler.use_loader(Box::new(Loader { entry: json!({ "$ref": target }), documents: Arc::clone(&documents) }));
+        compiler
+            .use_loader(Box::new(SchemaLoader { entry: json!({ "$ref": target }), documents: Arc::clone(&documents) }));
         let mut schemas = Schemas::new();
         let index = compiler.compile(ENTRY, &mut schemas).map_err(|error| {
             let (uri, why) = match &error {
@@ -113,25 +114,25 @@ impl Validator {
                     | CompileError::JsonPointerNotFound(_)
                     | CompileError::AnchorNotFound { .. }
             );
-            Unusable { uri: uri.to_owned(), why, is_invalid }
+            UnusableSchema { uri: uri.to_owned(), why, is_invalid }
         })?;
         Ok(Self { schemas, index })
     }
 
     /// Validates a value.
-    pub fn validate(&self, value: &Value) -> Verdict {
+    pub fn validate(&self, value: &Value) -> Validity {
         IS_UNDECIDED.set(false);
         let outcome = self.schemas.validate(value, self.index);
         if outcome.as_ref().is_err_and(is_endless) {
-            return Verdict::Unknown("its references lead back to themselves".to_owned());
+            return Validity::Unknown("its references lead back to themselves".to_owned());
         }
         match outcome.map_err(|error| most_telling(&error, value)) {
-            Ok(()) if IS_UNDECIDED.get() => Verdict::Unchecked,
-            Ok(()) => Verdict::Valid,
+            Ok(()) if IS_UNDECIDED.get() => Validity::Unchecked,
+            Ok(()) => Validity::Valid,
             Err(violation) if IS_UNDECIDED.get() && !violation.is_certain() => {
-                Verdict::Unknown("a pattern or a multipleOf that is not supported decides it".to_owned())
+                Validity::Unknown("a pattern or a multipleOf that is not supported decides it".to_owned())
             }
-            Err(violation) => Verdict::Invalid(violation),
+            Err(violation) => Validity::Invalid(violation),
         }
     }
 }
@@ -146,12 +147,12 @@ fn reach_mark(_: &Value) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-struct Loader {
+struct SchemaLoader {
     entry: Value,
     documents: Arc<BTreeMap<String, Value>>,
 }
 
-impl UrlLoader for Loader {
+impl UrlLoader for SchemaLoader {
     fn load(&self, uri: &str) -> Result<Value, Box<dyn Error>> {
         let Some(kind) = uri.strip_prefix(MARK) else {
             let document = if uri == ENTRY { Some(&self.entry) } else { self.documents.get(uri) };
@@ -204,13 +205,13 @@ fn mark(entries: &mut Map<String, Value>, kind: &str) {
 }
 
 /// An error that is not a group of other errors.
-struct Leaf<'e> {
+struct LeafError<'e> {
     error: &'e ValidationError<'e, 'e>,
     /// JSON Pointer of the schema that the error comes from, through references.
     path: String,
 }
 
-impl<'e> Leaf<'e> {
+impl<'e> LeafError<'e> {
     /// Appends the leaves below an error of a schema at `path`, whose own URI is `base`.
     fn collect(error: &'e ValidationError<'e, 'e>, mut path: String, base: &str, leaves: &mut Vec<Self>) {
         let below = error.schema_url.strip_prefix(base).unwrap_or_default();
@@ -252,16 +253,16 @@ impl<'e> Leaf<'e> {
 /// error of the closest alternative.
 fn most_telling(error: &ValidationError<'_, '_>, value: &Value) -> SchemaViolation {
     let mut leaves = Vec::new();
-    Leaf::collect(error, String::new(), error.schema_url, &mut leaves);
+    LeafError::collect(error, String::new(), error.schema_url, &mut leaves);
     best(leaves).map_or_else(
         || SchemaViolation { message: error.kind.to_string(), instance: String::new(), keyword: String::new() },
         |leaf| SchemaViolation::new(&leaf, value),
     )
 }
 
-fn best(leaves: Vec<Leaf<'_>>) -> Option<Leaf<'_>> {
+fn best(leaves: Vec<LeafError<'_>>) -> Option<LeafError<'_>> {
     // Sorted by place as well, since `boon` visits unevaluated members in no fixed order.
-    let order = |leaf: &Leaf<'_>| {
+    let order = |leaf: &LeafError<'_>| {
         let unevaluated =
             matches!(leaf.error.kind, ErrorKind::FalseSchema).then(|| leaf.error.instance_location.to_string());
         (leaf.depth(), leaf.is_choice(), unevaluated)
@@ -271,14 +272,15 @@ fn best(leaves: Vec<Leaf<'_>>) -> Option<Leaf<'_>> {
 }
 
 /// Returns an error of the alternative that got furthest into the value; `None` if no single alternative did.
-fn closest<'e>(leaf: &Leaf<'e>) -> Option<Leaf<'e>> {
+fn closest<'e>(leaf: &LeafError<'e>) -> Option<LeafError<'e>> {
     let top = leaf.depth();
     // An alternative that requires another type, or another value of the distinguishing member, was not meant.
-    let score = |leaves: &Vec<Leaf<'_>>| {
+    let score = |leaves: &Vec<LeafError<'_>>| {
         let wrong_type =
             leaves.iter().any(|leaf| matches!(leaf.error.kind, ErrorKind::Type { .. }) && leaf.depth() == top);
-        let is_value = |leaf: &Leaf<'_>| matches!(leaf.error.kind, ErrorKind::Const { .. } | ErrorKind::Enum { .. });
-        let deepest = leaves.iter().map(Leaf::depth).max().unwrap_or(0);
+        let is_value =
+            |leaf: &LeafError<'_>| matches!(leaf.error.kind, ErrorKind::Const { .. } | ErrorKind::Enum { .. });
+        let deepest = leaves.iter().map(LeafError::depth).max().unwrap_or(0);
         (wrong_type, leaves.iter().any(is_value), Reverse(deepest), leaves.len())
     };
     let mut alternatives = if leaf.is_choice() { leaf.alternatives() } else { Vec::new() };
@@ -298,7 +300,7 @@ impl fmt::Display for SchemaViolation {
 }
 
 impl SchemaViolation {
-    fn new(leaf: &Leaf<'_>, root: &Value) -> Self {
+    fn new(leaf: &LeafError<'_>, root: &Value) -> Self {
         let mut tokens: &[_] = &leaf.error.instance_location.tokens;
         let mut path = leaf.path.clone();
         let (mut keyword, mut message) = explain(leaf.error, &value_at(root, tokens).to_string());
@@ -380,7 +382,7 @@ fn explain(error: &ValidationError<'_, '_>, value: &str) -> (&'static str, Strin
         }
         ErrorKind::PropertyName { prop } => {
             let mut leaves = Vec::new();
-            error.causes.iter().for_each(|cause| Leaf::collect(cause, String::new(), "", &mut leaves));
+            error.causes.iter().for_each(|cause| LeafError::collect(cause, String::new(), "", &mut leaves));
             let why = best(leaves).map_or_else(String::new, |leaf| explain(leaf.error, &quoted(prop)).1);
             ("propertyNames", why)
         }
@@ -436,8 +438,8 @@ fn listed(values: &[Value]) -> String {
 mod tests {
     use super::*;
 
-    fn validator(schema: Value) -> Validator {
-        Validator::of(schema).unwrap_or_else(|why| panic!("{why:?}"))
+    fn validator(schema: Value) -> SchemaValidator {
+        SchemaValidator::of(schema).unwrap_or_else(|why| panic!("{why:?}"))
     }
 
     #[test]
@@ -499,7 +501,7 @@ mod tests {
                 "oneOf",
             ),
         ] {
-            let Verdict::Invalid(violation) = validator(schema.clone()).validate(&value) else {
+            let Validity::Invalid(violation) = validator(schema.clone()).validate(&value) else {
                 panic!("{schema} accepts {value}");
             };
             assert_eq!((violation.message.as_str(), violation.instance.as_str()), (message, ""), "{schema}");
@@ -513,19 +515,19 @@ mod tests {
         let look_ahead = json!({"pattern": "^(?!x)"});
         let schema = json!({"properties": {"a": look_ahead, "b": {"type": "integer"}}});
         let verdict = |schema: &Value, value: Value| validator(schema.clone()).validate(&value);
-        assert_eq!(verdict(&schema, json!({"b": 1})), Verdict::Valid);
-        assert_eq!(verdict(&schema, json!({"a": 1})), Verdict::Valid, "a pattern is about strings");
-        assert_eq!(verdict(&schema, json!({"a": "y"})), Verdict::Unchecked);
-        assert!(matches!(verdict(&schema, json!({"a": "y", "b": ""})), Verdict::Invalid(_)));
+        assert_eq!(verdict(&schema, json!({"b": 1})), Validity::Valid);
+        assert_eq!(verdict(&schema, json!({"a": 1})), Validity::Valid, "a pattern is about strings");
+        assert_eq!(verdict(&schema, json!({"a": "y"})), Validity::Unchecked);
+        assert!(matches!(verdict(&schema, json!({"a": "y", "b": ""})), Validity::Invalid(_)));
         for schema in [json!({"not": look_ahead}), json!({"oneOf": [look_ahead, {"type": "string"}]})] {
-            assert!(matches!(verdict(&schema, json!("x")), Verdict::Unknown(_)), "{schema}");
+            assert!(matches!(verdict(&schema, json!("x")), Validity::Unknown(_)), "{schema}");
         }
         // 1.1 / 0.1 is 11.000000000000002 in binary.
-        assert_eq!(verdict(&json!({"multipleOf": 0.1}), json!(1.1)), Verdict::Unchecked);
+        assert_eq!(verdict(&json!({"multipleOf": 0.1}), json!(1.1)), Validity::Unchecked);
         let closed = json!({"patternProperties": {"(?=x)": {"type": "string"}}, "additionalProperties": false});
-        assert_eq!(verdict(&closed, json!({"y": 1})), Verdict::Unchecked);
-        assert_eq!(verdict(&closed, json!({})), Verdict::Valid);
+        assert_eq!(verdict(&closed, json!({"y": 1})), Validity::Unchecked);
+        assert_eq!(verdict(&closed, json!({})), Validity::Valid);
         // Data is not a schema.
-        assert_eq!(verdict(&json!({"const": {"pattern": "(?!)"}}), json!({"pattern": "(?!)"})), Verdict::Valid);
+        assert_eq!(verdict(&json!({"const": {"pattern": "(?!)"}}), json!({"pattern": "(?!)"})), Validity::Valid);
     }
 }

@@ -25,22 +25,22 @@ const MEMORY: u64 = 2 << 30;
 
 /// A worker process, started with the first request.
 #[derive(Debug)]
-pub struct Worker {
+pub struct SchemaWorker {
     program: PathBuf,
     /// Time limit for an answer.
     time: Duration,
     setup: Value,
-    running: Option<Running>,
+    running: Option<WorkerProcess>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct WorkerProcess {
     child: Child,
     requests: ChildStdin,
     answers: Receiver<io::Result<String>>,
 }
 
-impl Worker {
+impl SchemaWorker {
     /// Creates a worker that runs a program, which must call [`serve`] if [`ARGUMENT`] is its only argument. `time` is the
     /// time limit for an answer.
     pub fn new(program: PathBuf, time: Duration) -> Self {
@@ -70,7 +70,7 @@ impl Worker {
         Ok(answer)
     }
 
-    fn start(&self) -> io::Result<Running> {
+    fn start(&self) -> io::Result<WorkerProcess> {
         let mut command = Command::new(&self.program);
         // The worker runs untrusted code, which must not see the environment.
         command.arg(ARGUMENT).env_clear();
@@ -85,11 +85,11 @@ impl Worker {
         let mut lines = BufReader::new(answers).lines();
         thread::Builder::new().spawn(move || lines.try_for_each(|line| sender.send(line)))?;
         writeln!(requests, "{}", self.setup)?;
-        Ok(Running { child, requests, answers: receiver })
+        Ok(WorkerProcess { child, requests, answers: receiver })
     }
 }
 
-impl Drop for Running {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         // The process may have ended by itself.
         let _ = self.child.kill();

@@ -16,10 +16,10 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::body::{Outgoing, Refusal, whole};
+use super::body::{RefusedRequest, ResponseBody, whole};
 use super::media::{GRAPHS, ROWS, choose};
-use super::protocol::Asked;
-use super::shared::{Data, Live, Shared};
+use super::protocol::QueryRequest;
+use super::shared::{LiveContent, ServedData, SharedState};
 use crate::query::results::{write_boolean, write_graph, write_solutions};
 use crate::query::{
     Answer, Cancel, Cause, Dataset, Form, Query, QueryError, ResultsError, Solutions, Table, resident_bytes,
@@ -39,17 +39,18 @@ const GRACE: Duration = Duration::from_millis(500);
 /// The time that a cancelled query has to release its memory.
 const RELEASE: Duration = Duration::from_secs(5);
 
-type Head = Result<Response<Outgoing>, Refusal>;
+type Head = Result<Response<ResponseBody>, RefusedRequest>;
 
 /// Answers a query.
-pub(super) async fn answer(shared: Arc<Shared>, live: Arc<Live>, asked: Asked) -> Head {
+pub(super) async fn answer(shared: Arc<SharedState>, live: Arc<LiveContent>, asked: QueryRequest) -> Head {
     let time = shared.limits.time;
-    let busy = |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many queries run already: ask again later");
+    let busy =
+        |_| RefusedRequest::new(StatusCode::SERVICE_UNAVAILABLE, "too many queries run already: ask again later");
     let slot = timeout(time, Arc::clone(&shared.slots).acquire_owned()).await.map_err(busy)?;
     let deadline = Instant::now() + time;
     let cancel = Cancel::default();
     let (head, begun) = oneshot::channel();
-    let mut writer = AnswerWriter {
+    let mut writer = HttpAnswerWriter {
         media_type: "",
         head: Some(head),
         part: Vec::new(),
@@ -73,7 +74,9 @@ pub(super) async fn answer(shared: Arc<Shared>, live: Arc<Live>, asked: Asked) -
     });
     match head.await {
         Some(Ok(Ok(head))) => head,
-        Some(Ok(Err(_))) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the query ended without an answer")),
+        Some(Ok(Err(_))) => {
+            Err(RefusedRequest::new(StatusCode::INTERNAL_SERVER_ERROR, "the query ended without an answer"))
+        }
         Some(Err(_)) => Err(ended_by(&Cause::TimedOut)),
         None => Err(ended_by(&Cause::OutOfMemory)),
     }
@@ -86,7 +89,7 @@ async fn watch(
     cancel: Cancel,
     deadline: Instant,
     slot: Result<OwnedSemaphorePermit, tokio::sync::AcquireError>,
-    (shared, memory): (Arc<Shared>, u64),
+    (shared, memory): (Arc<SharedState>, u64),
 ) {
     let resident = || resident_bytes().unwrap_or_default();
     // Allocators keep some memory of earlier queries, which is not this query's own.
@@ -117,27 +120,27 @@ async fn watch(
     shared.running().remove(&place);
 }
 
-fn ended_by(cause: &Cause) -> Refusal {
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string())
+fn ended_by(cause: &Cause) -> RefusedRequest {
+    RefusedRequest::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string())
 }
 
-fn bad(error: impl ToString) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, error.to_string())
+fn bad(error: impl ToString) -> RefusedRequest {
+    RefusedRequest::new(StatusCode::BAD_REQUEST, error.to_string())
 }
 
-fn failed(error: impl ToString) -> Refusal {
-    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+fn failed(error: impl ToString) -> RefusedRequest {
+    RefusedRequest::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }
 
 /// Writes the answer to a query.
 fn write(
-    shared: &Shared,
-    live: &Live,
-    asked: &Asked,
+    shared: &SharedState,
+    live: &LiveContent,
+    asked: &QueryRequest,
     cancel: &Cancel,
-    writer: &mut AnswerWriter,
-) -> Result<(), Refusal> {
-    let Asked { query, default_graphs, named_graphs, accept } = asked;
+    writer: &mut HttpAnswerWriter,
+) -> Result<(), RefusedRequest> {
+    let QueryRequest { query, default_graphs, named_graphs, accept } = asked;
     let base = shared.base.as_deref();
     let schemas = Arc::new(QuerySchemas::new(shared.worker.clone()));
     let mut query = Query::parse(query, base).map_err(bad)?.with_schemas(&schemas);
@@ -149,9 +152,9 @@ fn write(
     }
     let own;
     let dataset = match &live.data {
-        Data::Stored(dataset) => dataset,
-        Data::Logs { all, .. } if !needs_own(&query) => all,
-        Data::Logs { load, .. } => {
+        ServedData::Stored(dataset) => dataset,
+        ServedData::Logs { all, .. } if !needs_own(&query) => all,
+        ServedData::Logs { load, .. } => {
             own = Dataset::new(&query, false).map_err(failed)?;
             let mut loading = own.load(cancel).map_err(failed)?;
             load(&mut loading, &query).map_err(failed)?;
@@ -186,7 +189,7 @@ fn write(
     written.map_err(|error| match error {
         // The format cannot carry a literal or a predicate.
         ResultsError::Sink(SinkError::NotXml { .. } | SinkError::NotXmlName { .. }) => {
-            Refusal::new(StatusCode::NOT_ACCEPTABLE, error.to_string())
+            RefusedRequest::new(StatusCode::NOT_ACCEPTABLE, error.to_string())
         }
         ResultsError::Query(QueryError::Server(_)) => bad(error),
         _ => failed(error),
@@ -211,7 +214,7 @@ fn limited<'a, T: 'a>(
 }
 
 /// Sends an answer as it is written.
-struct AnswerWriter {
+struct HttpAnswerWriter {
     media_type: &'static str,
     /// The receiver of the head, until it is sent.
     head: Option<oneshot::Sender<Head>>,
@@ -221,12 +224,12 @@ struct AnswerWriter {
     handle: Handle,
 }
 
-impl AnswerWriter {
+impl HttpAnswerWriter {
     fn send(&mut self, part: Option<Bytes>) -> io::Result<()> {
         if let Some(head) = self.head.take() {
             let (sender, receiver) = mpsc::channel(AHEAD);
             self.parts = Some(sender);
-            let mut response = Response::new(Outgoing::Parts(receiver));
+            let mut response = Response::new(ResponseBody::Parts(receiver));
             response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(self.media_type));
             head.send(Ok(response)).map_err(|_| io::ErrorKind::BrokenPipe)?;
         }
@@ -237,7 +240,7 @@ impl AnswerWriter {
     }
 
     /// Ends the answer: with the rest, or cut off if it is incomplete.
-    fn end(mut self, ended: Result<(), Refusal>) {
+    fn end(mut self, ended: Result<(), RefusedRequest>) {
         let part = std::mem::take(&mut self.part);
         if let Some(head) = self.head.take() {
             // The receiver may be gone.
@@ -248,7 +251,7 @@ impl AnswerWriter {
     }
 }
 
-impl Write for AnswerWriter {
+impl Write for HttpAnswerWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.part.extend_from_slice(bytes);
         if self.part.len() > PART {

@@ -19,7 +19,7 @@ const LONGEST: usize = 128 << 10;
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The body of an answer.
-pub(super) enum Outgoing {
+pub(super) enum ResponseBody {
     /// The whole body; `None` once it is sent.
     Whole(Option<Bytes>),
     /// Parts as they arrive, then `None`. Without that `None`, the connection ends with an error, so that a partial
@@ -27,7 +27,7 @@ pub(super) enum Outgoing {
     Parts(Receiver<Option<Bytes>>),
 }
 
-impl Body for Outgoing {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -55,19 +55,19 @@ impl Body for Outgoing {
 
 /// A refused request, with the reason.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct RefusedRequest {
     pub status: StatusCode,
     text: String,
 }
 
-impl Refusal {
+impl RefusedRequest {
     pub fn new(status: StatusCode, text: impl Into<String>) -> Self {
         Self { status, text: text.into() }
     }
 }
 
-impl From<Refusal> for Response<Outgoing> {
-    fn from(refusal: Refusal) -> Self {
+impl From<RefusedRequest> for Response<ResponseBody> {
+    fn from(refusal: RefusedRequest) -> Self {
         let mut response = whole("text/plain; charset=utf-8", refusal.text + "\n");
         *response.status_mut() = refusal.status;
         response
@@ -75,17 +75,17 @@ impl From<Refusal> for Response<Outgoing> {
 }
 
 /// Creates an answer with a complete body.
-pub(super) fn whole(media_type: &'static str, body: impl Into<Bytes>) -> Response<Outgoing> {
-    let mut response = Response::new(Outgoing::Whole(Some(body.into())));
+pub(super) fn whole(media_type: &'static str, body: impl Into<Bytes>) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::Whole(Some(body.into())));
     response.headers_mut().insert(CONTENT_TYPE, hyper::http::HeaderValue::from_static(media_type));
     response
 }
 
 /// Reads the body of a request.
-pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, Refusal> {
+pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, RefusedRequest> {
     let too_long = || {
         let text = format!("a request has at most {} KiB here", LONGEST >> 10);
-        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
+        RefusedRequest::new(StatusCode::PAYLOAD_TOO_LARGE, text)
     };
     if body.size_hint().lower() > LONGEST as u64 {
         return Err(too_long());
@@ -94,7 +94,7 @@ pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, Refusal> {
         let mut body = pin!(body);
         let mut bytes = Vec::new();
         while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-            let cut = |error: hyper::Error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string());
+            let cut = |error: hyper::Error| RefusedRequest::new(StatusCode::BAD_REQUEST, error.to_string());
             if let Ok(data) = frame.map_err(cut)?.into_data() {
                 if bytes.len() + data.len() > LONGEST {
                     return Err(too_long());
@@ -104,9 +104,9 @@ pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, Refusal> {
         }
         Ok(bytes)
     };
-    let too_slow = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request took too long to arrive");
+    let too_slow = |_| RefusedRequest::new(StatusCode::REQUEST_TIMEOUT, "the request took too long to arrive");
     timeout(PATIENCE, reading).await.map_err(too_slow)?
 }
 
 /// The result type of a service that never fails.
-pub(super) type Answered = Result<Response<Outgoing>, Infallible>;
+pub(super) type ServiceResult = Result<Response<ResponseBody>, Infallible>;

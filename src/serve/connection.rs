@@ -20,9 +20,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::body::{Answered, Outgoing, PATIENCE, Refusal, read};
-use super::gate::Entry;
-use super::shared::Shared;
+use super::body::{PATIENCE, RefusedRequest, ResponseBody, ServiceResult, read};
+use super::gate::Admission;
+use super::shared::SharedState;
 use super::{answer, protocol};
 
 /// The maximum number of connections. A further one replaces the oldest that has not shown the token, or waits for one
@@ -46,8 +46,8 @@ const ALWAYS: [(HeaderName, &str); 6] = [
 ];
 
 /// Accepts connections until the task is aborted.
-pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    let mut places = Places { free: Arc::new(Semaphore::new(CONNECTIONS)), strangers: VecDeque::new() };
+pub(super) async fn accept(listener: TcpListener, shared: Arc<SharedState>) {
+    let mut places = ConnectionSlots { free: Arc::new(Semaphore::new(CONNECTIONS)), strangers: VecDeque::new() };
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // The limit of open files is reached.
@@ -67,29 +67,29 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             let _ = timeout(LIFE, http.serve_connection(TokioIo::new(stream), service)).await;
             drop(place);
         });
-        places.strangers.push_back(Stranger { since: Instant::now(), is_known, task: task.abort_handle() });
+        places.strangers.push_back(UnknownClient { since: Instant::now(), is_known, task: task.abort_handle() });
     }
 }
 
 /// Places for connections.
-struct Places {
+struct ConnectionSlots {
     free: Arc<Semaphore>,
     /// Connections in order of arrival; some have since shown the token, or ended.
-    strangers: VecDeque<Stranger>,
+    strangers: VecDeque<UnknownClient>,
 }
 
 /// A connection that has not yet shown the token.
-struct Stranger {
+struct UnknownClient {
     since: Instant,
     is_known: Arc<AtomicBool>,
     task: AbortHandle,
 }
 
-impl Places {
+impl ConnectionSlots {
     /// Returns a free place, if necessary by ending the oldest stranger.
     async fn take(&mut self) -> Option<OwnedSemaphorePermit> {
         if self.strangers.len() > 2 * CONNECTIONS {
-            self.strangers.retain(Stranger::is_here);
+            self.strangers.retain(UnknownClient::is_here);
         }
         loop {
             while self.strangers.front().is_some_and(|oldest| !oldest.is_here()) {
@@ -109,13 +109,13 @@ impl Places {
     }
 }
 
-impl Stranger {
+impl UnknownClient {
     fn is_here(&self) -> bool {
         !self.is_known.load(Ordering::Relaxed) && !self.task.is_finished()
     }
 }
 
-async fn respond(request: Request<Incoming>, shared: &Arc<Shared>, is_known: &AtomicBool) -> Answered {
+async fn respond(request: Request<Incoming>, shared: &Arc<SharedState>, is_known: &AtomicBool) -> ServiceResult {
     let (head, body) = request.into_parts();
     let answer = match shared.gate.check(&head) {
         Ok(entry) => {
@@ -148,11 +148,11 @@ async fn respond(request: Request<Incoming>, shared: &Arc<Shared>, is_known: &At
 async fn follow(
     head: &Parts,
     body: Incoming,
-    entry: Entry,
-    shared: &Arc<Shared>,
-) -> Result<Response<Outgoing>, Refusal> {
-    if let Entry::New(cookie) = entry {
-        let mut response = Response::new(Outgoing::Whole(None));
+    entry: Admission,
+    shared: &Arc<SharedState>,
+) -> Result<Response<ResponseBody>, RefusedRequest> {
+    if let Admission::New(cookie) = entry {
+        let mut response = Response::new(ResponseBody::Whole(None));
         *response.status_mut() = StatusCode::SEE_OTHER;
         response.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
         let cookie = HeaderValue::from_str(&cookie);
@@ -171,8 +171,8 @@ async fn follow(
         "/" if reads => Ok(shared.live().await.report.as_ref().unwrap_or(&shared.ask).response()),
         "/query" if reads => Ok(shared.ask.response()),
         "/" | "/query" | "/sparql" => {
-            Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("{} is not for this", head.method)))
+            Err(RefusedRequest::new(StatusCode::METHOD_NOT_ALLOWED, format!("{} is not for this", head.method)))
         }
-        _ => Err(Refusal::new(StatusCode::NOT_FOUND, "there are /, /query and /sparql")),
+        _ => Err(RefusedRequest::new(StatusCode::NOT_FOUND, "there are /, /query and /sparql")),
     }
 }

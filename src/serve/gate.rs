@@ -10,7 +10,7 @@ use hyper::http::uri::Authority;
 use hyper::{HeaderMap, StatusCode};
 use url::form_urlencoded;
 
-use super::body::Refusal;
+use super::body::RefusedRequest;
 
 /// The length of a token, in bytes: too long to guess.
 const TOKEN: usize = 16;
@@ -22,7 +22,7 @@ pub(super) struct Gate {
 }
 
 /// The way in which a client was admitted.
-pub(super) enum Entry {
+pub(super) enum Admission {
     /// With a cookie, or with the token in a header.
     Known,
     /// With the token in the URL; the client gets this cookie.
@@ -60,29 +60,29 @@ impl Gate {
     }
 
     /// Checks the head of a request.
-    pub fn check(&self, head: &Parts) -> Result<Entry, Refusal> {
+    pub fn check(&self, head: &Parts) -> Result<Admission, RefusedRequest> {
         let host = one(&head.headers, HOST).filter(|host| self.is_own(host));
         let of_target = head.uri.authority().map(Authority::as_str);
         let Some(host) = host.filter(|host| of_target.is_none_or(|target| target == *host)) else {
             let text = "this server goes by its address only: ask it where it said that it is";
-            return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, text));
+            return Err(RefusedRequest::new(StatusCode::MISDIRECTED_REQUEST, text));
         };
         if head.headers.contains_key(ORIGIN) && one(&head.headers, ORIGIN) != Some(&format!("http://{host}")) {
-            return Err(Refusal::new(StatusCode::FORBIDDEN, "pages of other sites cannot ask this server"));
+            return Err(RefusedRequest::new(StatusCode::FORBIDDEN, "pages of other sites cannot ask this server"));
         }
         let bearer = one(&head.headers, AUTHORIZATION).and_then(|value| value.split_once(' '));
         let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
         if bearer.is_some_and(|token| self.is_token(token)) || self.has_cookie(&head.headers) {
-            return Ok(Entry::Known);
+            return Ok(Admission::Known);
         }
         let mut parameters = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes());
         if head.uri.path() == "/" && parameters.any(|(name, value)| name == "token" && self.is_token(&value)) {
             let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie(), self.token);
-            return Ok(Entry::New(cookie));
+            return Ok(Admission::New(cookie));
         }
         let text =
             "missing or invalid token: open the URL that the server printed, or send the token as a bearer token";
-        Err(Refusal::new(StatusCode::UNAUTHORIZED, text))
+        Err(RefusedRequest::new(StatusCode::UNAUTHORIZED, text))
     }
 
     /// Returns true if a `Host` is this server. A site can make its own name resolve to any address, but not an IP

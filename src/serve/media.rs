@@ -3,7 +3,7 @@
 
 use hyper::StatusCode;
 
-use super::body::Refusal;
+use super::body::RefusedRequest;
 use crate::query::results::ResultsFormat;
 use crate::sink::Syntax;
 
@@ -33,7 +33,10 @@ pub(super) const GRAPHS: &[(&str, Syntax)] = &[
 ];
 
 /// Returns the media type that the client prefers.
-pub(super) fn choose<T: Copy>(accept: Option<&str>, known: &[(&'static str, T)]) -> Result<(&'static str, T), Refusal> {
+pub(super) fn choose<T: Copy>(
+    accept: Option<&str>,
+    known: &[(&'static str, T)],
+) -> Result<(&'static str, T), RefusedRequest> {
     let accept = accept.unwrap_or("*/*");
     let mut best = None;
     for one in known {
@@ -44,7 +47,7 @@ pub(super) fn choose<T: Copy>(accept: Option<&str>, known: &[(&'static str, T)])
     }
     best.map(|(_, one)| one).ok_or_else(|| {
         let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-        Refusal::new(StatusCode::NOT_ACCEPTABLE, format!("the answer is written as one of {}", names.join(", ")))
+        RefusedRequest::new(StatusCode::NOT_ACCEPTABLE, format!("the answer is written as one of {}", names.join(", ")))
     })
 }
 

@@ -5,7 +5,7 @@ use hyper::body::Bytes;
 use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use serde_json::json;
 
-use super::body::{Outgoing, whole};
+use super::body::{ResponseBody, whole};
 use crate::query::QUERY_PREFIXES;
 use crate::query::catalogue::CATALOGUE;
 use crate::report::page::{BASIC, facts_script, head, own_policy, policy};
@@ -14,12 +14,12 @@ const BODY: &str = include_str!("page/query.html");
 const SCRIPT: &str = concat!(include_str!("page/editor.js"), include_str!("page/query.js"));
 
 /// A page, built once.
-pub(super) struct Page {
+pub(super) struct StaticPage {
     html: Bytes,
     policy: String,
 }
 
-impl Page {
+impl StaticPage {
     /// Creates the page that shows the logs.
     pub fn report(html: Vec<u8>) -> Self {
         Self { html: html.into(), policy: own_policy() }
@@ -39,7 +39,7 @@ impl Page {
         Self { html: html.into(), policy }
     }
 
-    pub fn response(&self) -> Response<Outgoing> {
+    pub fn response(&self) -> Response<ResponseBody> {
         let mut response = whole("text/html; charset=utf-8", self.html.clone());
         let policy = HeaderValue::from_str(&format!("{}; frame-ancestors 'none'", self.policy));
         response.headers_mut().extend(policy.ok().map(|policy| (CONTENT_SECURITY_POLICY, policy)));

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::gate::Gate;
-use super::pages::Page;
+use super::pages::StaticPage;
 use crate::query::{Dataset, Loading, Query, resident_bytes};
 
 /// The limits of a query.
@@ -27,10 +27,10 @@ pub struct Limits {
 }
 
 /// Fills an empty dataset with the triples of the logs that a query needs.
-pub type Load = dyn Fn(&mut Loading<'_>, &Query) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync;
+pub type LoadTriples = dyn Fn(&mut Loading<'_>, &Query) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync;
 
 /// The queried data.
-pub enum Data {
+pub enum ServedData {
     /// Sessions in a store that was opened for reading.
     Stored(Dataset),
     /// Logs.
@@ -38,31 +38,31 @@ pub enum Data {
         /// All logs, filled as [`Dataset::of_everything`].
         all: Dataset,
         /// Reads the logs again, for queries that distinguish graphs or need data that is loaded only on demand.
-        load: Box<Load>,
+        load: Box<LoadTriples>,
     },
 }
 
 /// The content of a server.
-pub struct Content {
+pub struct ServedContent {
     /// The queried data.
-    pub data: Data,
+    pub data: ServedData,
     /// The page that shows the logs ([`Report::served`](crate::report::Report::served)). Without it, the query form is
     /// the first page.
     pub report: Option<Vec<u8>>,
 }
 
 /// Returns the new content if the logs have changed. Called before each request is answered, one call at a time.
-pub type Renew = dyn FnMut() -> Option<Content> + Send;
+pub type RenewContent = dyn FnMut() -> Option<ServedContent> + Send;
 
 /// The data shared by connections.
-pub(super) struct Shared {
+pub(super) struct SharedState {
     pub gate: Gate,
-    pub live: RwLock<Arc<Live>>,
-    pub renew: Option<Arc<Mutex<Box<Renew>>>>,
+    pub live: RwLock<Arc<LiveContent>>,
+    pub renew: Option<Arc<Mutex<Box<RenewContent>>>>,
     pub base: Option<String>,
     pub worker: Option<PathBuf>,
     pub limits: Limits,
-    pub ask: Page,
+    pub ask: StaticPage,
     /// The slots for concurrent queries.
     pub slots: Arc<Semaphore>,
     /// The number of queries so far.
@@ -74,28 +74,28 @@ pub(super) struct Shared {
 }
 
 /// The current content.
-pub(super) struct Live {
-    pub data: Data,
-    pub report: Option<Page>,
+pub(super) struct LiveContent {
+    pub data: ServedData,
+    pub report: Option<StaticPage>,
     /// The memory limit of all queries together, in bytes.
     pub memory: u64,
 }
 
-impl Live {
-    pub fn new(Content { data, report }: Content, limits: Limits) -> Arc<Self> {
+impl LiveContent {
+    pub fn new(ServedContent { data, report }: ServedContent, limits: Limits) -> Arc<Self> {
         let memory = resident_bytes().unwrap_or_default().saturating_add(limits.memory);
-        Arc::new(Self { data, report: report.map(Page::report), memory })
+        Arc::new(Self { data, report: report.map(StaticPage::report), memory })
     }
 }
 
-impl Shared {
+impl SharedState {
     /// Returns the content, as new as possible without waiting for another request that renews it.
-    pub async fn live(self: &Arc<Self>) -> Arc<Live> {
+    pub async fn live(self: &Arc<Self>) -> Arc<LiveContent> {
         if let Some(Ok(mut renew)) = self.renew.as_ref().map(|renew| Arc::clone(renew).try_lock_owned()) {
             let shared = Arc::clone(self);
             let renewed = spawn_blocking(move || {
                 if let Some(content) = renew() {
-                    *shared.live.blocking_write() = Live::new(content, shared.limits);
+                    *shared.live.blocking_write() = LiveContent::new(content, shared.limits);
                 }
             });
             // A longer renewal serves later requests.

@@ -8,7 +8,7 @@ use super::annotated::{Annotated, FailureKind, Name, Node};
 use super::answered::RecentAnswers;
 use super::failure::Tasks;
 use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
-use super::sides::{Party, Sides};
+use super::sides::{MessageSide, Sides};
 use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, Direction, KnownMethod, Record, Sender, Time};
@@ -22,22 +22,22 @@ pub(super) struct Connection {
     pub last_used: u64,
     /// The number in the name of that record.
     pub last_record: Option<u64>,
-    pub tally: Tally,
+    pub tally: SessionTally,
     /// The `initialize` that it began with.
-    pub begun_by: Option<Begun>,
+    pub begun_by: Option<InitializeRequest>,
     exchanges: Exchanges,
     tasks: Tasks,
 }
 
 /// An `initialize`: its sender, its direction, and its record.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Begun {
+pub(super) struct InitializeRequest {
     pub by: Option<Sender>,
     pub direction: Option<Direction>,
     pub request: u64,
 }
 
-impl Begun {
+impl InitializeRequest {
     pub fn is_of_same_side(self, other: Self) -> bool {
         (self.by, self.direction) == (other.by, other.direction)
     }
@@ -45,7 +45,7 @@ impl Begun {
 
 /// The facts about a session as a whole.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tally {
+pub(super) struct SessionTally {
     pub record_count: u64,
     /// The earliest and the latest time.
     pub times: Option<(DateTime, DateTime)>,
@@ -54,26 +54,26 @@ pub(super) struct Tally {
 
 /// A tally in little memory, for a session that is not in use.
 #[derive(Debug, Default)]
-pub(super) struct Idle {
+pub(super) struct IdleTally {
     record_count: u64,
     times: Option<([u8; 18], [u8; 18])>,
     sides: Sides,
 }
 
-impl Idle {
-    pub fn new(tally: &Tally) -> Self {
+impl IdleTally {
+    pub fn new(tally: &SessionTally) -> Self {
         let times = tally.times.map(|(started, ended)| (started.to_be_bytes(), ended.to_be_bytes()));
         Self { record_count: tally.record_count, times, sides: tally.sides }
     }
 
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> SessionTally {
         let times =
             self.times.map(|(started, ended)| (DateTime::from_be_bytes(started), DateTime::from_be_bytes(ended)));
-        Tally { record_count: self.record_count, times, sides: self.sides }
+        SessionTally { record_count: self.record_count, times, sides: self.sides }
     }
 }
 
-impl Tally {
+impl SessionTally {
     fn note_time(&mut self, time: Option<Time>) {
         let Some(Time::DateTime(time)) = time else { return };
         let (started, ended) = self.times.get_or_insert((time, time));
@@ -88,7 +88,7 @@ impl Tally {
 
 impl Connection {
     /// Creates the connection of the session with this number and this reference of its graph.
-    pub fn new(reference: Arc<str>, number: usize, tally: Tally) -> Self {
+    pub fn new(reference: Arc<str>, number: usize, tally: SessionTally) -> Self {
         Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
     }
 
@@ -137,7 +137,7 @@ impl Connection {
             Content::Exchange => {
                 let (name, problems) = self.begin(record);
                 let http = record.http.as_deref();
-                let party = Party { sender: record.sender.or(Some(Sender::Server)), ..Party::default() };
+                let party = MessageSide { sender: record.sender.or(Some(Sender::Server)), ..MessageSide::default() };
                 let ids = http.into_iter().flat_map(|http| &http.ids).filter_map(|id| asked_id(id));
                 let mut requests = ids.filter_map(|id| self.exchanges.close(party, &id, answered).request);
                 let first = requests.next();

@@ -9,7 +9,7 @@ use std::{iter, mem};
 
 use super::Name;
 use super::answered::{RecentAnswers, small};
-use super::sides::Party;
+use super::sides::MessageSide;
 use crate::json::KeyedHashes;
 use crate::message::Id;
 use crate::record::{Protocols, Sender, Time};
@@ -19,18 +19,18 @@ use crate::record::{Protocols, Sender, Time};
 pub(super) struct Exchanges {
     /// The number of the session.
     session: usize,
-    open: HashMap<Key, OpenRequests, KeyedHashes>,
+    open: HashMap<IdKey, SameIdRequests, KeyedHashes>,
 }
 
 /// The key for an id: most ids are numbers that need no memory of their own.
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Key {
+enum IdKey {
     Small(u64),
     // Boxed, since the memory for a log grows only with open requests.
     Other(Box<Id<'static>>),
 }
 
-impl Key {
+impl IdKey {
     fn new(id: &Id<'_>) -> Self {
         match small(id) {
             Some(number) => Self::Small(number),
@@ -41,7 +41,7 @@ impl Key {
 
 /// The open requests with one id: nearly always one request.
 #[derive(Debug)]
-struct OpenRequests {
+struct SameIdRequests {
     newest: OpenRequest,
     /// The older requests, with a stack for each party, so that no search is needed; only a pointer if there is one
     /// request.
@@ -52,11 +52,11 @@ struct OpenRequests {
 /// Open requests with one id by one party, oldest first; at least one.
 #[derive(Debug)]
 struct Stack {
-    party: Party,
+    party: MessageSide,
     requests: Vec<OpenRequest>,
 }
 
-impl OpenRequests {
+impl SameIdRequests {
     /// Returns the newest request, and the newest older request of each party.
     fn tops(&self) -> impl Iterator<Item = &OpenRequest> {
         let stacks = self.older.iter().flat_map(|older| older.iter());
@@ -64,7 +64,7 @@ impl OpenRequests {
     }
 
     /// Returns the newest request whose party fits.
-    fn newest_of(&self, fits: impl Fn(Party) -> bool) -> Option<Name> {
+    fn newest_of(&self, fits: impl Fn(MessageSide) -> bool) -> Option<Name> {
         // Nearly always true.
         if fits(self.newest.party) {
             return Some(self.newest.name);
@@ -120,7 +120,7 @@ pub(super) struct OpenRequest {
     /// Boxed, since most logs do not have times.
     pub time: Option<Box<Time>>,
     /// The side that asks.
-    pub party: Party,
+    pub party: MessageSide,
     /// The protocols that define its method.
     pub protocols: Protocols,
     /// True if a later request has taken its id.
@@ -128,7 +128,7 @@ pub(super) struct OpenRequest {
 }
 
 impl OpenRequest {
-    pub fn new(name: Name, time: Option<Time>, party: Party, protocols: Protocols) -> Self {
+    pub fn new(name: Name, time: Option<Time>, party: MessageSide, protocols: Protocols) -> Self {
         Self { name, time: time.map(Box::new), party, protocols, superseded: false }
     }
 }
@@ -161,15 +161,15 @@ impl Exchanges {
 
     /// True if a request with that id is open.
     pub fn is_open(&self, id: &Id<'_>) -> bool {
-        self.open.contains_key(&Key::new(id))
+        self.open.contains_key(&IdKey::new(id))
     }
 
     /// Adds a request. Returns the newest open request of the same sender with the same id, the first time that its id
     /// is reused.
     pub fn open(&mut self, id: &Id<'_>, request: OpenRequest) -> Option<Name> {
-        match self.open.entry(Key::new(id)) {
+        match self.open.entry(IdKey::new(id)) {
             Entry::Vacant(entry) => {
-                entry.insert(OpenRequests { newest: request, older: None });
+                entry.insert(SameIdRequests { newest: request, older: None });
                 None
             }
             Entry::Occupied(mut entry) => entry.get_mut().push(request),
@@ -180,19 +180,19 @@ impl Exchanges {
     /// answered last.
     pub fn asked(&self, sender: Option<Sender>, id: &Id<'_>, answered: &RecentAnswers) -> Option<Name> {
         let fits = |asker: Option<Sender>| sender.is_none() || asker.is_none() || asker == sender;
-        let open = self.open.get(&Key::new(id)).and_then(|open| open.newest_of(|party| fits(party.sender)));
+        let open = self.open.get(&IdKey::new(id)).and_then(|open| open.newest_of(|party| fits(party.sender)));
         open.max(answered.find(self.session, id, fits))
     }
 
     /// Pairs a response with the newest open request of the other side that has its id.
-    pub fn close(&mut self, party: Party, id: &Id<'_>, answered: &mut RecentAnswers) -> PairedAnswer {
+    pub fn close(&mut self, party: MessageSide, id: &Id<'_>, answered: &mut RecentAnswers) -> PairedAnswer {
         let mut answer = PairedAnswer::default();
-        if let Entry::Occupied(mut entry) = self.open.entry(Key::new(id)) {
+        if let Entry::Occupied(mut entry) = self.open.entry(IdKey::new(id)) {
             let open = entry.get_mut();
             let likely = open.newest_of(|requester| party.may_answer(requester));
             if let Some(found) = likely.or_else(|| open.newest_of(|requester| party.is_let_answer(requester))) {
                 answer.unlikely = likely.is_none();
-                answer.ambiguous = party == Party::default() && open.older.is_some();
+                answer.ambiguous = party == MessageSide::default() && open.older.is_some();
                 answer.one_side = open.tops().all(|request| request.party.sender == open.newest.party.sender);
                 answer.request = Some(match open.take(found) {
                     Some(request) => request,
@@ -215,6 +215,6 @@ mod tests {
     /// The memory for a log grows only with this size.
     #[test]
     fn an_open_request_is_small() {
-        assert_eq!(size_of::<(Key, OpenRequests)>(), 56);
+        assert_eq!(size_of::<(IdKey, SameIdRequests)>(), 56);
     }
 }

@@ -9,7 +9,7 @@ use crate::record::{Direction, KnownMethod, Protocols, Record, Sender};
 
 /// The facts about the side that sent a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Party {
+pub(super) struct MessageSide {
     /// The side.
     pub sender: Option<Sender>,
     /// True if the side was inferred, not stated by the log.
@@ -18,7 +18,7 @@ pub(super) struct Party {
     pub direction: Option<Direction>,
 }
 
-impl Party {
+impl MessageSide {
     /// True if both may use the same sequence of ids, as one side does. If the log states neither side, true unless
     /// they are known to differ.
     pub fn shares_ids_with(self, other: Self) -> bool {
@@ -67,11 +67,11 @@ pub(super) struct Sides {
 
 impl Sides {
     /// Returns the party that sent a record, or a message in it with a known method.
-    pub fn party(&mut self, record: &Record<'_>, known: Option<KnownMethod>) -> Party {
+    pub fn party(&mut self, record: &Record<'_>, known: Option<KnownMethod>) -> MessageSide {
         if record.sender.is_some() {
             let inferred = record.flags.sender_inferred;
             self.inferred |= inferred;
-            return Party { sender: record.sender, inferred, direction: None };
+            return MessageSide { sender: record.sender, inferred, direction: None };
         }
         let known = known.and_then(|known| Some((known.sender?, known.protocols)));
         if let Some((sender, protocols)) = known {
@@ -85,14 +85,14 @@ impl Sides {
         let told = || Some(one_end(direction?, self.writer?));
         let sender = known.map(|(sender, _)| sender).or_else(told);
         self.inferred |= sender.is_some();
-        Party { sender, inferred: sender.is_some(), direction }
+        MessageSide { sender, inferred: sender.is_some(), direction }
     }
 
     /// Returns the party of an answer to a request by that side.
-    pub fn answers(&mut self, requester: Option<Sender>) -> Party {
+    pub fn answers(&mut self, requester: Option<Sender>) -> MessageSide {
         let sender = requester.map(Sender::other);
         self.inferred |= sender.is_some();
-        Party { sender, inferred: sender.is_some(), direction: None }
+        MessageSide { sender, inferred: sender.is_some(), direction: None }
     }
 
     /// Ignores words for directions from now on: an answer and its request went the same way.

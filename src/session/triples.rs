@@ -20,7 +20,7 @@ pub enum NodeRef<'a> {
     /// `#m7-error`
     Error(Name),
     /// `#m7-tool2`: a part of a message.
-    Part(Name, Part),
+    Part(Name, ProtocolPart),
     /// `#l12`: text between messages, by the line on which it begins; `#l12.2` is the second text on that line.
     LogLine(u64, Option<u32>),
     /// The session itself, or a node without another name: empty, or a fragment with its `#`.
@@ -28,26 +28,26 @@ pub enum NodeRef<'a> {
     /// An absolute IRI.
     Iri(&'a str),
     /// A blank node.
-    Blank(Blank),
+    Blank(BlankName),
     /// A blank node with its label.
     Label(&'a str),
 }
 
 /// A node that a message adds to its session by its protocol. Its name reveals only its place in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Part {
+pub struct ProtocolPart {
     /// The kind.
     pub kind: PartKind,
     /// The index among the message's parts of this kind, from 1; 0 if the message has only one.
     pub index: u32,
 }
 
-impl Part {
+impl ProtocolPart {
     /// The operation that a request begins.
     pub const OPERATION: Self = Self { kind: PartKind::Operation, index: 0 };
 }
 
-/// The kinds of [`Part`]s.
+/// The kinds of [`ProtocolPart`]s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PartKind {
     /// An operation.
@@ -127,8 +127,8 @@ impl fmt::Display for NodeRef<'_> {
             Self::Message(name) => write!(f, "#{name}"),
             Self::Id(name) => write!(f, "#{name}-id"),
             Self::Error(name) => write!(f, "#{name}-error"),
-            Self::Part(name, Part { kind, index: 0 }) => write!(f, "#{name}{}", kind.suffix()),
-            Self::Part(name, Part { kind, index }) => write!(f, "#{name}{}{index}", kind.suffix()),
+            Self::Part(name, ProtocolPart { kind, index: 0 }) => write!(f, "#{name}{}", kind.suffix()),
+            Self::Part(name, ProtocolPart { kind, index }) => write!(f, "#{name}{}{index}", kind.suffix()),
             Self::LogLine(line, None) => write!(f, "#l{line}"),
             Self::LogLine(line, Some(nth)) => write!(f, "#l{line}.{nth}"),
             Self::Session(iri) | Self::Iri(iri) => f.write_str(iri),
@@ -149,7 +149,7 @@ impl<'a> From<NamedOrBlankNodeRef<'a>> for NodeRef<'a> {
 
 /// A blank node, named by its record, so that its label does not depend on anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Blank {
+pub struct BlankName {
     /// The input, from 0.
     pub input: u32,
     /// The record.
@@ -158,7 +158,7 @@ pub struct Blank {
     pub index: u32,
 }
 
-impl Blank {
+impl BlankName {
     /// Returns this blank node, and moves to the next one of the record.
     pub(crate) fn mint(&mut self) -> Self {
         let blank = *self;
@@ -168,7 +168,7 @@ impl Blank {
 }
 
 /// Prints `m7b0`, in a later input `i2m7b0`.
-impl fmt::Display for Blank {
+impl fmt::Display for BlankName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.input > 0 {
             write!(f, "i{}", u64::from(self.input) + 1)?;
@@ -225,7 +225,7 @@ impl<'a> ObjectRef<'a> {
 }
 
 /// Takes triples, with the triples of each subject one after the other.
-pub trait Triples {
+pub trait TripleSink {
     /// Announces the record whose triples come next; its node is the first subject.
     #[inline]
     fn about(&mut self, _: &Annotated<'_>) {}

@@ -32,7 +32,7 @@ pub fn discard_unfinished() {
 }
 
 /// A file or folder with a unique name.
-pub(crate) trait Unfinished: Sized {
+pub(crate) trait UnfinishedOutput: Sized {
     fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self>;
 
     fn path(&self) -> &Path;
@@ -42,7 +42,7 @@ pub(crate) trait Unfinished: Sized {
     fn handle(&self) -> io::Result<File>;
 }
 
-impl Unfinished for NamedTempFile {
+impl UnfinishedOutput for NamedTempFile {
     fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
         builder.tempfile_in(folder)
     }
@@ -58,7 +58,7 @@ impl Unfinished for NamedTempFile {
 }
 
 #[cfg(any(feature = "parquet", feature = "register"))]
-impl Unfinished for tempfile::TempDir {
+impl UnfinishedOutput for tempfile::TempDir {
     fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
         builder.tempdir_in(folder)
     }
@@ -75,7 +75,7 @@ impl Unfinished for tempfile::TempDir {
 
 /// Creates a file or folder in a folder, with a mode that is subject to the umask, and removes the leftovers of killed
 /// runs there. Only Unix has locks on folders; elsewhere, leftovers stay.
-pub(crate) fn begin<U: Unfinished>(folder: &Path, mode: u32) -> io::Result<(U, Option<File>)> {
+pub(crate) fn begin<U: UnfinishedOutput>(folder: &Path, mode: u32) -> io::Result<(U, Option<File>)> {
     fs::metadata(folder)?; // the system's error, without the name of a temporary file
     remove_leftovers(folder);
     let mut builder = Builder::new();

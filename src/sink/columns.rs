@@ -22,12 +22,12 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
 pub(crate) use self::collect::{Collector, ColumnsSink};
-pub(crate) use self::column::{Column, Row};
-use self::kept::{Form, Kept, is_long};
+pub(crate) use self::column::{Column, TriplePosition};
+use self::kept::{TextForm, TextStore, is_long};
 pub(crate) use self::matches::Matches;
-use self::packed::Packed;
+use self::packed::PackedLiterals;
 pub(crate) use self::term::TermId;
-use self::term::{BASES, Unpacked};
+use self::term::{BASES, TermMeaning};
 use crate::session::triples::{NodeRef, ObjectRef};
 
 /// The IRIs of inputs whose nodes are encoded in numbers.
@@ -52,8 +52,8 @@ impl Bases {
 #[derive(Default)]
 pub(crate) struct Columns {
     bases: Bases,
-    kept: Kept,
-    packed: Packed,
+    kept: TextStore,
+    packed: PackedLiterals,
     /// The columns, each with the number of its predicate.
     columns: Vec<(TermId, Column)>,
 }
@@ -65,7 +65,7 @@ impl Columns {
     }
 
     fn column(&mut self, predicate: &str) -> &mut Column {
-        let id = TermId::kept(self.kept.add(Form::Iri, predicate));
+        let id = TermId::kept(self.kept.add(TextForm::Iri, predicate));
         let place = self.columns.iter().position(|(known, _)| *known == id).unwrap_or_else(|| {
             self.columns.push((id, Column::default()));
             self.columns.len() - 1
@@ -80,20 +80,20 @@ impl Columns {
             Node(NodeRef::Iri(iri)) => {
                 let parsed = TermId::parse_node(iri);
                 let node_id = parsed.and_then(|(base, node)| TermId::node(self.bases.find(base)?, node));
-                node_id.or_else(|| self.kept.find(Form::Iri, iri).map(TermId::kept))
+                node_id.or_else(|| self.kept.find(TextForm::Iri, iri).map(TermId::kept))
             }
             Node(NodeRef::Label(label)) => {
-                TermId::parse_blank(label).or_else(|| self.kept.find(Form::Blank, label).map(TermId::kept))
+                TermId::parse_blank(label).or_else(|| self.kept.find(TextForm::Blank, label).map(TermId::kept))
             }
-            Typed(text, datatype) => self.find_literal(Form::Typed(datatype), text),
-            Tagged(text, tag) => self.find_literal(Form::Tagged(tag), text),
-            Text(text) => self.find_literal(Form::Text, text),
+            Typed(text, datatype) => self.find_literal(TextForm::Typed(datatype), text),
+            Tagged(text, tag) => self.find_literal(TextForm::Tagged(tag), text),
+            Text(text) => self.find_literal(TextForm::Text, text),
             Integer(number) => TermId::integer(number),
             Node(_) => None,
         }
     }
 
-    fn find_literal(&self, form: Form<'_>, text: &str) -> Option<TermId> {
+    fn find_literal(&self, form: TextForm<'_>, text: &str) -> Option<TermId> {
         TermId::literal(form, text).or_else(|| match is_long(form, text) {
             true => self.packed.find(form, text).map(TermId::packed),
             false => self.kept.find(form, text).map(TermId::kept),
@@ -102,7 +102,7 @@ impl Columns {
 
     /// Returns the index of the predicate's column, if any triple has that predicate.
     pub fn place(&self, predicate: &NamedNode) -> Option<usize> {
-        let id = self.kept.find(Form::Iri, predicate.as_str()).map(TermId::kept)?;
+        let id = self.kept.find(TextForm::Iri, predicate.as_str()).map(TermId::kept)?;
         self.columns.iter().position(|(known, _)| *known == id)
     }
 
@@ -114,13 +114,13 @@ impl Columns {
     /// Returns the text of an `xsd:string`.
     pub fn string(&self, id: TermId) -> Option<Cow<'_, str>> {
         match id.unpack() {
-            Unpacked::Literal(text, datatype) if datatype == xsd::STRING.as_str() => Some(text.into()),
-            Unpacked::Kept(number) => match self.kept.get(number) {
-                (Form::Text, text) => Some(text.into()),
+            TermMeaning::Literal(text, datatype) if datatype == xsd::STRING.as_str() => Some(text.into()),
+            TermMeaning::Kept(number) => match self.kept.get(number) {
+                (TextForm::Text, text) => Some(text.into()),
                 _ => None,
             },
-            Unpacked::Packed(number) => match self.packed.get(number) {
-                (Form::Text, text) => Some(text.into()),
+            TermMeaning::Packed(number) => match self.packed.get(number) {
+                (TextForm::Text, text) => Some(text.into()),
                 _ => None,
             },
             _ => None,
@@ -130,17 +130,17 @@ impl Columns {
     /// Returns the term of a number.
     pub fn term(&self, id: TermId) -> Term {
         match id.unpack() {
-            Unpacked::Node(base, node) => {
+            TermMeaning::Node(base, node) => {
                 let base = self.bases.0.get(usize::from(base)).map_or("", String::as_str);
                 NamedNode::new_unchecked(format!("{base}{node}")).into()
             }
-            Unpacked::Blank(blank) => BlankNode::new_unchecked(blank.to_string()).into(),
-            Unpacked::Literal(text, datatype) => literal(Form::Typed(datatype), text),
-            Unpacked::Kept(number) => {
+            TermMeaning::Blank(blank) => BlankNode::new_unchecked(blank.to_string()).into(),
+            TermMeaning::Literal(text, datatype) => literal(TextForm::Typed(datatype), text),
+            TermMeaning::Kept(number) => {
                 let (form, text) = self.kept.get(number);
                 literal(form, text.to_owned())
             }
-            Unpacked::Packed(number) => {
+            TermMeaning::Packed(number) => {
                 let (form, text) = self.packed.get(number);
                 literal(form, text)
             }
@@ -149,12 +149,12 @@ impl Columns {
 }
 
 /// Returns the term of a text in a form.
-fn literal(form: Form<'_>, text: String) -> Term {
+fn literal(form: TextForm<'_>, text: String) -> Term {
     match form {
-        Form::Iri => NamedNode::new_unchecked(text).into(),
-        Form::Blank => BlankNode::new_unchecked(text).into(),
-        Form::Text => Literal::new_simple_literal(text).into(),
-        Form::Typed(datatype) => Literal::new_typed_literal(text, NamedNodeRef::new_unchecked(datatype)).into(),
-        Form::Tagged(language) => Literal::new_language_tagged_literal_unchecked(text, language).into(),
+        TextForm::Iri => NamedNode::new_unchecked(text).into(),
+        TextForm::Blank => BlankNode::new_unchecked(text).into(),
+        TextForm::Text => Literal::new_simple_literal(text).into(),
+        TextForm::Typed(datatype) => Literal::new_typed_literal(text, NamedNodeRef::new_unchecked(datatype)).into(),
+        TextForm::Tagged(language) => Literal::new_language_tagged_literal_unchecked(text, language).into(),
     }
 }

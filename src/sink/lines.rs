@@ -10,7 +10,7 @@ use super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::rendered::{KEPT, QuadCollector, Rendered};
 use super::selection::Selection;
 use super::syntax::Syntax;
-use crate::session::triples::{NodeRef, ObjectRef, Triples};
+use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 
 /// Writes lines as they arrive.
 pub(crate) struct LinesSink<'w>(pub Box<dyn Write + Send + 'w>);
@@ -63,7 +63,7 @@ impl Rendered for LinesRenderer {
     }
 }
 
-impl Triples for LinesRenderer {
+impl TripleSink for LinesRenderer {
     fn subject(&mut self, node: NodeRef<'_>) {
         self.record.subject(node);
     }

@@ -28,7 +28,7 @@ pub(crate) struct Spans<'w> {
     writer: Box<dyn Write + Send + 'w>,
     payloads: bool,
     source: String,
-    open: OpenRequests<Asked>,
+    open: OpenRequests<TimedRequest>,
     pub counts: SpanCounts,
 }
 
@@ -48,7 +48,7 @@ pub struct SpanCounts {
 
 /// A request with a time.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct TimedRequest {
     /// Nanoseconds since 1970.
     pub start: i128,
     pub iri: String,
@@ -61,7 +61,7 @@ pub(crate) struct Asked {
 
 /// The part that a message plays in a span.
 pub(crate) enum SpanPart {
-    Asks(Name, Box<Asked>),
+    Asks(Name, Box<TimedRequest>),
     /// An answer: its request, the duration in nanoseconds, attributes and status.
     Answers(Name, i128, Vec<Value>, Value),
     /// A notification: the request that it refers to, and its event.
@@ -92,7 +92,13 @@ impl<'w> Spans<'w> {
         Self { writer, payloads, source, open, counts: SpanCounts::default() }
     }
 
-    fn write(&mut self, asked: Asked, took: i128, attributes: Vec<Value>, status: &Value) -> Result<(), SinkError> {
+    fn write(
+        &mut self,
+        asked: TimedRequest,
+        took: i128,
+        attributes: Vec<Value>,
+        status: &Value,
+    ) -> Result<(), SinkError> {
         let digest = sha256(asked.iri.as_bytes());
         let id = |part: std::ops::Range<usize>| digest.get(part).unwrap_or_default().to_owned();
         let [trace, parent] = asked.trace.unwrap_or_else(|| [id(0..32), String::new()]);

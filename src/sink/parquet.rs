@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-pub(crate) use self::rows::{InExchange, RecordRows};
+pub(crate) use self::rows::{ExchangeRole, RecordRows};
 pub use self::schema::describe_tables;
 use self::schema::{TABLES, messages};
 use self::table::TableWriter;
@@ -29,7 +29,7 @@ const ROW_GROUP: usize = 32 << 20;
 const REPEATED: usize = 256;
 
 /// The method and tool of a request.
-type Repeated = [Option<Box<str>>; 2];
+type RequestNames = [Option<Box<str>>; 2];
 
 /// A folder of tables. It does not appear before [`Tables::finish`]; dropped before that, it leaves no trace.
 pub struct Tables {
@@ -104,7 +104,7 @@ fn check_replaceable(folder: &Path) -> io::Result<()> {
 pub(crate) struct TablesSink {
     writers: Vec<TableWriter>,
     /// The method and tool of requests of the input that wait for their answers.
-    open: OpenRequests<Repeated>,
+    open: OpenRequests<RequestNames>,
 }
 
 impl TablesSink {
@@ -146,18 +146,18 @@ impl RecordSink for TablesSink {
 
 impl RecordRows {
     /// Copies the method and tool of requests to their answers.
-    fn repeat_requests(&mut self, open: &mut OpenRequests<Repeated>) {
+    fn repeat_requests(&mut self, open: &mut OpenRequests<RequestNames>) {
         let (messages, exchanges) = (&mut self.messages, &self.exchanges);
         let repeated = exchanges.iter().enumerate().map(|(row, exchange)| match exchange {
-            InExchange::Asks(name) => {
+            ExchangeRole::Asks(name) => {
                 let short = |column| messages.get(column, row).filter(|text| text.len() <= REPEATED).map(Box::from);
                 open.insert(*name, [short(messages::METHOD), short(messages::TOOL)]);
-                Repeated::default()
+                RequestNames::default()
             }
-            InExchange::Answers(request) => open.take(*request).unwrap_or_default(),
-            InExchange::Apart => Repeated::default(),
+            ExchangeRole::Answers(request) => open.take(*request).unwrap_or_default(),
+            ExchangeRole::Apart => RequestNames::default(),
         });
-        let repeated: Vec<Repeated> = repeated.collect();
+        let repeated: Vec<RequestNames> = repeated.collect();
         messages.refill(messages::REQUEST_METHOD, repeated.iter().map(|[method, _]| method.as_deref()));
         messages.refill(messages::REQUEST_TOOL, repeated.iter().map(|[_, tool]| tool.as_deref()));
     }

@@ -4,7 +4,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 
 use super::selection::Selection;
-use crate::session::triples::{NodeRef, ObjectRef, Triples};
+use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 
 /// The buffer capacity that is kept for further records, in bytes.
 pub(super) const KEPT: usize = 4 << 20;
@@ -136,7 +136,7 @@ impl Rendered for QuadCollector {
     }
 }
 
-impl Triples for QuadCollector {
+impl TripleSink for QuadCollector {
     fn subject(&mut self, node: NodeRef<'_>) {
         self.subject = self.node(node);
     }

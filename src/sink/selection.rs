@@ -6,28 +6,28 @@ use oxrdf::{NamedNode, NamedNodeRef, Term, TermRef};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// `None` selects every triple.
-    predicates: Option<Vec<Wanted>>,
+    predicates: Option<Vec<WantedPredicate>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Wanted {
+struct WantedPredicate {
     predicate: NamedNode,
-    uses: Vec<Use>,
+    uses: Vec<PredicateUse>,
     /// True if only the length of the object is needed.
     sizes: bool,
 }
 
 /// The use of a predicate in a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Use {
+struct PredicateUse {
     /// `None` if any object is wanted.
     object: Option<Term>,
-    of: Subjects,
+    of: SubjectKind,
 }
 
 /// The subjects whose triples are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Subjects {
+pub(crate) enum SubjectKind {
     Any,
     /// Records, and the errors of answers.
     Records,
@@ -35,7 +35,7 @@ pub(crate) enum Subjects {
     Failures,
 }
 
-impl Use {
+impl PredicateUse {
     /// Returns true if the use may include the object, which is given if it is a known IRI.
     fn wants(&self, object: Option<&str>) -> bool {
         match (self.object.as_ref().map(Term::as_ref), object) {
@@ -63,18 +63,18 @@ impl Selection {
 
     /// Adds the triples with this predicate, and with this object if it is given.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
-        self.triples_of(predicate, object, Subjects::Any);
+        self.triples_of(predicate, object, SubjectKind::Any);
     }
 
     /// Adds the triples of these subjects with this predicate, and with this object if it is given.
-    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of: Subjects) {
+    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of: SubjectKind) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
-            predicates.push(Wanted { predicate, uses: Vec::new(), sizes: false });
+            predicates.push(WantedPredicate { predicate, uses: Vec::new(), sizes: false });
             predicates.len() - 1
         });
-        let new = Use { object, of };
-        if let Some(Wanted { uses, .. }) = predicates.get_mut(index)
+        let new = PredicateUse { object, of };
+        if let Some(WantedPredicate { uses, .. }) = predicates.get_mut(index)
             && !uses.contains(&new)
         {
             uses.push(new);
@@ -84,7 +84,7 @@ impl Selection {
     /// Adds the triples of another selection.
     pub(crate) fn add(&mut self, other: &Self) {
         let Some(predicates) = &other.predicates else { return self.everything() };
-        for Wanted { predicate, uses, sizes } in predicates {
+        for WantedPredicate { predicate, uses, sizes } in predicates {
             let sizes = *sizes && self.wanted(predicate.as_ref()).is_none_or(|wanted| wanted.sizes);
             uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of));
             let added = self.predicates.iter_mut().flatten().find(|wanted| wanted.predicate == *predicate);
@@ -95,7 +95,7 @@ impl Selection {
     /// Removes the restrictions on subjects.
     pub(crate) fn of_anything(&mut self) {
         let uses = self.predicates.iter_mut().flatten().flat_map(|wanted| &mut wanted.uses);
-        uses.for_each(|used| used.of = Subjects::Any);
+        uses.for_each(|used| used.of = SubjectKind::Any);
     }
 
     /// Reduces the objects of these predicates to their lengths.
@@ -106,7 +106,7 @@ impl Selection {
 
     /// Returns true if triples with this predicate are wanted of failures only.
     pub(crate) fn is_of_failures(&self, predicate: NamedNodeRef<'_>) -> bool {
-        self.wanted(predicate).is_some_and(|wanted| wanted.uses.iter().all(|used| used.of == Subjects::Failures))
+        self.wanted(predicate).is_some_and(|wanted| wanted.uses.iter().all(|used| used.of == SubjectKind::Failures))
     }
 
     /// Returns true if only the length of the object is needed.
@@ -114,7 +114,7 @@ impl Selection {
         self.wanted(predicate).is_some_and(|wanted| wanted.sizes)
     }
 
-    fn wanted(&self, predicate: NamedNodeRef<'_>) -> Option<&Wanted> {
+    fn wanted(&self, predicate: NamedNodeRef<'_>) -> Option<&WantedPredicate> {
         self.predicates.iter().flatten().find(|wanted| wanted.predicate.as_ref() == predicate)
     }
 
@@ -126,7 +126,7 @@ impl Selection {
     /// Returns true if a triple may be wanted whose subject is neither a record nor the error of an answer.
     pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         self.wanted(predicate).map_or(self.predicates.is_none(), |wanted| {
-            wanted.uses.iter().any(|used| used.of == Subjects::Any && used.wants(object))
+            wanted.uses.iter().any(|used| used.of == SubjectKind::Any && used.wants(object))
         })
     }
 

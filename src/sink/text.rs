@@ -7,13 +7,13 @@ use oxrdf::{GraphName, NamedNodeRef, Quad};
 
 use super::rendered::{KEPT, RecordSpan, Rendered};
 use crate::json;
-use crate::session::triples::{Blank, NodeRef, ObjectRef, Triples};
+use crate::session::triples::{BlankName, NodeRef, ObjectRef, TripleSink};
 use crate::vocab::{PREFIXES, is_local_name};
 
 /// Writes triples as text: one per line, or one block per subject with prefixed names and IRIs relative to the input's
 /// IRI.
 pub(crate) struct TextRenderer {
-    layout: Layout,
+    layout: TripleLayout,
     /// IRI of the input.
     iri: String,
     /// The beginning of IRIs within the input: the bracket, and the input's IRI unless they are relative to it.
@@ -56,7 +56,7 @@ impl WrittenName {
 
 /// The layout of triples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum TripleLayout {
     /// N-Triples, or N-Quads with `graphs`.
     Lines { graphs: bool },
     /// Turtle, or TriG with an indented `margin`.
@@ -64,12 +64,12 @@ pub(crate) enum Layout {
 }
 
 impl TextRenderer {
-    pub fn new(layout: Layout, iri: &str) -> Self {
+    pub fn new(layout: TripleLayout, iri: &str) -> Self {
         Self {
             layout,
             iri: iri.to_owned(),
             own: match layout {
-                Layout::Blocks { relative: true, .. } => b"<".to_vec(),
+                TripleLayout::Blocks { relative: true, .. } => b"<".to_vec(),
                 _ => format!("<{iri}").into_bytes(),
             },
             tail: Vec::new(),
@@ -77,8 +77,8 @@ impl TextRenderer {
             subject: Vec::new(),
             predicate: String::new(),
             names: match layout {
-                Layout::Lines { .. } => Vec::new(),
-                Layout::Blocks { .. } => vec![WrittenName::default(); NAMES],
+                TripleLayout::Lines { .. } => Vec::new(),
+                TripleLayout::Blocks { .. } => vec![WrittenName::default(); NAMES],
             },
             open: false,
             record: 0,
@@ -108,7 +108,7 @@ impl TextRenderer {
     /// Writes the text before an object.
     fn predicate(&mut self, predicate: NamedNodeRef<'_>) {
         self.count += 1;
-        let Layout::Blocks { margin, .. } = self.layout else {
+        let TripleLayout::Blocks { margin, .. } = self.layout else {
             self.out.extend_from_slice(&self.subject);
             self.out.extend_from_slice(predicate.as_str().as_bytes());
             return self.out.extend_from_slice(b"> ");
@@ -137,13 +137,13 @@ impl TextRenderer {
 
     /// Writes the text after an object, if each triple is a line.
     fn end_triple(&mut self) {
-        if matches!(self.layout, Layout::Lines { .. }) {
+        if matches!(self.layout, TripleLayout::Lines { .. }) {
             self.out.extend_from_slice(&self.tail);
         }
     }
 
     fn object(&mut self, object: ObjectRef<'_>) {
-        let lines = matches!(self.layout, Layout::Lines { .. });
+        let lines = matches!(self.layout, TripleLayout::Lines { .. });
         match object {
             ObjectRef::Node(node) => self.write_node(node),
             ObjectRef::Text(text) => write_quoted(text, &mut self.out),
@@ -234,7 +234,7 @@ impl TextRenderer {
     }
 
     fn iri(&self, iri: &str, out: &mut Vec<u8>) {
-        let Layout::Blocks { relative, .. } = self.layout else {
+        let TripleLayout::Blocks { relative, .. } = self.layout else {
             out.push(b'<');
             out.extend_from_slice(iri.as_bytes());
             return out.push(b'>');
@@ -258,7 +258,7 @@ impl TextRenderer {
 impl Rendered for TextRenderer {
     fn start_record(&mut self, graph: Option<&str>) {
         self.tail.clear();
-        if let (Some(reference), Layout::Lines { graphs: true }) = (graph, self.layout) {
+        if let (Some(reference), TripleLayout::Lines { graphs: true }) = (graph, self.layout) {
             for part in [" <", &self.iri, reference, ">"] {
                 self.tail.extend_from_slice(part.as_bytes());
             }
@@ -266,7 +266,7 @@ impl Rendered for TextRenderer {
         self.tail.extend_from_slice(b" .\n");
         self.record = self.out.len();
         self.graph = graph.map(str::to_owned);
-        if matches!(self.layout, Layout::Blocks { .. }) {
+        if matches!(self.layout, TripleLayout::Blocks { .. }) {
             self.out.push(b'\n');
         }
     }
@@ -299,13 +299,13 @@ impl Rendered for TextRenderer {
     }
 }
 
-impl Triples for TextRenderer {
+impl TripleSink for TextRenderer {
     fn subject(&mut self, node: NodeRef<'_>) {
         self.close();
         let mut subject = std::mem::take(&mut self.subject);
         subject.clear();
         self.node(node, &mut subject);
-        let lines = matches!(self.layout, Layout::Lines { .. });
+        let lines = matches!(self.layout, TripleLayout::Lines { .. });
         subject.extend_from_slice(if lines { b" <" } else { b" " });
         self.subject = subject;
     }
@@ -324,7 +324,7 @@ impl Triples for TextRenderer {
                 last = Some(&quad.subject);
                 self.subject(quad.subject.as_ref().into());
             }
-            if self.layout == (Layout::Lines { graphs: true }) {
+            if self.layout == (TripleLayout::Lines { graphs: true }) {
                 self.tail.clear();
                 if quad.graph_name != GraphName::DefaultGraph {
                     let _ = write!(self.tail, " {}", quad.graph_name);
@@ -344,7 +344,7 @@ impl Triples for TextRenderer {
 }
 
 /// Appends the label of a blank node, like `Display` but faster.
-fn push_label(blank: Blank, out: &mut Vec<u8>) {
+fn push_label(blank: BlankName, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
     if blank.input > 0 {
         out.push(b'i');
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn labels_are_those_of_blank_nodes() {
         for (input, record, index) in [(0, 7, 0), (1, 1, 12), (u32::MAX, u64::MAX, u32::MAX)] {
-            let blank = Blank { input, record, index };
+            let blank = BlankName { input, record, index };
             let mut out = Vec::new();
             push_label(blank, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), format!("_:{blank}"));

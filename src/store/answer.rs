@@ -26,20 +26,20 @@ impl Form {
 }
 
 /// The answer to a query. Rows and triples arrive as they are found; `E` is the error for each.
-pub enum Answer<'a, E> {
+pub enum FallibleAnswer<'a, E> {
     /// Rows of a `SELECT`.
-    Solutions(Solutions<'a, E>),
+    Solutions(FallibleSolutions<'a, E>),
     /// The boolean of an `ASK`.
     Boolean(bool),
     /// The graph of a `CONSTRUCT` or a `DESCRIBE`.
-    Graph(Triples<'a, E>),
+    Graph(FallibleTriples<'a, E>),
 }
 
 /// The triples of a graph.
-pub type Triples<'a, E> = Box<dyn Iterator<Item = Result<Triple, E>> + 'a>;
+pub type FallibleTriples<'a, E> = Box<dyn Iterator<Item = Result<Triple, E>> + 'a>;
 
 /// Rows, and the names of their columns.
-pub struct Solutions<'a, E> {
+pub struct FallibleSolutions<'a, E> {
     /// The columns.
     pub variables: Vec<Variable>,
     /// The rows.

@@ -25,7 +25,7 @@ pub use self::graph_store::GraphStore;
 pub use self::request::Repeat;
 use self::request::RequestSender;
 use crate::context::http_client;
-use crate::store::answer::{Answer, Solutions};
+use crate::store::answer::{FallibleAnswer, FallibleSolutions};
 use crate::vocab::rpcg;
 
 /// The default time limit for an answer.
@@ -193,7 +193,7 @@ impl Endpoint {
     /// Returns the answer to an ASK query.
     pub fn ask(&self, query: &str) -> Result<bool, EndpointError> {
         match self.query(query, &ServerDataset::default())? {
-            Answer::Boolean(answer) => Ok(answer),
+            FallibleAnswer::Boolean(answer) => Ok(answer),
             _ => Err(self.other_answer("a boolean")),
         }
     }
@@ -213,9 +213,9 @@ impl Endpoint {
     }
 
     /// Returns the answer to a SELECT query.
-    pub(crate) fn solutions(&self, query: &str) -> Result<Solutions<'static, EndpointError>, EndpointError> {
+    pub(crate) fn solutions(&self, query: &str) -> Result<FallibleSolutions<'static, EndpointError>, EndpointError> {
         match self.query(query, &ServerDataset::default())? {
-            Answer::Solutions(solutions) => Ok(solutions),
+            FallibleAnswer::Solutions(solutions) => Ok(solutions),
             _ => Err(self.other_answer("solutions")),
         }
     }

@@ -72,7 +72,7 @@ pub struct Loaded {
     /// The number of graphs that were already there unchanged, and so were not sent.
     pub there: u64,
     /// Graphs that may differ from those sent.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<UnverifiedGraph>,
 }
 
 impl Loaded {
@@ -89,7 +89,7 @@ impl Loaded {
 
 /// A graph that may differ from the one sent.
 #[derive(Debug, thiserror::Error)]
-pub enum Doubt {
+pub enum UnverifiedGraph {
     /// The number of triples differs.
     #[error("{graph} has {there} triples there, but {sent} were sent: the server does not keep all as it is")]
     Differs {
@@ -141,10 +141,10 @@ pub fn load(
             Ok(Some(there)) => {
                 let sent = graph.distinct()?;
                 if sent != there {
-                    loaded.doubts.push(Doubt::Differs { graph: name.into_owned(), sent, there });
+                    loaded.doubts.push(UnverifiedGraph::Differs { graph: name.into_owned(), sent, there });
                 }
             }
-            Err(source) => loaded.doubts.push(Doubt::NotCounted { graph: name.into_owned(), source }),
+            Err(source) => loaded.doubts.push(UnverifiedGraph::NotCounted { graph: name.into_owned(), source }),
         }
     }
     Ok(())

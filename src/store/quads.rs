@@ -13,7 +13,7 @@ use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Quad, Term, Triple};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
 use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParser};
 
-use self::guard::{DepthGuard, EntityGuard, Guarded, too_long};
+use self::guard::{DepthGuard, EntityGuard, GuardedReader, too_long};
 
 /// The default maximum length of a literal, in bytes.
 #[cfg(feature = "http")]
@@ -78,9 +78,9 @@ fn boxed_quads<'r>(
             let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
             match format {
                 RdfFormat::JsonLd { .. } => {
-                    json_ld(parser, longest, Box::new(Guarded { read, guard: DepthGuard::default() }), text)
+                    json_ld(parser, longest, Box::new(GuardedReader { read, guard: DepthGuard::default() }), text)
                 }
-                _ => parsed(parser, Box::new(Guarded { read, guard: EntityGuard::default() })),
+                _ => parsed(parser, Box::new(GuardedReader { read, guard: EntityGuard::default() })),
             }
         }
     }

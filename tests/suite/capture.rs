@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use rpcgraph::capture::{Capture, LeftOut, block};
+use rpcgraph::capture::{Capture, OmissionReason, block};
 use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::Files;
 
@@ -161,7 +161,7 @@ fn several_logs_are_one_block() {
     ] {
         capture.read(name, log.as_bytes(), &ReaderOptions::default()).unwrap();
     }
-    assert_eq!(capture.left_out().get(&LeftOut::NoRequest), Some(&1));
+    assert_eq!(capture.left_out().get(&OmissionReason::NoRequest), Some(&1));
     let chosen: Vec<_> = capture.chosen().collect();
     let [only] = chosen.as_slice() else { panic!("{chosen:?}") };
     assert_eq!((only.count, only.exchange.log.as_str()), (2, "two"));

@@ -12,7 +12,7 @@ use flate2::read::GzDecoder;
 use oxrdf::Quad;
 use rpcgraph::record::ReaderOptions;
 use rpcgraph::redact::{RedactOptions, Redactor};
-use rpcgraph::report::{Left, Report, ReportOptions};
+use rpcgraph::report::{OmittedTexts, Report, ReportOptions};
 use rpcgraph::{Log, Query, Syntax};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -24,7 +24,7 @@ fn options(redacted: bool, limit: Option<u64>) -> ReportOptions {
     ReportOptions { redacted, limit, chosen_by: None, verdicts: None }
 }
 
-fn page(log: &[u8], options: &ReportOptions) -> (String, Left) {
+fn page(log: &[u8], options: &ReportOptions) -> (String, OmittedTexts) {
     let mut report = Report::new(options);
     report.read("session.ndjson", log, &ReaderOptions::default()).unwrap();
     let mut out = Vec::new();

@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering;
 
 use super::error::ConvertError;
-use super::worker::{Paired, ScannedRecord, Worker, Written, bad_element};
+use super::worker::{ConvertWorker, PairingState, ScannedRecord, WrittenOutput, bad_element};
 use crate::json::{self, Outline, Value};
 use crate::mapping::{Loss, MapPart};
 use crate::message::{Content, Recognized, Single};
@@ -20,7 +20,7 @@ const BYTES: usize = 64 << 10;
 /// The maximum number of elements in a piece.
 const ELEMENTS: usize = 2_048;
 
-impl Worker<'_, '_> {
+impl ConvertWorker<'_, '_> {
     /// Writes a record that begins as an array to the sink, in the turn of `index`.
     pub(super) fn run_array(&mut self, index: usize, record: &Record<'_>) {
         let outline = match Outline::new(&record.bytes) {
@@ -45,8 +45,8 @@ impl Worker<'_, '_> {
         &mut self,
         record: &Record<'_>,
         outline: &Outline<'_>,
-        paired: &mut Paired,
-        written: &mut Written<'_>,
+        paired: &mut PairingState,
+        written: &mut WrittenOutput<'_>,
     ) -> Result<(), ConvertError> {
         let in_session = self.shared.mapper.in_session();
         if let Some(index) = self.first_bad(outline) {
@@ -87,8 +87,8 @@ impl Worker<'_, '_> {
         piece: &[&str],
         (first, last): (bool, bool),
         open: &mut Option<OpenBatch>,
-        paired: &mut Paired,
-        written: &mut Written<'_>,
+        paired: &mut PairingState,
+        written: &mut WrittenOutput<'_>,
     ) -> Result<Option<Recognized>, ConvertError> {
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();

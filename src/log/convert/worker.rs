@@ -16,19 +16,19 @@ use crate::json::{self, Outline};
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, InputMapper, Loss, MapPart, MapTally, MapTarget, Mapper, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
-use crate::protocol::{self, Extract, Linker, Protocol, Spelled, Statement, Told};
+use crate::protocol::{self, CanonicalText, Extract, Linker, Protocol, Statement, StatementSelection};
 use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
 
 /// The state of pairing, used in the order of records.
-pub(crate) struct Paired {
+pub(crate) struct PairingState {
     pub sessions: Sessions,
     pub summary: Summary,
     linker: Linker,
 }
 
-impl Paired {
+impl PairingState {
     pub fn new(summary: Summary) -> Self {
         Self { sessions: Sessions::new(), summary, linker: Linker::default() }
     }
@@ -82,7 +82,7 @@ impl<S: RecordSink<Rendered: WorkerTarget>> WorkerSink for S {
 }
 
 /// The state of writing, used in the order of records.
-pub(super) struct Written<'s> {
+pub(super) struct WrittenOutput<'s> {
     pub sink: &'s mut dyn WorkerSink,
     pub report: &'s mut (dyn FnMut(Finding) + Send),
     pub triples: u64,
@@ -90,7 +90,7 @@ pub(super) struct Written<'s> {
     pub error: Option<ConvertError>,
 }
 
-impl Written<'_> {
+impl WrittenOutput<'_> {
     /// Takes the output that a worker has rendered.
     pub fn take(&mut self, rendered: &mut dyn WorkerTarget) -> Result<(), SinkError> {
         rendered.finish();
@@ -125,7 +125,7 @@ pub(super) enum ScannedRecord<'e> {
 }
 
 /// One thread's part of a conversion.
-pub(super) struct Worker<'w, 's> {
+pub(super) struct ConvertWorker<'w, 's> {
     pub(super) shared: &'w WorkShared<'s>,
     pub(super) mapper: InputMapper<'w>,
     pub(super) rendered: Box<dyn WorkerTarget>,
@@ -133,7 +133,7 @@ pub(super) struct Worker<'w, 's> {
     pub(super) payloads: String,
 }
 
-impl<'w, 's> Worker<'w, 's> {
+impl<'w, 's> ConvertWorker<'w, 's> {
     pub fn new(shared: &'w WorkShared<'s>, rendered: Box<dyn WorkerTarget>) -> Self {
         let mapper = InputMapper::new(shared.mapper, shared.iri);
         let scanner = message::Scanner::new(shared.mapper.numbers()).with_payloads(shared.told.payloads);
@@ -325,14 +325,17 @@ impl<'w, 's> Worker<'w, 's> {
     }
 
     /// Returns the canonical payloads of messages that do not hold them, if protocols are wanted.
-    pub(super) fn spell<'e, 'c: 'e>(&self, elements: impl Iterator<Item = &'e Single<'c>>) -> Vec<Option<Spelled>> {
+    pub(super) fn spell<'e, 'c: 'e>(
+        &self,
+        elements: impl Iterator<Item = &'e Single<'c>>,
+    ) -> Vec<Option<CanonicalText>> {
         if self.shared.told.protocol == Protocol::None { Vec::new() } else { elements.map(protocol::spell).collect() }
     }
 
     /// Counts, judges and pairs the records of a chunk, up to one that ends the run.
     fn pair<'p, 'c: 'p>(
         &self,
-        paired: &mut Paired,
+        paired: &mut PairingState,
         (entries, first_key): (&'p [Entry<'c>], Option<&str>),
         contents: &'p mut [Option<Content<'c>>],
         extracts: Vec<Extract<'p>>,
@@ -450,7 +453,7 @@ pub(super) fn bad_element(index: usize) -> String {
 pub(super) struct WorkShared<'s> {
     pub mapper: &'s Mapper,
     pub options: &'s Options,
-    pub told: Told,
+    pub told: StatementSelection,
     pub name: &'s str,
     pub iri: &'s InputIri,
     pub source: Mutex<ChunkSource<'s>>,
@@ -460,8 +463,8 @@ pub(super) struct WorkShared<'s> {
     pub stopped: AtomicBool,
     /// True if a worker has panicked, and printed why.
     pub panicked: AtomicBool,
-    pub paired: InOrder<Paired>,
-    pub written: InOrder<Written<'s>>,
+    pub paired: InOrder<PairingState>,
+    pub written: InOrder<WrittenOutput<'s>>,
 }
 
 impl WorkShared<'_> {

@@ -17,7 +17,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::{SerializedFileReader, SerializedPageReader};
 
-use crate::sink::parquet::schema::{CellType, Table, TableColumn};
+use crate::sink::parquet::schema::{CellType, TableColumn, TableSchema};
 
 /// An error rebuilding messages from a file.
 #[derive(Debug, thiserror::Error)]
@@ -63,14 +63,14 @@ const BATCH: usize = 64;
 const PAGES: u64 = 256 << 20;
 
 /// A cell that is not null.
-enum Cell {
+enum CellValue {
     Bytes(ByteArray),
     Number(i64),
     Boolean(bool),
 }
 
 /// The cells of a row that are not null.
-pub(super) struct TableRow(BTreeMap<&'static str, Cell>);
+pub(super) struct TableRow(BTreeMap<&'static str, CellValue>);
 
 /// The rows of a table.
 pub(super) struct TableReader {
@@ -84,12 +84,12 @@ pub(super) struct TableReader {
     group: usize,
     left: usize,
     readers: Vec<ColumnReader>,
-    batch: Vec<vec::IntoIter<Option<Cell>>>,
+    batch: Vec<vec::IntoIter<Option<CellValue>>>,
 }
 
 impl TableReader {
     /// Opens the table in a file, whose cells may have up to `longest` bytes.
-    pub fn open(file: File, table: &'static Table, longest: usize) -> Result<Self, TableError> {
+    pub fn open(file: File, table: &'static TableSchema, longest: usize) -> Result<Self, TableError> {
         let reader = SerializedFileReader::new(file.try_clone()?)?;
         let metadata = Arc::new(reader.metadata().clone());
         let schema = metadata.file_metadata().schema_descr();
@@ -177,7 +177,7 @@ impl TableRow {
 
     pub fn bytes(&self, column: &str) -> Option<&[u8]> {
         match self.0.get(column) {
-            Some(Cell::Bytes(bytes)) => Some(bytes.data()),
+            Some(CellValue::Bytes(bytes)) => Some(bytes.data()),
             _ => None,
         }
     }
@@ -189,13 +189,13 @@ impl TableRow {
     /// Returns a number, or 0 if the cell is null. A negative number is an error.
     pub fn number(&self, column: &'static str) -> Result<u64, TableError> {
         match self.0.get(column) {
-            Some(Cell::Number(number)) => u64::try_from(*number).map_err(|_| TableError::NoValue(column)),
+            Some(CellValue::Number(number)) => u64::try_from(*number).map_err(|_| TableError::NoValue(column)),
             _ => Ok(0),
         }
     }
 
     pub fn is_true(&self, column: &str) -> bool {
-        matches!(self.0.get(column), Some(Cell::Boolean(true)))
+        matches!(self.0.get(column), Some(CellValue::Boolean(true)))
     }
 }
 
@@ -205,18 +205,18 @@ fn cells(
     reader: &mut ColumnReader,
     rows: usize,
     longest: usize,
-) -> Result<vec::IntoIter<Option<Cell>>, TableError> {
+) -> Result<vec::IntoIter<Option<CellValue>>, TableError> {
     let cells = match reader {
-        ColumnReader::ByteArrayColumnReader(reader) => read(reader, rows, Cell::Bytes)?,
-        ColumnReader::Int64ColumnReader(reader) => read(reader, rows, Cell::Number)?,
-        ColumnReader::BoolColumnReader(reader) => read(reader, rows, Cell::Boolean)?,
+        ColumnReader::ByteArrayColumnReader(reader) => read(reader, rows, CellValue::Bytes)?,
+        ColumnReader::Int64ColumnReader(reader) => read(reader, rows, CellValue::Number)?,
+        ColumnReader::BoolColumnReader(reader) => read(reader, rows, CellValue::Boolean)?,
         _ => Vec::new(),
     };
     if cells.len() != rows {
         return Err(TableError::NoValue(column.name));
     }
     for cell in cells.iter().flatten() {
-        if let Cell::Bytes(bytes) = cell {
+        if let CellValue::Bytes(bytes) = cell {
             if bytes.len() > longest {
                 return Err(TableError::TooLong(column.name, bytes.len(), longest));
             }
@@ -231,8 +231,8 @@ fn cells(
 fn read<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
-    cell: impl Fn(T::T) -> Cell,
-) -> Result<Vec<Option<Cell>>, ParquetError> {
+    cell: impl Fn(T::T) -> CellValue,
+) -> Result<Vec<Option<CellValue>>, ParquetError> {
     let (mut levels, mut values) = (Vec::new(), Vec::new());
     reader.read_records(rows, Some(&mut levels), None, &mut values)?;
     let mut values = values.into_iter().map(cell);

@@ -18,18 +18,18 @@ use crate::message::Problem;
 use crate::record::{
     Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, ReaderOptions, Record, Sender, Time, file_id,
 };
-use crate::sink::parquet::schema::{TABLES, Table, messages, problems};
+use crate::sink::parquet::schema::{TABLES, TableSchema, messages, problems};
 
 /// The records of a table of messages, and the lines between records. A batch is one record, with its elements.
 pub struct TableRecords {
     rows: TableReader,
     /// The next row, which begins another record.
     next: Option<TableRow>,
-    problems: Peekable<Problems>,
+    problems: Peekable<StatedProblems>,
 }
 
 /// Problems that the log stated, with the IRIs of their messages, in the order of the messages.
-type Problems = Box<dyn Iterator<Item = Result<(String, Problem), TableError>> + Send>;
+type StatedProblems = Box<dyn Iterator<Item = Result<(String, Problem), TableError>> + Send>;
 
 /// A record, or a line between records.
 pub struct TableRecord {
@@ -51,7 +51,7 @@ pub(super) struct TableFiles(Vec<File>);
 impl TableFiles {
     /// Opens the tables of a folder, all written together.
     pub fn open(folder: &Path) -> Result<Self, TableError> {
-        let file = |table: &&'static Table| {
+        let file = |table: &&'static TableSchema| {
             File::open(folder.join(table.file())).map_err(|error| TableError::NoTable(table.name, error))
         };
         let mut tries = TRIES;
@@ -67,7 +67,7 @@ impl TableFiles {
     }
 
     /// Returns the rows of a table.
-    pub fn rows(&self, table: &'static Table, longest: usize) -> Result<TableReader, TableError> {
+    pub fn rows(&self, table: &'static TableSchema, longest: usize) -> Result<TableReader, TableError> {
         let mut files = TABLES.iter().zip(&self.0).filter(|(other, _)| other.name == table.name);
         let (_, file) = files.next().ok_or_else(|| TableError::NoTable(table.name, io::ErrorKind::NotFound.into()))?;
         TableReader::open(file.try_clone()?, table, longest)
@@ -77,7 +77,7 @@ impl TableFiles {
 impl TableRecords {
     /// Opens a file.
     pub fn open(file: File) -> Result<Self, TableError> {
-        let problems: Problems = Box::new(std::iter::empty());
+        let problems: StatedProblems = Box::new(std::iter::empty());
         let rows = TableReader::open(file, &messages::TABLE, ReaderOptions::default().max_record_size)?;
         Ok(Self { rows, next: None, problems: problems.peekable() })
     }
@@ -85,7 +85,7 @@ impl TableRecords {
     /// Reads tables, with the problems that the log stated; cells have at most `longest` bytes.
     pub(super) fn in_tables(files: &TableFiles, longest: usize) -> Result<Self, TableError> {
         let rows = files.rows(&problems::TABLE, longest)?;
-        let problems: Problems = Box::new(rows.filter_map(|row| stated_problem(row).transpose()));
+        let problems: StatedProblems = Box::new(rows.filter_map(|row| stated_problem(row).transpose()));
         let rows = files.rows(&messages::TABLE, longest)?;
         Ok(Self { rows, next: None, problems: problems.peekable() })
     }

@@ -13,10 +13,10 @@ use spargebra::algebra::{
 use super::expression::custom;
 use super::live::{chain, late, live, writes};
 use super::plan::{
-    Aggregate, AggregateKind, Batch, Chain, Group, Join, Operator, Place, Plan, Slot, Sort, Stage, TableSink,
+    Aggregate, AggregateKind, Batch, Chain, Group, Join, Operator, Plan, Slot, Sort, Stage, TableSink, TermSource,
 };
 use super::scope::{Names, in_scope, is_safe, names_of};
-use super::terms::Run;
+use super::terms::QueryRun;
 use crate::sink::columns::TermId;
 
 /// The query, or a part of it, is not covered.
@@ -25,7 +25,7 @@ pub(super) struct Uncovered;
 
 /// Compiles patterns to operators.
 pub(super) struct Compiler<'r> {
-    pub run: &'r Run,
+    pub run: &'r QueryRun,
     /// The names of the slots.
     names: Vec<String>,
     /// The slots of the variables in scope.
@@ -38,19 +38,19 @@ pub(super) struct Compiler<'r> {
 
 /// The operators so far, and the known properties of their rows.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct CompiledPart {
     pub operators: Vec<Operator>,
     /// Slots that may have a value, and slots that have one in every row.
     pub possible: BTreeSet<Slot>,
     pub certain: BTreeSet<Slot>,
     /// Conditions that wait for their variables.
-    pending: Vec<Pending>,
+    pending: Vec<PendingCondition>,
     filters: usize,
     /// True if the rows belong to an `EXISTS`, whose variables are replaced with their values.
     substituted: bool,
 }
 
-struct Pending {
+struct PendingCondition {
     condition: Algebra,
     names: Names,
     /// The filter that the condition belongs to.
@@ -58,7 +58,7 @@ struct Pending {
 }
 
 /// Compiles a query into a plan.
-pub(super) fn compile(query: &Query, run: &Run) -> Result<Plan, Uncovered> {
+pub(super) fn compile(query: &Query, run: &QueryRun) -> Result<Plan, Uncovered> {
     let (pattern, ask) = match query {
         Query::Select { pattern, .. } => (pattern, false),
         Query::Ask { pattern, .. } => (pattern, true),
@@ -66,7 +66,7 @@ pub(super) fn compile(query: &Query, run: &Run) -> Result<Plan, Uncovered> {
     };
     let mut compiler =
         Compiler { run, names: Vec::new(), scope: HashMap::new(), now: None, counts: RefCell::default() };
-    let mut part = Part::default();
+    let mut part = CompiledPart::default();
     compiler.append(pattern, &mut part)?;
     let mut variables = Vec::new();
     if !ask {
@@ -86,7 +86,7 @@ pub(super) fn compile(query: &Query, run: &Run) -> Result<Plan, Uncovered> {
     Ok(Plan { variables, slots, chain, late, width, ask, names: compiler.names })
 }
 
-impl Part {
+impl CompiledPart {
     pub fn visible(&self, compiler: &Compiler<'_>) -> Names {
         let scope = compiler.scope.iter().filter(|(_, slot)| self.possible.contains(slot));
         scope.map(|(name, _)| name.clone()).collect()
@@ -127,11 +127,11 @@ impl<'r> Compiler<'r> {
     }
 
     /// Appends a pattern; as a table if values of the rows would change its meaning.
-    pub fn join(&mut self, pattern: &GraphPattern, part: &mut Part) -> Result<(), Uncovered> {
+    pub fn join(&mut self, pattern: &GraphPattern, part: &mut CompiledPart) -> Result<(), Uncovered> {
         if part.substituted || part.possible.is_empty() || is_safe(pattern, &part.visible(self)) {
             return self.append(pattern, part);
         }
-        let mut inside = Part::default();
+        let mut inside = CompiledPart::default();
         self.append(pattern, &mut inside)?;
         let names = in_scope(pattern);
         self.table(inside, names, TableSink::All, part);
@@ -139,7 +139,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// Joins the rows with a part, as a table.
-    fn table(&mut self, inside: Part, names: Names, sink: TableSink, part: &mut Part) {
+    fn table(&mut self, inside: CompiledPart, names: Names, sink: TableSink, part: &mut CompiledPart) {
         let slots: Vec<Slot> = names.iter().map(|name| self.slot(name)).collect();
         let join = self.joined(inside, slots, sink, part);
         let certain: Vec<Slot> = join.1;
@@ -149,7 +149,13 @@ impl<'r> Compiler<'r> {
     }
 
     /// Returns a join of the rows so far with the table of a part, and the slots that have a value in each of its rows.
-    fn joined(&mut self, inside: Part, slots: Vec<Slot>, sink: TableSink, part: &Part) -> (Join, Vec<Slot>) {
+    fn joined(
+        &mut self,
+        inside: CompiledPart,
+        slots: Vec<Slot>,
+        sink: TableSink,
+        part: &CompiledPart,
+    ) -> (Join, Vec<Slot>) {
         let certain: Vec<Slot> = match &sink {
             TableSink::Group(group) => {
                 let counts = group.aggregates.iter().filter(|aggregate| matches!(aggregate.kind, AggregateKind::Count));
@@ -166,7 +172,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// Appends a pattern.
-    pub fn append(&mut self, pattern: &GraphPattern, part: &mut Part) -> Result<(), Uncovered> {
+    pub fn append(&mut self, pattern: &GraphPattern, part: &mut CompiledPart) -> Result<(), Uncovered> {
         match pattern {
             GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Join { .. } => {
                 self.group(pattern, part)?;
@@ -180,7 +186,7 @@ impl<'r> Compiler<'r> {
                 let (filter, names) = (part.filters, in_scope(inner));
                 conjuncts(expr, &mut |condition| {
                     let used = names_of(condition);
-                    let pending = Pending { condition: condition.clone(), names: &used & &names, filter };
+                    let pending = PendingCondition { condition: condition.clone(), names: &used & &names, filter };
                     part.pending.push(pending);
                 });
                 // Conditions of outer filters wait for their own variables.
@@ -236,7 +242,7 @@ impl<'r> Compiler<'r> {
                     return Err(Uncovered);
                 }
                 self.append(left, part)?;
-                let mut inside = Part::default();
+                let mut inside = CompiledPart::default();
                 self.append(right, &mut inside)?;
                 let slots: Vec<Slot> = in_scope(right).iter().map(|name| self.slot(name)).collect();
                 let (join, _) = self.joined(inside, slots, TableSink::All, part);
@@ -254,7 +260,7 @@ impl<'r> Compiler<'r> {
                     table.set(*slot, bindings.iter().map(id).collect());
                 }
                 let certain = slots.iter().filter(|slot| (0..table.rows).all(|row| table.get(**slot, row).is_bound()));
-                let inside = Part { certain: certain.copied().collect(), ..Part::default() };
+                let inside = CompiledPart { certain: certain.copied().collect(), ..CompiledPart::default() };
                 self.table(inside, variables.iter().cloned().collect(), TableSink::All, part);
                 if let Some(Operator::Join(join)) = part.operators.last() {
                     let _ = join.stage.table.set(Arc::new(table));
@@ -272,14 +278,14 @@ impl<'r> Compiler<'r> {
                 done?;
             }
             GraphPattern::Distinct { inner } => {
-                let mut inside = Part::default();
+                let mut inside = CompiledPart::default();
                 self.subselect(inner, part)?;
                 self.append(inner, &mut inside)?;
                 self.table(inside, in_scope(inner), TableSink::Distinct, part);
             }
             GraphPattern::Reduced { inner } => self.append(inner, part)?,
             GraphPattern::Slice { inner, start, length } => {
-                let mut inside = Part::default();
+                let mut inside = CompiledPart::default();
                 self.subselect(inner, part)?;
                 self.append(inner, &mut inside)?;
                 if let (Some(length), Some((Operator::Join(first), rest))) =
@@ -295,7 +301,7 @@ impl<'r> Compiler<'r> {
             GraphPattern::OrderBy { inner, expression } => self.sorted(inner, expression, part)?,
             GraphPattern::Group { inner, variables, aggregates } => {
                 self.subselect(inner, part)?;
-                let mut inside = Part::default();
+                let mut inside = CompiledPart::default();
                 self.append(inner, &mut inside)?;
                 let keys = variables.iter().map(|variable| self.slot(variable)).collect();
                 let mut found = Vec::new();
@@ -312,7 +318,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// Fails for a subselect inside `EXISTS` that would see the substituted values.
-    fn subselect(&mut self, inner: &GraphPattern, part: &Part) -> Result<(), Uncovered> {
+    fn subselect(&mut self, inner: &GraphPattern, part: &CompiledPart) -> Result<(), Uncovered> {
         let visible = part.visible(self);
         let is_apart = in_scope(inner).is_disjoint(&visible);
         if part.substituted && !is_apart { Err(Uncovered) } else { Ok(()) }
@@ -322,7 +328,7 @@ impl<'r> Compiler<'r> {
         &mut self,
         variable: &Variable,
         aggregate: &AggregateExpression,
-        inside: &Part,
+        inside: &CompiledPart,
     ) -> Result<Aggregate, Uncovered> {
         let slot = self.slot(variable);
         Ok(match aggregate {
@@ -349,9 +355,14 @@ impl<'r> Compiler<'r> {
     }
 
     /// Sorts the rows of a pattern as soon as the sort keys are known.
-    fn sorted(&mut self, inner: &GraphPattern, by: &[OrderExpression], part: &mut Part) -> Result<(), Uncovered> {
+    fn sorted(
+        &mut self,
+        inner: &GraphPattern,
+        by: &[OrderExpression],
+        part: &mut CompiledPart,
+    ) -> Result<(), Uncovered> {
         self.subselect(inner, part)?;
-        let mut inside = Part::default();
+        let mut inside = CompiledPart::default();
         self.append(inner, &mut inside)?;
         let mut keys = Vec::new();
         for key in by {
@@ -391,7 +402,8 @@ impl<'r> Compiler<'r> {
             part.certain = certain;
             return Ok(());
         }
-        let inside = Part { operators: vec![Operator::Join(join)], possible, certain, ..Part::default() };
+        let inside =
+            CompiledPart { operators: vec![Operator::Join(join)], possible, certain, ..CompiledPart::default() };
         let mut inside = inside;
         inside.operators.extend(rest);
         self.table(inside, in_scope(inner), TableSink::All, part);
@@ -399,8 +411,8 @@ impl<'r> Compiler<'r> {
     }
 
     /// Inserts the conditions whose variables all have values.
-    pub fn ready(&mut self, part: &mut Part) -> Result<(), Uncovered> {
-        let has = |part: &Part, compiler: &Self, name: &Variable| {
+    pub fn ready(&mut self, part: &mut CompiledPart) -> Result<(), Uncovered> {
+        let has = |part: &CompiledPart, compiler: &Self, name: &Variable| {
             compiler.scope.get(name).is_some_and(|slot| part.certain.contains(slot))
         };
         let mut place = 0;
@@ -422,7 +434,7 @@ impl<'r> Compiler<'r> {
         &mut self,
         right: &GraphPattern,
         condition: Option<&Algebra>,
-        part: &mut Part,
+        part: &mut CompiledPart,
     ) -> Result<(), Uncovered> {
         let mut inside = part.inside();
         self.join(right, &mut inside)?;
@@ -432,7 +444,7 @@ impl<'r> Compiler<'r> {
         }
         part.possible.extend(inside.possible);
         if let [Operator::Scan(scan)] = inside.operators.as_mut_slice()
-            && let Place::Slot(subject) = scan.subject
+            && let TermSource::Slot(subject) = scan.subject
             && part.certain.contains(&subject)
         {
             scan.optional = true;
@@ -445,8 +457,8 @@ impl<'r> Compiler<'r> {
     }
 
     /// Compiles a pattern in `EXISTS` into a chain for rows of a part.
-    pub fn exists(&mut self, pattern: &GraphPattern, part: &Part) -> Result<(Chain, Slot), Uncovered> {
-        let mut inside = Part { substituted: true, ..part.inside() };
+    pub fn exists(&mut self, pattern: &GraphPattern, part: &CompiledPart) -> Result<(Chain, Slot), Uncovered> {
+        let mut inside = CompiledPart { substituted: true, ..part.inside() };
         self.append(pattern, &mut inside)?;
         Ok((chain(inside.operators), self.hidden()))
     }

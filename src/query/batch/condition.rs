@@ -6,22 +6,22 @@ use oxsdatatypes::DateTime;
 use spargebra::algebra::{Expression as Algebra, Function as Called};
 
 use super::super::algebra::operands_mut;
-use super::compile::{Compiler, Part, Uncovered};
+use super::compile::{CompiledPart, Compiler, Uncovered};
 use super::expression::custom;
-use super::plan::{Call, Chain, Comparison, Expression, Function, Node, Operation, Slot};
+use super::plan::{Builtin, Call, Chain, Comparison, ExprNode, Expression, Operation, Slot};
 use super::scope::names_of;
 
 /// The patterns and calls found in an expression.
 #[derive(Default)]
-struct Found {
+struct ExprPatterns {
     patterns: Vec<(Chain, Slot)>,
     calls: Vec<Call>,
 }
 
 impl Compiler<'_> {
     /// Compiles an expression over the rows of a part.
-    pub fn expression(&mut self, expression: &Algebra, part: &Part) -> Result<Expression, Uncovered> {
-        let mut found = Found::default();
+    pub fn expression(&mut self, expression: &Algebra, part: &CompiledPart) -> Result<Expression, Uncovered> {
+        let mut found = ExprPatterns::default();
         let root = self.node(expression, part, &mut found)?;
         let slots = names_of(expression);
         let reads: Vec<Slot> = slots.iter().map(|name| self.slot(name)).filter(|slot| part.has(*slot)).collect();
@@ -29,40 +29,45 @@ impl Compiler<'_> {
         Ok(Expression { root, patterns: found.patterns, calls: found.calls, reads, uncertain })
     }
 
-    fn node(&mut self, expression: &Algebra, part: &Part, found: &mut Found) -> Result<Node, Uncovered> {
-        let pair = |compiler: &mut Self, one: &Algebra, other: &Algebra, found: &mut Found| {
+    fn node(
+        &mut self,
+        expression: &Algebra,
+        part: &CompiledPart,
+        found: &mut ExprPatterns,
+    ) -> Result<ExprNode, Uncovered> {
+        let pair = |compiler: &mut Self, one: &Algebra, other: &Algebra, found: &mut ExprPatterns| {
             Ok((Box::new(compiler.node(one, part, found)?), Box::new(compiler.node(other, part, found)?)))
         };
-        let compare = |compiler: &mut Self, comparison, one, other, found: &mut Found| {
+        let compare = |compiler: &mut Self, comparison, one, other, found: &mut ExprPatterns| {
             let (one, other) = pair(compiler, one, other, found)?;
-            Ok(Node::Compare(comparison, one, other))
+            Ok(ExprNode::Compare(comparison, one, other))
         };
-        let arithmetic = |compiler: &mut Self, operation, one, other, found: &mut Found| {
+        let arithmetic = |compiler: &mut Self, operation, one, other, found: &mut ExprPatterns| {
             let (one, other) = pair(compiler, one, other, found)?;
-            Ok(Node::Arithmetic(operation, one, other))
+            Ok(ExprNode::Arithmetic(operation, one, other))
         };
         Ok(match expression {
-            Algebra::NamedNode(node) => Node::Constant(self.run.id(node.clone().into())),
-            Algebra::Literal(literal) => Node::Constant(self.run.id(literal.clone().into())),
-            Algebra::Variable(variable) => Node::Slot(self.slot(variable)),
-            Algebra::Bound(variable) => Node::Bound(self.slot(variable)),
+            Algebra::NamedNode(node) => ExprNode::Constant(self.run.id(node.clone().into())),
+            Algebra::Literal(literal) => ExprNode::Constant(self.run.id(literal.clone().into())),
+            Algebra::Variable(variable) => ExprNode::Slot(self.slot(variable)),
+            Algebra::Bound(variable) => ExprNode::Bound(self.slot(variable)),
             Algebra::Exists(pattern) => {
                 let chain = self.exists(pattern, part)?;
                 found.patterns.push(chain);
-                Node::Exists(found.patterns.len() - 1)
+                ExprNode::Exists(found.patterns.len() - 1)
             }
-            Algebra::Not(inner) => Node::Not(Box::new(self.node(inner, part, found)?)),
+            Algebra::Not(inner) => ExprNode::Not(Box::new(self.node(inner, part, found)?)),
             Algebra::And(one, other) => {
                 let (one, other) = pair(self, one, other, found)?;
-                Node::And(one, other)
+                ExprNode::And(one, other)
             }
             Algebra::Or(one, other) => {
                 let (one, other) = pair(self, one, other, found)?;
-                Node::Or(one, other)
+                ExprNode::Or(one, other)
             }
             Algebra::SameTerm(one, other) => {
                 let (one, other) = pair(self, one, other, found)?;
-                Node::SameTerm(one, other)
+                ExprNode::SameTerm(one, other)
             }
             Algebra::Equal(one, other) => return compare(self, Comparison::Equal, one, other, found),
             Algebra::Less(one, other) => return compare(self, Comparison::Less, one, other, found),
@@ -75,37 +80,42 @@ impl Compiler<'_> {
             Algebra::Divide(one, other) => return arithmetic(self, Operation::Divide, one, other, found),
             Algebra::In(value, list) => {
                 let value = Box::new(self.node(value, part, found)?);
-                Node::In(value, self.nodes(list, part, found)?)
+                ExprNode::In(value, self.nodes(list, part, found)?)
             }
             Algebra::If(condition, then, otherwise) => {
                 let condition = self.node(condition, part, found)?;
                 let (then, otherwise) = pair(self, then, otherwise, found)?;
-                Node::If(Box::new([condition, *then, *otherwise]))
+                ExprNode::If(Box::new([condition, *then, *otherwise]))
             }
-            Algebra::Coalesce(list) => Node::Coalesce(self.nodes(list, part, found)?),
-            Algebra::FunctionCall(Called::Now, _) => Node::Constant(self.run.id(self.now().into())),
+            Algebra::Coalesce(list) => ExprNode::Coalesce(self.nodes(list, part, found)?),
+            Algebra::FunctionCall(Called::Now, _) => ExprNode::Constant(self.run.id(self.now().into())),
             Algebra::FunctionCall(Called::Custom(name), arguments) if custom(name).is_some() => {
-                Node::Custom(custom(name).ok_or(Uncovered)?, self.nodes(arguments, part, found)?)
+                ExprNode::Custom(custom(name).ok_or(Uncovered)?, self.nodes(arguments, part, found)?)
             }
             Algebra::FunctionCall(called, arguments) if own(called).is_some() && !arguments.is_empty() => {
-                Node::Function(own(called).ok_or(Uncovered)?, self.nodes(arguments, part, found)?)
+                ExprNode::Function(own(called).ok_or(Uncovered)?, self.nodes(arguments, part, found)?)
             }
             other => self.call(other, found)?,
         })
     }
 
-    fn nodes(&mut self, list: &[Algebra], part: &Part, found: &mut Found) -> Result<Vec<Node>, Uncovered> {
+    fn nodes(
+        &mut self,
+        list: &[Algebra],
+        part: &CompiledPart,
+        found: &mut ExprPatterns,
+    ) -> Result<Vec<ExprNode>, Uncovered> {
         list.iter().map(|expression| self.node(expression, part, found)).collect()
     }
 
     /// Adds a call that Oxigraph evaluates.
-    fn call(&mut self, expression: &Algebra, found: &mut Found) -> Result<Node, Uncovered> {
+    fn call(&mut self, expression: &Algebra, found: &mut ExprPatterns) -> Result<ExprNode, Uncovered> {
         let mut expression = expression.clone();
         self.settle(&mut expression)?;
         let variables: Vec<Variable> = names_of(&expression).into_iter().collect();
         let slots = variables.iter().map(|variable| self.slot(variable)).collect();
         found.calls.push(Call { expression, variables, slots });
-        Ok(Node::Called(found.calls.len() - 1))
+        Ok(ExprNode::Called(found.calls.len() - 1))
     }
 
     /// Replaces `NOW` with the time of the query. Refuses functions with another value at each call, and patterns.
@@ -128,22 +138,22 @@ impl Compiler<'_> {
 }
 
 /// Returns the function if the batch evaluator has it.
-fn own(called: &Called) -> Option<Function> {
+fn own(called: &Called) -> Option<Builtin> {
     Some(match called {
-        Called::Str => Function::Str,
-        Called::StrLen => Function::StrLen,
-        Called::StrBefore => Function::StrBefore,
-        Called::StrAfter => Function::StrAfter,
-        Called::Contains => Function::Contains,
-        Called::StrStarts => Function::StrStarts,
-        Called::StrEnds => Function::StrEnds,
-        Called::Concat => Function::Concat,
-        Called::LCase => Function::LCase,
-        Called::UCase => Function::UCase,
-        Called::Datatype => Function::Datatype,
-        Called::IsIri => Function::IsIri,
-        Called::IsBlank => Function::IsBlank,
-        Called::IsLiteral => Function::IsLiteral,
+        Called::Str => Builtin::Str,
+        Called::StrLen => Builtin::StrLen,
+        Called::StrBefore => Builtin::StrBefore,
+        Called::StrAfter => Builtin::StrAfter,
+        Called::Contains => Builtin::Contains,
+        Called::StrStarts => Builtin::StrStarts,
+        Called::StrEnds => Builtin::StrEnds,
+        Called::Concat => Builtin::Concat,
+        Called::LCase => Builtin::LCase,
+        Called::UCase => Builtin::UCase,
+        Called::Datatype => Builtin::Datatype,
+        Called::IsIri => Builtin::IsIri,
+        Called::IsBlank => Builtin::IsBlank,
+        Called::IsLiteral => Builtin::IsLiteral,
         _ => return None,
     })
 }

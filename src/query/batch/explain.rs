@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use super::plan::{Chain, Expression, Join, Operator, Place, Plan, Slot, TableSink};
+use super::plan::{Chain, Expression, Join, Operator, Plan, Slot, TableSink, TermSource};
 
 /// The output of a plan, with the names of its slots.
-struct Page<'p, 'f> {
+struct PlanWriter<'p, 'f> {
     to: &'p mut fmt::Formatter<'f>,
     names: &'p [String],
     depth: usize,
 }
 
-impl Page<'_, '_> {
+impl PlanWriter<'_, '_> {
     fn line(&mut self, text: fmt::Arguments<'_>) -> fmt::Result {
         writeln!(self.to, "{:indent$}{text}", "", indent = 2 * self.depth)
     }
@@ -35,17 +35,17 @@ impl Page<'_, '_> {
 }
 
 impl Operator {
-    fn show(&self, page: &mut Page<'_, '_>) -> fmt::Result {
-        let value_of = |page: &mut Page<'_, '_>, what: String, value: &Expression| {
+    fn show(&self, page: &mut PlanWriter<'_, '_>) -> fmt::Result {
+        let value_of = |page: &mut PlanWriter<'_, '_>, what: String, value: &Expression| {
             let how = if value.calls.is_empty() { "" } else { ", by Oxigraph" };
             let text = format!("{what} of {}{how}", page.names(&value.reads));
             page.part(format_args!("{text}"), value.patterns.iter().map(|(chain, _)| chain))
         };
         match self {
             Self::Scan(scan) => {
-                let place = |place: Place| match place {
-                    Place::Slot(slot) => page.names([&slot]),
-                    Place::Known(_) => "a term".to_owned(),
+                let place = |place: TermSource| match place {
+                    TermSource::Slot(slot) => page.names([&slot]),
+                    TermSource::Known(_) => "a term".to_owned(),
                 };
                 let optional = if scan.optional { "optional " } else { "" };
                 let text = format!("{optional}scan {} {} {}", place(scan.subject), scan.name, place(scan.object));
@@ -97,7 +97,7 @@ impl Operator {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut page = Page { to: f, names: &self.names, depth: 0 };
+        let mut page = PlanWriter { to: f, names: &self.names, depth: 0 };
         self.chain.0.iter().try_for_each(|step| step.operator.show(&mut page))?;
         if !self.late.is_empty() {
             let late = page.names(self.late.iter().map(|(slot, _)| slot));

@@ -11,63 +11,63 @@ use oxsdatatypes::Decimal;
 use spargebra::algebra;
 
 use super::super::functions::{FunctionKind, apply};
-use super::plan::{Batch, Call, Comparison, Expression, Function, Node, Operation, Slot, Stop};
-use super::terms::{Run, Value};
+use super::plan::{Batch, Builtin, Call, Comparison, ExprNode, Expression, Operation, Slot, Stop};
+use super::terms::{BatchValue, QueryRun};
 use crate::sink::columns::TermId;
 
 /// The number of cached results.
 const REMEMBERED: usize = 64;
 
 /// Cached inputs and results.
-type Remembered = RefCell<[(TermId, TermId); REMEMBERED]>;
+type ResultCache = RefCell<[(TermId, TermId); REMEMBERED]>;
 
 /// An expression prepared for the rows of a batch.
-pub(super) struct Prepared<'e, 'r> {
+pub(super) struct PreparedExpr<'e, 'r> {
     expression: &'e Expression,
-    run: &'r Run,
+    run: &'r QueryRun,
     batch: &'e Batch,
     patterns: Vec<Vec<bool>>,
     calls: Vec<Vec<TermId>>,
     /// The cached results, for an expression of one slot.
-    remembered: Option<(Slot, Remembered)>,
+    remembered: Option<(Slot, ResultCache)>,
     /// Values of slots that are not in the batch.
-    late: &'e [(Slot, Option<Value<'r>>)],
+    late: &'e [(Slot, Option<BatchValue<'r>>)],
 }
 
 impl Expression {
     /// Evaluates the patterns and the calls for a batch.
-    pub fn prepare<'e, 'r>(&'e self, run: &'r Run, batch: &'e Batch) -> Result<Prepared<'e, 'r>, Stop> {
+    pub fn prepare<'e, 'r>(&'e self, run: &'r QueryRun, batch: &'e Batch) -> Result<PreparedExpr<'e, 'r>, Stop> {
         let patterns = self.patterns.iter().map(|(chain, slot)| chain.exists(run, batch, *slot));
         let patterns = patterns.collect::<Result<_, _>>()?;
         let calls = self.calls.iter().map(|call| call.evaluate(run, batch)).collect();
         run.cancel.check()?;
         let is_plain = self.patterns.is_empty() && self.calls.is_empty();
-        let is_small = matches!(self.root, Node::Constant(_) | Node::Slot(_) | Node::Bound(_));
+        let is_small = matches!(self.root, ExprNode::Constant(_) | ExprNode::Slot(_) | ExprNode::Bound(_));
         let remembered = match self.reads.as_slice() {
             [slot] if is_plain && !is_small => {
                 Some((*slot, RefCell::new([(TermId::computed(u32::MAX), TermId::UNBOUND); REMEMBERED])))
             }
             _ => None,
         };
-        Ok(Prepared { expression: self, run, batch, patterns, calls, remembered, late: &[] })
+        Ok(PreparedExpr { expression: self, run, batch, patterns, calls, remembered, late: &[] })
     }
 
     /// Returns the value of a row, with the values of some slots that are not in the batch.
     pub fn late<'r>(
         &self,
-        run: &'r Run,
+        run: &'r QueryRun,
         batch: &Batch,
         row: usize,
-        late: &[(Slot, Option<Value<'r>>)],
-    ) -> Option<Value<'r>> {
+        late: &[(Slot, Option<BatchValue<'r>>)],
+    ) -> Option<BatchValue<'r>> {
         let (patterns, calls) = (Vec::new(), Vec::new());
-        let prepared = Prepared { expression: self, run, batch, patterns, calls, remembered: None, late };
+        let prepared = PreparedExpr { expression: self, run, batch, patterns, calls, remembered: None, late };
         prepared.value(&self.root, row)
     }
 }
 
 impl Call {
-    fn evaluate(&self, run: &Run, batch: &Batch) -> Vec<TermId> {
+    fn evaluate(&self, run: &QueryRun, batch: &Batch) -> Vec<TermId> {
         let mut known = HashMap::with_hasher(run.seed);
         let mut inputs = Vec::new();
         let places: Vec<usize> = (0..batch.rows)
@@ -86,7 +86,7 @@ impl Call {
     }
 }
 
-impl<'r> Prepared<'_, 'r> {
+impl<'r> PreparedExpr<'_, 'r> {
     /// Returns the values of all rows, as numbers.
     pub fn ids(&self) -> Vec<TermId> {
         (0..self.batch.rows).map(|row| self.id(row)).collect()
@@ -120,64 +120,65 @@ impl<'r> Prepared<'_, 'r> {
         found
     }
 
-    fn slot(&self, slot: Slot, row: usize) -> Option<Value<'r>> {
+    fn slot(&self, slot: Slot, row: usize) -> Option<BatchValue<'r>> {
         if let Some((_, value)) = self.late.iter().find(|(known, _)| *known == slot) {
             return value.clone();
         }
-        Some(Value::Id(self.batch.get(slot, row))).filter(|value| !matches!(value, Value::Id(TermId::UNBOUND)))
+        Some(BatchValue::Id(self.batch.get(slot, row)))
+            .filter(|value| !matches!(value, BatchValue::Id(TermId::UNBOUND)))
     }
 
     /// Returns the value of an expression; `None` for an error or an unbound value.
-    pub fn value(&self, node: &Node, row: usize) -> Option<Value<'r>> {
+    pub fn value(&self, node: &ExprNode, row: usize) -> Option<BatchValue<'r>> {
         match node {
-            Node::Constant(id) => Some(Value::Id(*id)),
-            Node::Slot(slot) => self.slot(*slot, row),
-            Node::Called(call) => {
+            ExprNode::Constant(id) => Some(BatchValue::Id(*id)),
+            ExprNode::Slot(slot) => self.slot(*slot, row),
+            ExprNode::Called(call) => {
                 let id = self.calls.get(*call)?.get(row).copied()?;
-                id.is_bound().then_some(Value::Id(id))
+                id.is_bound().then_some(BatchValue::Id(id))
             }
-            Node::If(parts) => {
+            ExprNode::If(parts) => {
                 let [condition, then, otherwise] = &**parts;
                 self.value(if self.condition(condition, row)? { then } else { otherwise }, row)
             }
-            Node::Coalesce(nodes) => nodes.iter().find_map(|node| self.value(node, row)),
-            Node::Arithmetic(operation, one, other) => {
+            ExprNode::Coalesce(nodes) => nodes.iter().find_map(|node| self.value(node, row)),
+            ExprNode::Arithmetic(operation, one, other) => {
                 arithmetic(self.run, *operation, self.value(one, row)?, self.value(other, row)?)
             }
-            Node::Function(function, arguments) => self.function(*function, arguments, row),
-            Node::Custom(kind, arguments) => {
+            ExprNode::Function(function, arguments) => self.function(*function, arguments, row),
+            ExprNode::Custom(kind, arguments) => {
                 let term = |node| self.run.to_term(self.value(node, row)?);
                 let arguments: Vec<Term> = arguments.iter().map(term).collect::<Option<_>>()?;
-                apply(*kind, &arguments, &self.run.schemas).map(Value::from)
+                apply(*kind, &arguments, &self.run.schemas).map(BatchValue::from)
             }
-            _ => self.condition(node, row).map(Value::Boolean),
+            _ => self.condition(node, row).map(BatchValue::Boolean),
         }
     }
 
     /// Returns the truth of an expression; `None` for an error.
-    fn condition(&self, node: &Node, row: usize) -> Option<bool> {
+    fn condition(&self, node: &ExprNode, row: usize) -> Option<bool> {
         match node {
-            Node::Bound(slot) => Some(self.slot(*slot, row).is_some()),
-            Node::Exists(pattern) => self.patterns.get(*pattern)?.get(row).copied(),
-            Node::Not(inner) => self.condition(inner, row).map(|truth| !truth),
-            Node::And(one, other) => match self.condition(one, row) {
+            ExprNode::Bound(slot) => Some(self.slot(*slot, row).is_some()),
+            ExprNode::Exists(pattern) => self.patterns.get(*pattern)?.get(row).copied(),
+            ExprNode::Not(inner) => self.condition(inner, row).map(|truth| !truth),
+            ExprNode::And(one, other) => match self.condition(one, row) {
                 Some(true) => self.condition(other, row),
                 Some(false) => Some(false),
                 None => self.condition(other, row).filter(|truth| !truth),
             },
-            Node::Or(one, other) => match self.condition(one, row) {
+            ExprNode::Or(one, other) => match self.condition(one, row) {
                 Some(false) => self.condition(other, row),
                 Some(true) => Some(true),
                 None => self.condition(other, row).filter(|truth| *truth),
             },
-            Node::SameTerm(one, other) => {
+            ExprNode::SameTerm(one, other) => {
                 let [one, other] = [one, other].map(|node| self.value(node, row).map(|value| self.run.number(value)));
                 Some(one? == other?)
             }
-            Node::Compare(comparison, one, other) => {
+            ExprNode::Compare(comparison, one, other) => {
                 compare(self.run, *comparison, self.value(one, row)?, self.value(other, row)?)
             }
-            Node::In(value, list) => {
+            ExprNode::In(value, list) => {
                 let value = self.value(value, row)?;
                 let mut is_error = false;
                 for other in list {
@@ -195,39 +196,46 @@ impl<'r> Prepared<'_, 'r> {
     }
 
     /// Returns the effective boolean value; `None` for an error.
-    fn truth_of(&self, value: Value<'_>) -> Option<bool> {
+    fn truth_of(&self, value: BatchValue<'_>) -> Option<bool> {
         Some(match look(self.run, value)? {
-            Value::Boolean(truth) => truth,
-            Value::Text(text) => !text.is_empty(),
-            Value::Integer(integer) => integer != 0,
-            Value::Decimal(decimal) => decimal != Decimal::from(0),
+            BatchValue::Boolean(truth) => truth,
+            BatchValue::Text(text) => !text.is_empty(),
+            BatchValue::Integer(integer) => integer != 0,
+            BatchValue::Decimal(decimal) => decimal != Decimal::from(0),
             value => return self.run.truth(self.run.to_term(value)?),
         })
     }
 
-    fn look(&self, node: &Node, row: usize) -> Option<Value<'r>> {
+    fn look(&self, node: &ExprNode, row: usize) -> Option<BatchValue<'r>> {
         look(self.run, self.value(node, row)?)
     }
 
-    fn function(&self, function: Function, arguments: &[Node], row: usize) -> Option<Value<'r>> {
+    fn function(&self, function: Builtin, arguments: &[ExprNode], row: usize) -> Option<BatchValue<'r>> {
         let first = self.look(arguments.first()?, row)?;
         match function {
-            Function::Str => return text(first).map(Value::Text),
-            Function::IsIri => return Some(Value::Boolean(matches!(first, Value::Term(Term::NamedNode(_))))),
-            Function::IsBlank => return Some(Value::Boolean(matches!(first, Value::Term(Term::BlankNode(_))))),
-            Function::IsLiteral => {
-                return Some(Value::Boolean(!matches!(first, Value::Term(Term::BlankNode(_) | Term::NamedNode(_)))));
+            Builtin::Str => return text(first).map(BatchValue::Text),
+            Builtin::IsIri => {
+                return Some(BatchValue::Boolean(matches!(first, BatchValue::Term(Term::NamedNode(_)))));
             }
-            Function::Datatype => {
+            Builtin::IsBlank => {
+                return Some(BatchValue::Boolean(matches!(first, BatchValue::Term(Term::BlankNode(_)))));
+            }
+            Builtin::IsLiteral => {
+                return Some(BatchValue::Boolean(!matches!(
+                    first,
+                    BatchValue::Term(Term::BlankNode(_) | Term::NamedNode(_))
+                )));
+            }
+            Builtin::Datatype => {
                 let datatype = match &first {
-                    Value::Text(_) => xsd::STRING.into_owned(),
-                    Value::Integer(_) => xsd::INTEGER.into_owned(),
-                    Value::Decimal(_) => xsd::DECIMAL.into_owned(),
-                    Value::Boolean(_) => xsd::BOOLEAN.into_owned(),
-                    Value::Term(Term::Literal(literal)) => literal.datatype().into_owned(),
+                    BatchValue::Text(_) => xsd::STRING.into_owned(),
+                    BatchValue::Integer(_) => xsd::INTEGER.into_owned(),
+                    BatchValue::Decimal(_) => xsd::DECIMAL.into_owned(),
+                    BatchValue::Boolean(_) => xsd::BOOLEAN.into_owned(),
+                    BatchValue::Term(Term::Literal(literal)) => literal.datatype().into_owned(),
                     _ => return None,
                 };
-                return Some(Value::Term(datatype.into()));
+                return Some(BatchValue::Term(datatype.into()));
             }
             _ => {}
         }
@@ -235,82 +243,92 @@ impl<'r> Prepared<'_, 'r> {
         if std::iter::once(&first).chain(&rest).any(is_tagged) {
             return self.by_oxigraph(function, first, rest);
         }
-        let Value::Text(one) = first else { return None };
+        let BatchValue::Text(one) = first else { return None };
         Some(match (function, rest.as_slice()) {
-            (Function::StrLen, _) => Value::Integer(i64::try_from(one.chars().count()).ok()?),
-            (Function::LCase, _) => Value::Text(one.to_lowercase().into()),
-            (Function::UCase, _) => Value::Text(one.to_uppercase().into()),
-            (Function::Contains, [Value::Text(other)]) => Value::Boolean(one.contains(&**other)),
-            (Function::StrStarts, [Value::Text(other)]) => Value::Boolean(one.starts_with(&**other)),
-            (Function::StrEnds, [Value::Text(other)]) => Value::Boolean(one.ends_with(&**other)),
-            (Function::StrBefore, [Value::Text(other)]) => {
-                Value::Text(one.split_once(&**other).map_or("", |(before, _)| before).to_owned().into())
+            (Builtin::StrLen, _) => BatchValue::Integer(i64::try_from(one.chars().count()).ok()?),
+            (Builtin::LCase, _) => BatchValue::Text(one.to_lowercase().into()),
+            (Builtin::UCase, _) => BatchValue::Text(one.to_uppercase().into()),
+            (Builtin::Contains, [BatchValue::Text(other)]) => BatchValue::Boolean(one.contains(&**other)),
+            (Builtin::StrStarts, [BatchValue::Text(other)]) => BatchValue::Boolean(one.starts_with(&**other)),
+            (Builtin::StrEnds, [BatchValue::Text(other)]) => BatchValue::Boolean(one.ends_with(&**other)),
+            (Builtin::StrBefore, [BatchValue::Text(other)]) => {
+                BatchValue::Text(one.split_once(&**other).map_or("", |(before, _)| before).to_owned().into())
             }
-            (Function::StrAfter, [Value::Text(other)]) => {
-                Value::Text(one.split_once(&**other).map_or("", |(_, after)| after).to_owned().into())
+            (Builtin::StrAfter, [BatchValue::Text(other)]) => {
+                BatchValue::Text(one.split_once(&**other).map_or("", |(_, after)| after).to_owned().into())
             }
-            (Function::Concat, rest) => {
+            (Builtin::Concat, rest) => {
                 let mut joined = one.into_owned();
                 for value in rest {
-                    let Value::Text(other) = value else { return None };
+                    let BatchValue::Text(other) = value else { return None };
                     joined.push_str(other);
                 }
-                Value::Text(joined.into())
+                BatchValue::Text(joined.into())
             }
             _ => return None,
         })
     }
 
-    fn by_oxigraph(&self, function: Function, first: Value<'r>, rest: Vec<Value<'r>>) -> Option<Value<'r>> {
+    fn by_oxigraph(
+        &self,
+        function: Builtin,
+        first: BatchValue<'r>,
+        rest: Vec<BatchValue<'r>>,
+    ) -> Option<BatchValue<'r>> {
         let arguments = std::iter::once(first).chain(rest).enumerate();
         let arguments =
             arguments.map(|(nth, value)| Some((Variable::new_unchecked(format!("a{nth}")), self.run.to_term(value)?)));
         let arguments: Vec<_> = arguments.collect::<Option<_>>()?;
         let variables = arguments.iter().map(|(variable, _)| algebra::Expression::Variable(variable.clone())).collect();
         let function = match function {
-            Function::StrLen => algebra::Function::StrLen,
-            Function::StrBefore => algebra::Function::StrBefore,
-            Function::StrAfter => algebra::Function::StrAfter,
-            Function::Contains => algebra::Function::Contains,
-            Function::StrStarts => algebra::Function::StrStarts,
-            Function::StrEnds => algebra::Function::StrEnds,
-            Function::LCase => algebra::Function::LCase,
-            Function::UCase => algebra::Function::UCase,
+            Builtin::StrLen => algebra::Function::StrLen,
+            Builtin::StrBefore => algebra::Function::StrBefore,
+            Builtin::StrAfter => algebra::Function::StrAfter,
+            Builtin::Contains => algebra::Function::Contains,
+            Builtin::StrStarts => algebra::Function::StrStarts,
+            Builtin::StrEnds => algebra::Function::StrEnds,
+            Builtin::LCase => algebra::Function::LCase,
+            Builtin::UCase => algebra::Function::UCase,
             _ => algebra::Function::Concat,
         };
-        self.run.evaluate_one(&algebra::Expression::FunctionCall(function, variables), arguments).map(Value::from)
+        self.run.evaluate_one(&algebra::Expression::FunctionCall(function, variables), arguments).map(BatchValue::from)
     }
 }
 
 /// Resolves a number to its value.
-pub(super) fn look<'r>(run: &'r Run, value: Value<'r>) -> Option<Value<'r>> {
+pub(super) fn look<'r>(run: &'r QueryRun, value: BatchValue<'r>) -> Option<BatchValue<'r>> {
     match value {
-        Value::Id(id) => run.value(id),
+        BatchValue::Id(id) => run.value(id),
         value => Some(value),
     }
 }
 
 /// Returns the text of an IRI or a literal.
-fn text(value: Value<'_>) -> Option<Cow<'_, str>> {
+fn text(value: BatchValue<'_>) -> Option<Cow<'_, str>> {
     Some(match value {
-        Value::Text(text) => text,
-        Value::Integer(integer) => integer.to_string().into(),
-        Value::Decimal(decimal) => decimal.to_string().into(),
-        Value::Boolean(truth) => truth.to_string().into(),
-        Value::Term(Term::NamedNode(node)) => node.into_string().into(),
-        Value::Term(Term::Literal(literal)) => literal.destruct().0.into(),
+        BatchValue::Text(text) => text,
+        BatchValue::Integer(integer) => integer.to_string().into(),
+        BatchValue::Decimal(decimal) => decimal.to_string().into(),
+        BatchValue::Boolean(truth) => truth.to_string().into(),
+        BatchValue::Term(Term::NamedNode(node)) => node.into_string().into(),
+        BatchValue::Term(Term::Literal(literal)) => literal.destruct().0.into(),
         _ => return None,
     })
 }
 
 /// Returns true if a string has a language tag.
-fn is_tagged(value: &Value<'_>) -> bool {
-    matches!(value, Value::Term(Term::Literal(literal)) if literal.datatype() == rdf::LANG_STRING)
+fn is_tagged(value: &BatchValue<'_>) -> bool {
+    matches!(value, BatchValue::Term(Term::Literal(literal)) if literal.datatype() == rdf::LANG_STRING)
 }
 
 /// Compares two values; `None` for an error.
-pub(super) fn compare(run: &Run, comparison: Comparison, one: Value<'_>, other: Value<'_>) -> Option<bool> {
-    if let (Value::Id(one), Value::Id(other)) = (&one, &other) {
+pub(super) fn compare(
+    run: &QueryRun,
+    comparison: Comparison,
+    one: BatchValue<'_>,
+    other: BatchValue<'_>,
+) -> Option<bool> {
+    if let (BatchValue::Id(one), BatchValue::Id(other)) = (&one, &other) {
         if let (Some((one, zoned)), Some((other, as_zoned))) = (one.as_date_time(), other.as_date_time())
             && zoned == as_zoned
         {
@@ -322,19 +340,25 @@ pub(super) fn compare(run: &Run, comparison: Comparison, one: Value<'_>, other: 
     }
     let (one, other) = (look(run, one)?, look(run, other)?);
     let order = match (&one, &other) {
-        (Value::Text(one), Value::Text(other)) => one.cmp(other),
-        (Value::Integer(one), Value::Integer(other)) => one.cmp(other),
-        (Value::Decimal(one), Value::Decimal(other)) => one.cmp(other),
-        (Value::Integer(one), Value::Decimal(other)) => Decimal::from(*one).cmp(other),
-        (Value::Decimal(one), Value::Integer(other)) => one.cmp(&Decimal::from(*other)),
-        (Value::Boolean(one), Value::Boolean(other)) => one.cmp(other),
-        (Value::Term(Term::NamedNode(one)), Value::Term(Term::NamedNode(other))) => {
+        (BatchValue::Text(one), BatchValue::Text(other)) => one.cmp(other),
+        (BatchValue::Integer(one), BatchValue::Integer(other)) => one.cmp(other),
+        (BatchValue::Decimal(one), BatchValue::Decimal(other)) => one.cmp(other),
+        (BatchValue::Integer(one), BatchValue::Decimal(other)) => Decimal::from(*one).cmp(other),
+        (BatchValue::Decimal(one), BatchValue::Integer(other)) => one.cmp(&Decimal::from(*other)),
+        (BatchValue::Boolean(one), BatchValue::Boolean(other)) => one.cmp(other),
+        (BatchValue::Term(Term::NamedNode(one)), BatchValue::Term(Term::NamedNode(other))) => {
             return (comparison == Comparison::Equal).then(|| one == other);
         }
-        (Value::Text(_) | Value::Integer(_) | Value::Decimal(_), Value::Term(Term::NamedNode(_)))
-        | (Value::Term(Term::NamedNode(_)), Value::Text(_) | Value::Integer(_) | Value::Decimal(_))
-        | (Value::Text(_), Value::Integer(_) | Value::Decimal(_))
-        | (Value::Integer(_) | Value::Decimal(_), Value::Text(_)) => {
+        (
+            BatchValue::Text(_) | BatchValue::Integer(_) | BatchValue::Decimal(_),
+            BatchValue::Term(Term::NamedNode(_)),
+        )
+        | (
+            BatchValue::Term(Term::NamedNode(_)),
+            BatchValue::Text(_) | BatchValue::Integer(_) | BatchValue::Decimal(_),
+        )
+        | (BatchValue::Text(_), BatchValue::Integer(_) | BatchValue::Decimal(_))
+        | (BatchValue::Integer(_) | BatchValue::Decimal(_), BatchValue::Text(_)) => {
             return (comparison == Comparison::Equal).then_some(false);
         }
         _ => {
@@ -365,10 +389,10 @@ impl Comparison {
 
 /// Evaluates an operator with Oxigraph, for operands of types not covered here; `None` for an error.
 fn evaluate_pair(
-    run: &Run,
+    run: &QueryRun,
     operator: fn(Box<algebra::Expression>, Box<algebra::Expression>) -> algebra::Expression,
-    one: Value<'_>,
-    other: Value<'_>,
+    one: BatchValue<'_>,
+    other: BatchValue<'_>,
 ) -> Option<Term> {
     let [a, b] = ["a", "b"].map(Variable::new_unchecked);
     let [one_of, other_of] = [&a, &b].map(|name| Box::new(algebra::Expression::Variable(name.clone())));
@@ -377,24 +401,24 @@ fn evaluate_pair(
 
 /// Returns the result of an operation; `None` for an error.
 pub(super) fn arithmetic<'r>(
-    run: &'r Run,
+    run: &'r QueryRun,
     operation: Operation,
-    one: Value<'r>,
-    other: Value<'r>,
-) -> Option<Value<'r>> {
+    one: BatchValue<'r>,
+    other: BatchValue<'r>,
+) -> Option<BatchValue<'r>> {
     let (one, other) = (look(run, one)?, look(run, other)?);
     let (left, right) = match (&one, &other) {
-        (Value::Integer(one), Value::Integer(other)) if operation != Operation::Divide => {
-            return Some(Value::Integer(match operation {
+        (BatchValue::Integer(one), BatchValue::Integer(other)) if operation != Operation::Divide => {
+            return Some(BatchValue::Integer(match operation {
                 Operation::Add => one.checked_add(*other)?,
                 Operation::Subtract => one.checked_sub(*other)?,
                 _ => one.checked_mul(*other)?,
             }));
         }
-        (Value::Integer(one), Value::Integer(other)) => (Decimal::from(*one), Decimal::from(*other)),
-        (Value::Decimal(one), Value::Decimal(other)) => (*one, *other),
-        (Value::Integer(one), Value::Decimal(other)) => (Decimal::from(*one), *other),
-        (Value::Decimal(one), Value::Integer(other)) => (*one, Decimal::from(*other)),
+        (BatchValue::Integer(one), BatchValue::Integer(other)) => (Decimal::from(*one), Decimal::from(*other)),
+        (BatchValue::Decimal(one), BatchValue::Decimal(other)) => (*one, *other),
+        (BatchValue::Integer(one), BatchValue::Decimal(other)) => (Decimal::from(*one), *other),
+        (BatchValue::Decimal(one), BatchValue::Integer(other)) => (*one, Decimal::from(*other)),
         _ => {
             let operator = match operation {
                 Operation::Add => algebra::Expression::Add,
@@ -402,10 +426,10 @@ pub(super) fn arithmetic<'r>(
                 Operation::Multiply => algebra::Expression::Multiply,
                 Operation::Divide => algebra::Expression::Divide,
             };
-            return evaluate_pair(run, operator, one, other).map(Value::from);
+            return evaluate_pair(run, operator, one, other).map(BatchValue::from);
         }
     };
-    Some(Value::Decimal(match operation {
+    Some(BatchValue::Decimal(match operation {
         Operation::Add => left.checked_add(right)?,
         Operation::Subtract => left.checked_sub(right)?,
         Operation::Multiply => left.checked_mul(right)?,

@@ -10,7 +10,7 @@ use oxrdf::{Literal, Term};
 use super::super::functions::accumulator;
 use super::expression::{arithmetic, compare, look};
 use super::plan::{AggregateKind, Batch, Chain, Comparison, Group, Operation, Stop};
-use super::terms::{Run, Seed, Value};
+use super::terms::{BatchValue, FoldingSeed, QueryRun};
 use crate::sink::columns::TermId;
 
 /// The state of an aggregate in a group.
@@ -27,19 +27,19 @@ enum State {
 /// A sum: an integer, or another value.
 enum TermSum {
     Integer(i64),
-    Value(Value<'static>),
+    Value(BatchValue<'static>),
 }
 
 impl Group {
     /// Groups the rows of a chain and returns one row per group.
-    pub fn compute(&self, run: &Run, chain: &Chain, width: usize) -> Result<Batch, Stop> {
+    pub fn compute(&self, run: &QueryRun, chain: &Chain, width: usize) -> Result<Batch, Stop> {
         let mut table = HashTable::<u32>::new();
         let mut keys: Vec<TermId> = Vec::new();
         let mut states: Vec<State> = Vec::new();
-        let mut seen: Vec<HashSet<TermId, Seed>> = Vec::new();
+        let mut seen: Vec<HashSet<TermId, FoldingSeed>> = Vec::new();
         let (stride, count) = (self.keys.len(), self.aggregates.len());
         let mut groups = 0_usize;
-        let mut begin = |states: &mut Vec<State>, seen: &mut Vec<HashSet<TermId, Seed>>| {
+        let mut begin = |states: &mut Vec<State>, seen: &mut Vec<HashSet<TermId, FoldingSeed>>| {
             states.extend(self.aggregates.iter().map(|aggregate| aggregate.kind.begin()));
             if self.aggregates.iter().any(|aggregate| aggregate.distinct) {
                 seen.extend((0..count).map(|_| HashSet::with_hasher(run.seed)));
@@ -121,7 +121,7 @@ impl AggregateKind {
         }
     }
 
-    fn add(&self, run: &Run, state: &mut State, id: TermId) {
+    fn add(&self, run: &QueryRun, state: &mut State, id: TermId) {
         match (self, &mut *state) {
             (Self::Count, State::Count(count)) => *count += u64::from(id.is_bound()),
             (Self::Sample, State::One(found)) => *found = if found.is_bound() { *found } else { id },
@@ -137,11 +137,11 @@ impl AggregateKind {
                     return;
                 }
                 let so_far = match sum.take() {
-                    Some(TermSum::Integer(integer)) => Value::Integer(integer),
+                    Some(TermSum::Integer(integer)) => BatchValue::Integer(integer),
                     Some(TermSum::Value(value)) => value,
                     None => return,
                 };
-                *sum = arithmetic(run, Operation::Add, so_far, Value::Id(id))
+                *sum = arithmetic(run, Operation::Add, so_far, BatchValue::Id(id))
                     .map(|value| TermSum::Value(owned(run, value)));
             }
             (_, State::One(found)) => {
@@ -152,8 +152,8 @@ impl AggregateKind {
             }
             (Self::Concat(separator), State::Concat(joined)) => {
                 let text = match run.value(id) {
-                    Some(Value::Text(text)) => Some((text.into_owned(), None)),
-                    Some(Value::Term(Term::Literal(literal))) if literal.language().is_some() => {
+                    Some(BatchValue::Text(text)) => Some((text.into_owned(), None)),
+                    Some(BatchValue::Term(Term::Literal(literal))) if literal.language().is_some() => {
                         let language = literal.language().map(str::to_owned);
                         Some((literal.destruct().0, language))
                     }
@@ -184,27 +184,29 @@ impl AggregateKind {
         }
     }
 
-    fn end(&self, run: &Run, state: State) -> TermId {
+    fn end(&self, run: &QueryRun, state: State) -> TermId {
         let value = match state {
-            State::Count(count) => i64::try_from(count).ok().map(Value::Integer),
+            State::Count(count) => i64::try_from(count).ok().map(BatchValue::Integer),
             State::Sum(sum, count) => {
                 let sum = sum.map(|sum| match sum {
-                    TermSum::Integer(integer) => Value::Integer(integer),
+                    TermSum::Integer(integer) => BatchValue::Integer(integer),
                     TermSum::Value(value) => value,
                 });
                 match self {
                     Self::Average if count > 0 => {
-                        sum.and_then(|sum| arithmetic(run, Operation::Divide, sum, Value::Integer(count)))
+                        sum.and_then(|sum| arithmetic(run, Operation::Divide, sum, BatchValue::Integer(count)))
                     }
                     _ => sum,
                 }
             }
             State::One(id) => return id,
             State::Concat(joined) => joined.map(|(text, language)| match language.flatten() {
-                Some(language) => Value::Term(Literal::new_language_tagged_literal_unchecked(text, language).into()),
-                None => Value::Text(text.into()),
+                Some(language) => {
+                    BatchValue::Term(Literal::new_language_tagged_literal_unchecked(text, language).into())
+                }
+                None => BatchValue::Text(text.into()),
             }),
-            State::Custom(mut accumulator) => accumulator.finish().map(Value::from),
+            State::Custom(mut accumulator) => accumulator.finish().map(BatchValue::from),
             State::Failed => None,
         };
         value.map_or(TermId::UNBOUND, |value| run.number(value))
@@ -212,17 +214,17 @@ impl AggregateKind {
 }
 
 /// Returns the value without borrowed data.
-fn owned(run: &Run, value: Value<'_>) -> Value<'static> {
+fn owned(run: &QueryRun, value: BatchValue<'_>) -> BatchValue<'static> {
     match value {
-        Value::Integer(integer) => Value::Integer(integer),
-        Value::Decimal(decimal) => Value::Decimal(decimal),
-        Value::Id(id) => Value::Id(id),
-        value => Value::Id(run.number(value)),
+        BatchValue::Integer(integer) => BatchValue::Integer(integer),
+        BatchValue::Decimal(decimal) => BatchValue::Decimal(decimal),
+        BatchValue::Id(id) => BatchValue::Id(id),
+        value => BatchValue::Id(run.number(value)),
     }
 }
 
 /// Compares terms for `MIN` and `MAX`.
-fn order(run: &Run, one: TermId, other: TermId) -> Ordering {
+fn order(run: &QueryRun, one: TermId, other: TermId) -> Ordering {
     if let (Some(one), Some(other)) = (one.as_integer(), other.as_integer()) {
         return one.cmp(&other);
     }
@@ -230,12 +232,12 @@ fn order(run: &Run, one: TermId, other: TermId) -> Ordering {
         return one.cmp(&other);
     }
     let (Some(first), Some(second)) = (run.value(one), run.value(other)) else { return Ordering::Equal };
-    if let (Value::Text(first), Value::Text(second)) = (&first, &second) {
+    if let (BatchValue::Text(first), BatchValue::Text(second)) = (&first, &second) {
         return first.cmp(second);
     }
-    let rank = |value: &Value<'_>| match value {
-        Value::Term(Term::BlankNode(_)) => 0,
-        Value::Term(Term::NamedNode(_)) => 1,
+    let rank = |value: &BatchValue<'_>| match value {
+        BatchValue::Term(Term::BlankNode(_)) => 0,
+        BatchValue::Term(Term::NamedNode(_)) => 1,
         _ => 2,
     };
     match rank(&first).cmp(&rank(&second)) {
@@ -266,6 +268,6 @@ fn order(run: &Run, one: TermId, other: TermId) -> Ordering {
 }
 
 /// Records a value of a distinct aggregate; returns true if it is new.
-fn is_first(seen: &mut [HashSet<TermId, Seed>], place: usize, id: TermId) -> bool {
+fn is_first(seen: &mut [HashSet<TermId, FoldingSeed>], place: usize, id: TermId) -> bool {
     seen.get_mut(place).is_some_and(|seen| seen.insert(id))
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::plan::{Chain, Expression, Operator, Slot, Stage, Step, TableSink};
+use super::plan::{Chain, Expression, Operator, PlanStep, Slot, Stage, TableSink};
 
 pub(super) fn chain(operators: Vec<Operator>) -> Chain {
-    Chain(operators.into_iter().map(|operator| Step { operator, keep: Vec::new() }).collect())
+    Chain(operators.into_iter().map(|operator| PlanStep { operator, keep: Vec::new() }).collect())
 }
 
 /// Removes the values that only the answer needs from the operators, and returns them.
@@ -71,7 +71,7 @@ pub(super) fn writes(operator: &Operator) -> BTreeSet<Slot> {
 /// Sets the columns to keep after each operator, given the columns needed at the end. Returns the columns needed before
 /// the chain.
 pub(super) fn live(chain: &mut Chain, mut needed: BTreeSet<Slot>, width: usize) -> BTreeSet<Slot> {
-    for Step { operator, keep } in chain.0.iter_mut().rev() {
+    for PlanStep { operator, keep } in chain.0.iter_mut().rev() {
         *keep = (0..width).map(|slot| needed.contains(&slot)).collect();
         let after = needed.clone();
         match operator {

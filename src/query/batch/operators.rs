@@ -4,20 +4,20 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::super::functions;
-use super::plan::{Batch, Chain, Index, Join, Operator, Out, ROWS, Slot, Stage, Step, Stop, TableSink};
-use super::terms::Run;
+use super::plan::{Batch, BatchSink, Chain, HashIndex, Join, Operator, PlanStep, ROWS, Slot, Stage, Stop, TableSink};
+use super::terms::QueryRun;
 use crate::sink::columns::TermId;
 
 const NONE: u32 = u32::MAX;
 
 impl Chain {
     /// Evaluates the chain for the rows of a batch.
-    pub fn run(&self, run: &Run, batch: Batch, most: usize, out: &mut Out<'_>) -> Result<(), Stop> {
+    pub fn run(&self, run: &QueryRun, batch: Batch, most: usize, out: &mut BatchSink<'_>) -> Result<(), Stop> {
         apply(&self.0, run, batch, most, out)
     }
 
     /// Returns the number of pieces, for a chain that begins with a single empty row.
-    pub fn pieces(&self, run: &Run) -> Result<usize, Stop> {
+    pub fn pieces(&self, run: &QueryRun) -> Result<usize, Stop> {
         Ok(match self.0.first().map(|step| &step.operator) {
             Some(Operator::Scan(scan)) => scan.pieces(run),
             Some(Operator::Join(join)) => join.stage.rows(run)?.rows.div_ceil(ROWS),
@@ -26,7 +26,7 @@ impl Chain {
     }
 
     /// Evaluates a piece of the chain.
-    pub fn piece(&self, run: &Run, width: usize, piece: usize, out: &mut Out<'_>) -> Result<(), Stop> {
+    pub fn piece(&self, run: &QueryRun, width: usize, piece: usize, out: &mut BatchSink<'_>) -> Result<(), Stop> {
         run.cancel.check()?;
         let unit = Batch::unit(width);
         let Some((first, rest)) = self.0.split_first() else { return out(unit) };
@@ -45,12 +45,12 @@ impl Chain {
     }
 
     /// Evaluates all pieces.
-    pub fn all(&self, run: &Run, width: usize, out: &mut Out<'_>) -> Result<(), Stop> {
+    pub fn all(&self, run: &QueryRun, width: usize, out: &mut BatchSink<'_>) -> Result<(), Stop> {
         (0..self.pieces(run)?).try_for_each(|piece| self.piece(run, width, piece, out))
     }
 
     /// Returns true for each row of a batch for which the chain has a row.
-    pub fn exists(&self, run: &Run, batch: &Batch, row_slot: Slot) -> Result<Vec<bool>, Stop> {
+    pub fn exists(&self, run: &QueryRun, batch: &Batch, row_slot: Slot) -> Result<Vec<bool>, Stop> {
         let mut found = vec![false; batch.rows];
         let mut numbered = batch.clone();
         numbered.set(row_slot, numbers(batch.rows));
@@ -68,7 +68,7 @@ impl Chain {
 
     /// Evaluates the chain for a batch. Returns the found rows, in order of the batch's rows, and for each the number
     /// of its row in the batch.
-    fn numbered(&self, run: &Run, batch: &Batch, row_slot: Slot) -> Result<(Batch, Vec<u32>), Stop> {
+    fn numbered(&self, run: &QueryRun, batch: &Batch, row_slot: Slot) -> Result<(Batch, Vec<u32>), Stop> {
         let mut numbered = batch.clone();
         numbered.set(row_slot, numbers(batch.rows));
         let slots: Vec<Slot> = (0..batch.columns.len()).collect();
@@ -96,8 +96,14 @@ fn numbers(rows: usize) -> Vec<TermId> {
     (0..rows).map(|row| TermId::computed(u32::try_from(row).unwrap_or(u32::MAX))).collect()
 }
 
-fn apply(steps: &[Step], run: &Run, mut batch: Batch, most: usize, out: &mut Out<'_>) -> Result<(), Stop> {
-    let Some((Step { operator, keep }, rest)) = steps.split_first() else { return out(batch) };
+fn apply(
+    steps: &[PlanStep],
+    run: &QueryRun,
+    mut batch: Batch,
+    most: usize,
+    out: &mut BatchSink<'_>,
+) -> Result<(), Stop> {
+    let Some((PlanStep { operator, keep }, rest)) = steps.split_first() else { return out(batch) };
     if batch.rows == 0 {
         return Ok(());
     }
@@ -222,8 +228,8 @@ fn with_rest(mut batch: Batch, mut found: Batch, rows: &[u32], keep: &[bool]) ->
     Batch { rows: taken.len(), columns: (0..batch.columns.len()).map(column).collect() }
 }
 
-impl Index {
-    fn new(run: &Run, table: &Batch, slots: Vec<Slot>) -> Self {
+impl HashIndex {
+    fn new(run: &QueryRun, table: &Batch, slots: Vec<Slot>) -> Self {
         let mut index = Self { slots, first: HashMap::with_hasher(run.seed), next: vec![NONE; table.rows] };
         for row in (0..table.rows).rev() {
             let hash = run.seed.hash(index.slots.iter().map(|slot| table.get(*slot, row)));
@@ -242,18 +248,18 @@ impl Join {
     /// Returns the rows of the table that may match a row, by all slots that have a value there and in the whole table.
     fn candidates<'t>(
         &'t self,
-        run: &Run,
+        run: &QueryRun,
         batch: &Batch,
         row: usize,
         table: &'t Batch,
     ) -> impl Iterator<Item = usize> + use<'t> {
         let by_values = self.by_values.get_or_init(|| {
             let is_full = |slot: &&Slot| (0..table.rows).all(|row| table.get(**slot, row).is_bound());
-            Index::new(run, table, self.keys.iter().chain(self.shared.iter().filter(is_full)).copied().collect())
+            HashIndex::new(run, table, self.keys.iter().chain(self.shared.iter().filter(is_full)).copied().collect())
         });
         let index = match by_values.slots.iter().all(|slot| batch.get(*slot, row).is_bound()) {
             true => by_values,
-            false => self.by_keys.get_or_init(|| Index::new(run, table, self.keys.clone())),
+            false => self.by_keys.get_or_init(|| HashIndex::new(run, table, self.keys.clone())),
         };
         let hash = run.seed.hash(index.slots.iter().map(|slot| batch.get(*slot, row)));
         let first = index.first.get(&hash).map(|first| *first as usize);
@@ -262,7 +268,7 @@ impl Join {
         })
     }
 
-    fn rows(&self, run: &Run, batch: &Batch, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn rows(&self, run: &QueryRun, batch: &Batch, keep: &[bool], out: &mut BatchSink<'_>) -> Result<(), Stop> {
         let table = self.stage.rows(run)?;
         let (mut mine, mut theirs): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut flush = |mine: &mut Vec<u32>, theirs: &mut Vec<u32>| {
@@ -301,7 +307,7 @@ impl Join {
     }
 
     /// Returns true if a row of the table is compatible with a row and shares a variable with it.
-    fn is_in(&self, run: &Run, batch: &Batch, row: usize, table: &Batch) -> Result<bool, Stop> {
+    fn is_in(&self, run: &QueryRun, batch: &Batch, row: usize, table: &Batch) -> Result<bool, Stop> {
         for at in self.candidates(run, batch, row, table) {
             let (mut any, mut fits) = (false, true);
             for slot in self.keys.iter().chain(&self.shared) {
@@ -323,7 +329,7 @@ impl Join {
 
 impl Stage {
     /// Returns the rows of the table, which is computed once.
-    pub fn rows(&self, run: &Run) -> Result<Arc<Batch>, Stop> {
+    pub fn rows(&self, run: &QueryRun) -> Result<Arc<Batch>, Stop> {
         if let Some(table) = self.table.get() {
             return Ok(table.clone());
         }
@@ -331,7 +337,7 @@ impl Stage {
         Ok(self.table.get_or_init(|| table).clone())
     }
 
-    fn compute(&self, run: &Run) -> Result<Batch, Stop> {
+    fn compute(&self, run: &QueryRun) -> Result<Batch, Stop> {
         let width = self.chain.width().max(self.slots.iter().max().map_or(0, |slot| slot + 1));
         let mut all = Batch::unit(width);
         all.rows = 0;

@@ -8,14 +8,14 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::super::algebra::parts;
 use super::super::items::{ELEMENT_OF, MEMBER_OF, VALUE_OF};
-use super::compile::{Compiler, Part, Uncovered};
+use super::compile::{CompiledPart, Compiler, Uncovered};
 use super::live::chain;
-use super::plan::{Operator, Place, Scan};
+use super::plan::{Operator, TermSource, TripleScan};
 use super::scope::{Names, in_scope, named};
 use crate::sink::columns::TermId;
 
 /// A pattern of a group, or a path between two terms.
-enum Piece<'p> {
+enum GroupPiece<'p> {
     Scan(&'p TermPattern, Vec<&'p PropertyPathExpression>, &'p TermPattern),
     Triple(&'p TriplePattern),
     Pattern(&'p GraphPattern),
@@ -23,14 +23,14 @@ enum Piece<'p> {
 
 impl Compiler<'_> {
     /// Appends a group.
-    pub fn group(&mut self, pattern: &GraphPattern, part: &mut Part) -> Result<(), Uncovered> {
+    pub fn group(&mut self, pattern: &GraphPattern, part: &mut CompiledPart) -> Result<(), Uncovered> {
         let mut pieces = Vec::new();
         flatten(pattern, &mut pieces);
         self.pieces(pieces, part)
     }
 
     /// Appends pieces, the cheapest first.
-    fn pieces(&mut self, mut pieces: Vec<Piece<'_>>, part: &mut Part) -> Result<(), Uncovered> {
+    fn pieces(&mut self, mut pieces: Vec<GroupPiece<'_>>, part: &mut CompiledPart) -> Result<(), Uncovered> {
         while !pieces.is_empty() {
             let visible = part.visible(self);
             let mut best: Option<(f64, usize)> = None;
@@ -41,9 +41,9 @@ impl Compiler<'_> {
                 }
             }
             match pieces.remove(best.map_or(0, |(_, place)| place)) {
-                Piece::Pattern(pattern) => self.join(pattern, part)?,
-                Piece::Scan(subject, paths, object) => self.path(subject, &paths, object, part)?,
-                Piece::Triple(triple) => match &triple.predicate {
+                GroupPiece::Pattern(pattern) => self.join(pattern, part)?,
+                GroupPiece::Scan(subject, paths, object) => self.path(subject, &paths, object, part)?,
+                GroupPiece::Triple(triple) => match &triple.predicate {
                     NamedNodePattern::NamedNode(name) => {
                         let name = PropertyPathExpression::NamedNode(name.clone());
                         self.path(&triple.subject, &[&name], &triple.object, part)?;
@@ -51,13 +51,13 @@ impl Compiler<'_> {
                     NamedNodePattern::Variable(name) => {
                         let (subject, object) = (self.place(&triple.subject)?, self.place(&triple.object)?);
                         let predicate = self.slot(name);
-                        if [subject, object].contains(&Place::Slot(predicate)) {
+                        if [subject, object].contains(&TermSource::Slot(predicate)) {
                             return Err(Uncovered);
                         }
                         let predicate = Some(predicate);
                         let columns = (0..self.run.columns.all().len()).collect();
                         self.scan(
-                            Scan { subject, predicate, object, columns, name: name.to_string(), optional: false },
+                            TripleScan { subject, predicate, object, columns, name: name.to_string(), optional: false },
                             part,
                         );
                     }
@@ -68,17 +68,17 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn scan(&mut self, scan: Scan, part: &mut Part) {
+    fn scan(&mut self, scan: TripleScan, part: &mut CompiledPart) {
         scan.slots().for_each(|slot| part.binds(slot));
         part.operators.push(Operator::Scan(scan));
     }
 
-    fn place(&mut self, term: &TermPattern) -> Result<Place, Uncovered> {
+    fn place(&mut self, term: &TermPattern) -> Result<TermSource, Uncovered> {
         Ok(match term {
-            TermPattern::Variable(variable) => Place::Slot(self.slot(variable)),
-            TermPattern::BlankNode(_) => Place::Slot(self.slot(&named(term).ok_or(Uncovered)?)),
-            TermPattern::NamedNode(node) => Place::Known(self.run.id(node.clone().into())),
-            TermPattern::Literal(literal) => Place::Known(self.run.id(literal.clone().into())),
+            TermPattern::Variable(variable) => TermSource::Slot(self.slot(variable)),
+            TermPattern::BlankNode(_) => TermSource::Slot(self.slot(&named(term).ok_or(Uncovered)?)),
+            TermPattern::NamedNode(node) => TermSource::Known(self.run.id(node.clone().into())),
+            TermPattern::Literal(literal) => TermSource::Known(self.run.id(literal.clone().into())),
             #[cfg(feature = "shacl")]
             TermPattern::Triple(_) => return Err(Uncovered),
         })
@@ -90,7 +90,7 @@ impl Compiler<'_> {
         subject: &TermPattern,
         paths: &[&PropertyPathExpression],
         object: &TermPattern,
-        part: &mut Part,
+        part: &mut CompiledPart,
     ) -> Result<(), Uncovered> {
         let (from, to) = (self.place(subject)?, self.place(object)?);
         self.places(from, paths, to, part)
@@ -98,17 +98,17 @@ impl Compiler<'_> {
 
     fn places(
         &mut self,
-        from: Place,
+        from: TermSource,
         paths: &[&PropertyPathExpression],
-        to: Place,
-        part: &mut Part,
+        to: TermSource,
+        part: &mut CompiledPart,
     ) -> Result<(), Uncovered> {
         use PropertyPathExpression::{Alternative, NamedNode as Name, Reverse, Sequence};
         let names: Option<Vec<_>> =
             paths.iter().map(|path| if let Name(name) = path { Some(name) } else { None }).collect();
         if let Some(names) = names {
             if let [name] = names.as_slice()
-                && let (Place::Slot(item), Place::Slot(other)) = (from, to)
+                && let (TermSource::Slot(item), TermSource::Slot(other)) = (from, to)
             {
                 let operator = match name.as_ref() {
                     ELEMENT_OF => Some(Operator::Items { json: other, item, members: false }),
@@ -131,7 +131,7 @@ impl Compiler<'_> {
             columns.retain(|column| known.insert(*column));
             let local = |name: &&NamedNode| name.as_str().rsplit(['#', '/']).next().unwrap_or_default().to_owned();
             let name = names.iter().map(local).collect::<Vec<_>>().join("|");
-            self.scan(Scan { subject: from, predicate: None, object: to, columns, name, optional: false }, part);
+            self.scan(TripleScan { subject: from, predicate: None, object: to, columns, name, optional: false }, part);
             return Ok(());
         }
         match paths {
@@ -141,13 +141,13 @@ impl Compiler<'_> {
                 self.places(to, &choices, from, part)
             }
             [Sequence(first, second)] => {
-                let middle = Place::Slot(self.hidden());
+                let middle = TermSource::Slot(self.hidden());
                 let (mut ahead, mut behind) = (Vec::new(), Vec::new());
                 choose(first, &mut ahead);
                 choose(second, &mut behind);
-                let is_known = |place: Place, part: &Part| match place {
-                    Place::Slot(slot) => part.certain.contains(&slot),
-                    Place::Known(_) => true,
+                let is_known = |place: TermSource, part: &CompiledPart| match place {
+                    TermSource::Slot(slot) => part.certain.contains(&slot),
+                    TermSource::Known(_) => true,
                 };
                 if is_known(to, part) && !is_known(from, part) {
                     self.places(middle, &behind, to, part)?;
@@ -169,13 +169,13 @@ impl Compiler<'_> {
                 }
                 let row = self.hidden();
                 let mut end = |place| match place {
-                    Place::Slot(slot) => slot,
-                    Place::Known(_) => self.hidden(),
+                    TermSource::Slot(slot) => slot,
+                    TermSource::Known(_) => self.hidden(),
                 };
                 let ends = [end(from), end(to)];
                 part.operators.push(Operator::Alternative(chains, row, ends));
                 for place in [from, to] {
-                    if let Place::Slot(slot) = place {
+                    if let TermSource::Slot(slot) = place {
                         part.binds(slot);
                     }
                 }
@@ -185,9 +185,9 @@ impl Compiler<'_> {
     }
 
     /// Estimates the number of rows that a piece makes of one row, or of none for the first piece.
-    fn cost(&self, piece: &Piece<'_>, visible: &Names, first: bool) -> f64 {
+    fn cost(&self, piece: &GroupPiece<'_>, visible: &Names, first: bool) -> f64 {
         match piece {
-            Piece::Triple(triple) => {
+            GroupPiece::Triple(triple) => {
                 let is_known = |term: &TermPattern| match named(term) {
                     Some(name) => visible.contains(&name),
                     None => true,
@@ -198,12 +198,12 @@ impl Compiler<'_> {
                 };
                 self.cost_of(name.into_iter(), (is_known(&triple.subject), is_known(&triple.object)), &triple.object)
             }
-            Piece::Scan(subject, paths, object) => {
+            GroupPiece::Scan(subject, paths, object) => {
                 let is_known = |term: &TermPattern| named(term).is_none_or(|name| visible.contains(&name));
                 let names = paths.iter().flat_map(|path| names_in(path));
                 1.5 * self.cost_of(names, (is_known(subject), is_known(object)), object)
             }
-            Piece::Pattern(pattern) => {
+            GroupPiece::Pattern(pattern) => {
                 let rows = self.rows(pattern);
                 let is_connected = !in_scope(pattern).is_disjoint(visible);
                 match (first, is_connected) {
@@ -251,7 +251,7 @@ impl Compiler<'_> {
         match pattern {
             GraphPattern::Bgp { patterns } => patterns
                 .iter()
-                .map(|triple| self.cost(&Piece::Triple(triple), &Names::new(), true))
+                .map(|triple| self.cost(&GroupPiece::Triple(triple), &Names::new(), true))
                 .fold(f64::INFINITY, f64::min),
             GraphPattern::Path { path, object, .. } => self.cost_of(names_in(path).into_iter(), (false, false), object),
             GraphPattern::Join { .. } => parts(pattern).iter().map(part).fold(f64::INFINITY, f64::min),
@@ -295,18 +295,18 @@ fn names_in(path: &PropertyPathExpression) -> Vec<&NamedNode> {
     }
 }
 
-fn flatten<'p>(pattern: &'p GraphPattern, pieces: &mut Vec<Piece<'p>>) {
+fn flatten<'p>(pattern: &'p GraphPattern, pieces: &mut Vec<GroupPiece<'p>>) {
     match pattern {
         GraphPattern::Join { left, right } => {
             flatten(left, pieces);
             flatten(right, pieces);
         }
-        GraphPattern::Bgp { patterns } => pieces.extend(patterns.iter().map(Piece::Triple)),
+        GraphPattern::Bgp { patterns } => pieces.extend(patterns.iter().map(GroupPiece::Triple)),
         GraphPattern::Path { subject, path, object } => {
             let mut paths = Vec::new();
             choose(path, &mut paths);
-            pieces.push(Piece::Scan(subject, paths, object));
+            pieces.push(GroupPiece::Scan(subject, paths, object));
         }
-        pattern => pieces.push(Piece::Pattern(pattern)),
+        pattern => pieces.push(GroupPiece::Pattern(pattern)),
     }
 }

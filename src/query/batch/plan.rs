@@ -8,7 +8,7 @@ use spargebra::algebra;
 
 use super::super::cancel::Cause;
 use super::super::functions::FunctionKind;
-use super::terms::Seed;
+use super::terms::FoldingSeed;
 use crate::sink::columns::TermId;
 
 /// The place of a variable's column in a batch.
@@ -32,7 +32,7 @@ impl From<Cause> for Stop {
 }
 
 /// Receives the batches of an operator.
-pub(super) type Out<'o> = dyn FnMut(Batch) -> Result<(), Stop> + 'o;
+pub(super) type BatchSink<'o> = dyn FnMut(Batch) -> Result<(), Stop> + 'o;
 
 /// Some rows. An empty column is unbound in all of them.
 #[derive(Debug, Clone, Default)]
@@ -104,18 +104,18 @@ impl Batch {
 
 /// A sequence of operators.
 #[derive(Debug, Default)]
-pub(super) struct Chain(pub Vec<Step>);
+pub(super) struct Chain(pub Vec<PlanStep>);
 
 /// An operator, and the columns to keep in its rows.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct PlanStep {
     pub operator: Operator,
     pub keep: Vec<bool>,
 }
 
 #[derive(Debug)]
 pub(super) enum Operator {
-    Scan(Scan),
+    Scan(TripleScan),
     /// Adds a row for each item of a JSON literal.
     Items {
         json: Slot,
@@ -148,9 +148,9 @@ pub(super) struct Join {
     /// Further slots that may have a value on both sides.
     pub shared: Vec<Slot>,
     /// The index by the keys.
-    pub by_keys: OnceLock<Index>,
+    pub by_keys: OnceLock<HashIndex>,
     /// The index by the keys and those shared slots that have a value in all rows of the table.
-    pub by_values: OnceLock<Index>,
+    pub by_values: OnceLock<HashIndex>,
 }
 
 /// A chain whose rows become a table.
@@ -197,18 +197,18 @@ impl Plan {
 
 /// The source of a term in a triple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TermSource {
     Known(TermId),
     Slot(Slot),
 }
 
 /// A pattern of triples.
 #[derive(Debug)]
-pub(super) struct Scan {
-    pub subject: Place,
+pub(super) struct TripleScan {
+    pub subject: TermSource,
     /// The slot for the predicate, if the query uses it.
     pub predicate: Option<Slot>,
-    pub object: Place,
+    pub object: TermSource,
     /// The indexes of the columns to look up.
     pub columns: Vec<usize>,
     /// The name in the plan's text.
@@ -220,7 +220,7 @@ pub(super) struct Scan {
 /// An expression, and the data to prepare for a batch before it is evaluated.
 #[derive(Debug)]
 pub(super) struct Expression {
-    pub root: Node,
+    pub root: ExprNode,
     /// The patterns of `EXISTS`, each with the slot for row numbers.
     pub patterns: Vec<(Chain, Slot)>,
     /// The calls that Oxigraph evaluates.
@@ -239,7 +239,7 @@ pub(super) struct Call {
 }
 
 #[derive(Debug)]
-pub(super) enum Node {
+pub(super) enum ExprNode {
     Constant(TermId),
     Slot(Slot),
     Bound(Slot),
@@ -256,7 +256,7 @@ pub(super) enum Node {
     Arithmetic(Operation, Box<Self>, Box<Self>),
     If(Box<[Self; 3]>),
     Coalesce(Vec<Self>),
-    Function(Function, Vec<Self>),
+    Function(Builtin, Vec<Self>),
     Custom(FunctionKind, Vec<Self>),
 }
 
@@ -278,7 +278,7 @@ pub(super) enum Operation {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Function {
+pub(super) enum Builtin {
     Str,
     StrLen,
     StrBefore,
@@ -332,8 +332,8 @@ pub(super) struct Sort {
 
 /// An index of a table by the hash of the values of some slots: the first row with a hash, and for each row the next.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(super) struct HashIndex {
     pub slots: Vec<Slot>,
-    pub first: HashMap<u64, u32, Seed>,
+    pub first: HashMap<u64, u32, FoldingSeed>,
     pub next: Vec<u32>,
 }

@@ -7,12 +7,12 @@ use oxrdf::{Term, Variable};
 
 use super::super::answer::QueryError;
 use super::plan::{Batch, Plan, Slot, Stop};
-use super::terms::{Run, Value};
+use super::terms::{BatchValue, QueryRun};
 
 /// Rows as terms, computed one piece at a time.
-pub(super) struct Rows {
+pub(super) struct BatchRows {
     plan: Plan,
-    run: Arc<Run>,
+    run: Arc<QueryRun>,
     variables: Arc<[Variable]>,
     /// The number of pieces, once it is known.
     pieces: Option<usize>,
@@ -24,7 +24,7 @@ pub(super) struct Rows {
 
 impl Plan {
     /// Returns true if there is at least one row.
-    pub(super) fn has_rows(&self, run: &Run) -> Result<bool, Stop> {
+    pub(super) fn has_rows(&self, run: &QueryRun) -> Result<bool, Stop> {
         match self.chain.all(run, self.width, &mut |batch| if batch.rows > 0 { Err(Stop::Enough) } else { Ok(()) }) {
             Ok(()) => Ok(false),
             Err(Stop::Enough) => Ok(true),
@@ -33,8 +33,8 @@ impl Plan {
     }
 }
 
-impl Rows {
-    pub fn new(plan: Plan, run: Arc<Run>) -> Self {
+impl BatchRows {
+    pub fn new(plan: Plan, run: Arc<QueryRun>) -> Self {
         let variables = plan.variables.clone().into();
         Self { plan, run, variables, pieces: None, piece: 0, found: Vec::new(), batch: Batch::default(), row: 0 }
     }
@@ -62,7 +62,7 @@ impl Rows {
     }
 
     fn terms(&self) -> Vec<Option<Term>> {
-        let mut late: Vec<(Slot, Option<Value<'_>>)> = Vec::with_capacity(self.plan.late.len());
+        let mut late: Vec<(Slot, Option<BatchValue<'_>>)> = Vec::with_capacity(self.plan.late.len());
         for (slot, expression) in &self.plan.late {
             let value = expression.late(&self.run, &self.batch, self.row, &late);
             late.push((*slot, value));
@@ -75,7 +75,7 @@ impl Rows {
     }
 }
 
-impl Iterator for Rows {
+impl Iterator for BatchRows {
     type Item = Result<QuerySolution, QueryError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -2,20 +2,20 @@
 
 use std::ops::Range;
 
-use super::plan::{Batch, Out, Place, ROWS, Scan, Slot, Stop};
-use super::terms::Run;
-use crate::sink::columns::{Row, TermId};
+use super::plan::{Batch, BatchSink, ROWS, Slot, Stop, TermSource, TripleScan};
+use super::terms::QueryRun;
+use crate::sink::columns::{TermId, TriplePosition};
 
 /// The found rows: the input row of each, and the added values.
 #[derive(Default)]
-struct Found {
+struct ScannedRows {
     rows: Vec<u32>,
     subjects: Vec<TermId>,
     predicates: Vec<TermId>,
     objects: Vec<TermId>,
 }
 
-impl Place {
+impl TermSource {
     fn value(self, batch: &Batch, row: usize) -> TermId {
         match self {
             Self::Known(id) => id,
@@ -31,47 +31,61 @@ impl Place {
     }
 }
 
-impl Scan {
+impl TripleScan {
     pub fn slots(&self) -> impl Iterator<Item = Slot> {
         [self.subject.slot(), self.predicate, self.object.slot()].into_iter().flatten()
     }
 
     /// Returns the number of pieces of a scan that begins a chain.
-    pub fn pieces(&self, run: &Run) -> usize {
-        let is_base = matches!(self.subject, Place::Slot(_)) && !self.optional;
+    pub fn pieces(&self, run: &QueryRun) -> usize {
+        let is_base = matches!(self.subject, TermSource::Slot(_)) && !self.optional;
         if is_base { self.columns.iter().map(|place| run.columns.all()[*place].1.parts()).sum() } else { 1 }
     }
 
     /// Looks up the triples of a piece of the columns.
-    pub fn piece(&self, run: &Run, batch: Batch, piece: usize, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {
+    pub fn piece(
+        &self,
+        run: &QueryRun,
+        batch: Batch,
+        piece: usize,
+        keep: &[bool],
+        out: &mut BatchSink<'_>,
+    ) -> Result<(), Stop> {
         self.run(run, batch, Some(piece..piece + 1), keep, ROWS, out)
     }
 
     /// Looks up the triples for each row.
-    pub fn rows(&self, run: &Run, batch: Batch, keep: &[bool], most: usize, out: &mut Out<'_>) -> Result<(), Stop> {
+    pub fn rows(
+        &self,
+        run: &QueryRun,
+        batch: Batch,
+        keep: &[bool],
+        most: usize,
+        out: &mut BatchSink<'_>,
+    ) -> Result<(), Stop> {
         self.run(run, batch, None, keep, most, out)
     }
 
     fn run(
         &self,
-        run: &Run,
+        run: &QueryRun,
         mut batch: Batch,
         pieces: Option<Range<usize>>,
         keep: &[bool],
         most: usize,
-        out: &mut Out<'_>,
+        out: &mut BatchSink<'_>,
     ) -> Result<(), Stop> {
-        let mut found = Found::default();
-        let mut cursors: Vec<Row> = vec![(0, 0); self.columns.len()];
-        let is_same = self.subject == self.object && matches!(self.subject, Place::Slot(_));
-        let wanted = |place: Place| place.slot().is_some_and(|slot| keep.get(slot) == Some(&true));
+        let mut found = ScannedRows::default();
+        let mut cursors: Vec<TriplePosition> = vec![(0, 0); self.columns.len()];
+        let is_same = self.subject == self.object && matches!(self.subject, TermSource::Slot(_));
+        let wanted = |place: TermSource| place.slot().is_some_and(|slot| keep.get(slot) == Some(&true));
         let (keeps_subject, keeps_object) = (wanted(self.subject), wanted(self.object));
         let (mut subjects, mut objects) = (Vec::new(), Vec::new());
         for row in 0..batch.rows {
             let at = u32::try_from(row).unwrap_or(u32::MAX);
             let (subject, object) = (self.subject.value(&batch, row), self.object.value(&batch, row));
             let predicate = self.predicate.map(|slot| batch.get(slot, row)).filter(|id| id.is_bound());
-            let push = |found: &mut Found, subject, object, predicate| {
+            let push = |found: &mut ScannedRows, subject, object, predicate| {
                 found.rows.push(at);
                 if keeps_subject {
                     found.subjects.push(subject);
@@ -104,7 +118,7 @@ impl Scan {
                 let is_new = |subject, object| {
                     !earlier.iter().any(|place| run.columns.all()[*place].1.contains(subject, object))
                 };
-                let add = |found: &mut Found, subject: TermId, object: TermId| {
+                let add = |found: &mut ScannedRows, subject: TermId, object: TermId| {
                     if (is_same && subject != object) || !(earlier.is_empty() || is_new(subject, object)) {
                         return false;
                     }
@@ -167,7 +181,14 @@ impl Scan {
     }
 
     /// Passes on the found rows.
-    fn flush(&self, run: &Run, batch: &Batch, found: &mut Found, keep: &[bool], out: &mut Out<'_>) -> Result<(), Stop> {
+    fn flush(
+        &self,
+        run: &QueryRun,
+        batch: &Batch,
+        found: &mut ScannedRows,
+        keep: &[bool],
+        out: &mut BatchSink<'_>,
+    ) -> Result<(), Stop> {
         run.cancel.check()?;
         if found.rows.is_empty() {
             return Ok(());
@@ -178,7 +199,7 @@ impl Scan {
         out(taken)
     }
 
-    fn fill(&self, batch: &mut Batch, found: &mut Found, keep: &[bool]) {
+    fn fill(&self, batch: &mut Batch, found: &mut ScannedRows, keep: &[bool]) {
         let columns = [
             (self.subject.slot(), &mut found.subjects),
             (self.predicate, &mut found.predicates),

@@ -10,7 +10,7 @@ use oxsdatatypes::Decimal;
 
 use super::super::keys::sort_key;
 use super::plan::{Batch, Chain, Slot, Sort, Stop};
-use super::terms::Run;
+use super::terms::QueryRun;
 use crate::sink::columns::TermId;
 
 /// The number of rows kept beyond the limit before they are sorted.
@@ -18,7 +18,7 @@ const KEPT: usize = 1 << 16;
 
 impl Sort {
     /// Sorts the rows of a chain.
-    pub fn compute(&self, run: &Run, chain: &Chain, width: usize, slots: &[Slot]) -> Result<Batch, Stop> {
+    pub fn compute(&self, run: &QueryRun, chain: &Chain, width: usize, slots: &[Slot]) -> Result<Batch, Stop> {
         let mut all = Batch::unit(width);
         all.rows = 0;
         chain.all(run, width, &mut |batch| {
@@ -34,7 +34,7 @@ impl Sort {
         Ok(self.sorted(run, all))
     }
 
-    fn sorted(&self, run: &Run, mut all: Batch) -> Batch {
+    fn sorted(&self, run: &QueryRun, mut all: Batch) -> Batch {
         // The first key alone excludes most rows beyond the limit.
         if let (Some(limit @ 1..), Some((slot, down))) = (self.limit, self.keys.first())
             && limit < all.rows
@@ -66,7 +66,7 @@ impl Sort {
 }
 
 /// Returns the rank of each row's value among the values of a slot; 0 is unbound.
-fn ranks(run: &Run, all: &Batch, slot: Slot, down: bool) -> Vec<u64> {
+fn ranks(run: &QueryRun, all: &Batch, slot: Slot, down: bool) -> Vec<u64> {
     let ids = || (0..all.rows).map(|row| all.get(slot, row));
     let integer = |id: TermId| match id.is_bound() {
         true => id.as_integer().map(|integer| integer.cast_unsigned() ^ 1 << 63),
@@ -76,10 +76,10 @@ fn ranks(run: &Run, all: &Batch, slot: Slot, down: bool) -> Vec<u64> {
     let mut ranks = ranks.unwrap_or_else(|| {
         let mut known: HashMap<TermId, u64, _> = HashMap::with_hasher(run.seed);
         ids().for_each(|id| _ = known.insert(id, 0));
-        let mut keys: Vec<(Key, TermId)> = known.keys().map(|id| (key(run, *id), *id)).collect();
+        let mut keys: Vec<(SortKey, TermId)> = known.keys().map(|id| (key(run, *id), *id)).collect();
         keys.sort_by(|(one, _), (other, _)| one.compare(other));
         let mut rank = 0;
-        let mut last: Option<&Key> = None;
+        let mut last: Option<&SortKey> = None;
         for (key, id) in &keys {
             rank += u64::from(last.is_some_and(|last| last.compare(key).is_ne()));
             last = Some(key);
@@ -94,7 +94,7 @@ fn ranks(run: &Run, all: &Batch, slot: Slot, down: bool) -> Vec<u64> {
 }
 
 /// The sort key of a term, in the order of kinds.
-enum Key {
+enum SortKey {
     Unbound,
     /// A blank node or an IRI.
     Node(String),
@@ -104,29 +104,29 @@ enum Key {
     Beyond(f64),
 }
 
-fn key(run: &Run, id: TermId) -> Key {
+fn key(run: &QueryRun, id: TermId) -> SortKey {
     if let Some((digits, behind)) = id.as_decimal()
         && let Ok(decimal) = Decimal::new(digits.into(), behind)
     {
-        return Key::Number(decimal);
+        return SortKey::Number(decimal);
     }
     if let Some(integer) = id.as_integer() {
-        return Key::Number(integer.into());
+        return SortKey::Number(integer.into());
     }
     match run.term(id).as_ref().and_then(sort_key) {
-        None => Key::Unbound,
-        Some(Term::BlankNode(node)) => Key::Node(node.into_string()),
-        Some(Term::NamedNode(node)) => Key::Text(node.into_string()),
+        None => SortKey::Unbound,
+        Some(Term::BlankNode(node)) => SortKey::Node(node.into_string()),
+        Some(Term::NamedNode(node)) => SortKey::Text(node.into_string()),
         Some(Term::Literal(literal)) if literal.datatype() == xsd::DECIMAL => {
-            Decimal::from_str(literal.value()).map_or(Key::Unbound, Key::Number)
+            Decimal::from_str(literal.value()).map_or(SortKey::Unbound, SortKey::Number)
         }
-        Some(Term::Literal(literal)) => f64::from_str(literal.value()).map_or(Key::Unbound, Key::Beyond),
+        Some(Term::Literal(literal)) => f64::from_str(literal.value()).map_or(SortKey::Unbound, SortKey::Beyond),
         #[cfg(feature = "shacl")]
-        Some(Term::Triple(_)) => Key::Unbound,
+        Some(Term::Triple(_)) => SortKey::Unbound,
     }
 }
 
-impl Key {
+impl SortKey {
     fn rank(&self) -> u8 {
         match self {
             Self::Unbound => 0,

@@ -20,26 +20,26 @@ use crate::schema::QuerySchemas;
 use crate::sink::columns::{Columns, TermId};
 
 /// The state that the operators of a running query share.
-pub(crate) struct Run {
+pub(crate) struct QueryRun {
     pub columns: Arc<Columns>,
     pub cancel: Cancel,
-    pub seed: Seed,
+    pub seed: FoldingSeed,
     base: Option<Iri<String>>,
     evaluator: QueryEvaluator,
     pub(super) schemas: Arc<QuerySchemas>,
-    computed: Mutex<Computed>,
+    computed: Mutex<ComputedTerms>,
 }
 
 /// Terms that are not in any triple, each stored once.
 #[derive(Default)]
-struct Computed {
+struct ComputedTerms {
     terms: Vec<Term>,
     numbers: HashMap<Term, u32>,
 }
 
 /// A value in an expression, resolved only as far as needed.
 #[derive(Debug, Clone)]
-pub(super) enum Value<'r> {
+pub(super) enum BatchValue<'r> {
     Id(TermId),
     /// An `xsd:string`.
     Text(Cow<'r, str>),
@@ -50,7 +50,7 @@ pub(super) enum Value<'r> {
     Term(Term),
 }
 
-impl From<Term> for Value<'_> {
+impl From<Term> for BatchValue<'_> {
     fn from(term: Term) -> Self {
         let Term::Literal(literal) = &term else { return Self::Term(term) };
         match literal.datatype() {
@@ -67,17 +67,17 @@ impl From<Term> for Value<'_> {
     }
 }
 
-impl Run {
+impl QueryRun {
     pub fn new(columns: Arc<Columns>, cancel: Cancel, base: Option<Iri<String>>, schemas: Arc<QuerySchemas>) -> Self {
         let evaluator = functions::add(QueryEvaluator::new(), &schemas).with_cancellation_token(cancel.token());
-        Self { columns, cancel, seed: Seed::new(), base, evaluator, schemas, computed: Mutex::default() }
+        Self { columns, cancel, seed: FoldingSeed::new(), base, evaluator, schemas, computed: Mutex::default() }
     }
 
     /// Returns the number of a term, adding it if new.
     pub fn id(&self, term: Term) -> TermId {
         self.columns.find(&term).unwrap_or_else(|| {
             let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
-            let Computed { terms, numbers } = &mut *computed;
+            let ComputedTerms { terms, numbers } = &mut *computed;
             TermId::computed(*numbers.entry(term).or_insert_with_key(|term| {
                 terms.push(term.clone());
                 u32::try_from(terms.len() - 1).unwrap_or(u32::MAX)
@@ -100,29 +100,29 @@ impl Run {
     }
 
     /// Returns the value of a number; `None` if it is unbound.
-    pub(super) fn value(&self, id: TermId) -> Option<Value<'_>> {
+    pub(super) fn value(&self, id: TermId) -> Option<BatchValue<'_>> {
         if let Some(integer) = id.as_integer() {
-            return Some(Value::Integer(integer));
+            return Some(BatchValue::Integer(integer));
         }
         if let Some((digits, behind)) = id.as_decimal()
             && let Ok(decimal) = Decimal::new(digits.into(), behind)
         {
-            return Some(Value::Decimal(decimal));
+            return Some(BatchValue::Decimal(decimal));
         }
         if !id.is_bound() || id.as_computed().is_some() {
-            return self.term(id).map(Value::from);
+            return self.term(id).map(BatchValue::from);
         }
         match self.columns.string(id) {
-            Some(text) => Some(Value::Text(text)),
+            Some(text) => Some(BatchValue::Text(text)),
             None => Some(self.columns.term(id).into()),
         }
     }
 
     /// Returns the number of a value.
-    pub(super) fn number(&self, value: Value<'_>) -> TermId {
+    pub(super) fn number(&self, value: BatchValue<'_>) -> TermId {
         match value {
-            Value::Id(id) => id,
-            Value::Integer(integer) => {
+            BatchValue::Id(id) => id,
+            BatchValue::Integer(integer) => {
                 TermId::signed_integer(integer).unwrap_or_else(|| self.id(Literal::from(integer).into()))
             }
             value => self.id(self.to_term(value).unwrap_or_else(|| Literal::from("").into())),
@@ -130,14 +130,14 @@ impl Run {
     }
 
     /// Returns the term of a value.
-    pub(super) fn to_term(&self, value: Value<'_>) -> Option<Term> {
+    pub(super) fn to_term(&self, value: BatchValue<'_>) -> Option<Term> {
         Some(match value {
-            Value::Id(id) => return self.term(id),
-            Value::Text(text) => Literal::from(text.into_owned()).into(),
-            Value::Integer(integer) => Literal::from(integer).into(),
-            Value::Decimal(decimal) => Literal::from(decimal).into(),
-            Value::Boolean(truth) => Literal::from(truth).into(),
-            Value::Term(term) => term,
+            BatchValue::Id(id) => return self.term(id),
+            BatchValue::Text(text) => Literal::from(text.into_owned()).into(),
+            BatchValue::Integer(integer) => Literal::from(integer).into(),
+            BatchValue::Decimal(decimal) => Literal::from(decimal).into(),
+            BatchValue::Boolean(truth) => Literal::from(truth).into(),
+            BatchValue::Term(term) => term,
         })
     }
 
@@ -212,9 +212,9 @@ impl Run {
 
 /// The seed of fast hashes. It is random for each run, since logs may be hostile.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seed(u64);
+pub(crate) struct FoldingSeed(u64);
 
-impl Seed {
+impl FoldingSeed {
     fn new() -> Self {
         Self(RandomState::new().hash_one(0) | 1)
     }
@@ -225,21 +225,21 @@ impl Seed {
     }
 }
 
-impl BuildHasher for Seed {
-    type Hasher = Folded;
+impl BuildHasher for FoldingSeed {
+    type Hasher = FoldingHasher;
 
-    fn build_hasher(&self) -> Folded {
-        Folded { state: self.0, factor: self.0.rotate_left(32) | 1 }
+    fn build_hasher(&self) -> FoldingHasher {
+        FoldingHasher { state: self.0, factor: self.0.rotate_left(32) | 1 }
     }
 }
 
 /// A hasher that multiplies, and folds the upper half into the lower.
-pub(crate) struct Folded {
+pub(crate) struct FoldingHasher {
     state: u64,
     factor: u64,
 }
 
-impl Hasher for Folded {
+impl Hasher for FoldingHasher {
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             self.write_u64(chunk.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::super::block::BlockTest;
 use super::super::error::{BlockError, absolute, said};
 use super::super::examples::{Example, Prefixes, Snippet, SnippetSource};
-use super::super::item::{Done, Job};
+use super::super::item::{ItemJob, ItemOutcome};
 use super::super::language::Language;
 use super::super::report::{ItemSubject, Section};
 use super::super::steps::StepKind;
 use super::super::transforms;
 use super::super::uplift_definition::jq;
-use super::super::view::Shown;
+use super::super::view::ExampleView;
 use super::BlockBuilder;
 use crate::json::indented;
 
@@ -38,13 +38,13 @@ impl BlockBuilder<'_> {
                 results.push(done.unwrap_or_else(|error| self.failed(subject(index), &snippet.language, &error)));
             }
             let full = self.transformed(example, number, &results, &prefixes);
-            self.view.shown.push(Shown { number, example, results, full });
+            self.view.shown.push(ExampleView { number, example, results, full });
         }
         Ok(())
     }
 
     /// Runs the transforms on the snippets of an example, then on their uplifted JSON-LD and Turtle.
-    fn transformed(&mut self, example: &Example, number: usize, results: &[Done], prefixes: &Prefixes) -> Value {
+    fn transformed(&mut self, example: &Example, number: usize, results: &[ItemOutcome], prefixes: &Prefixes) -> Value {
         let mut texts = Vec::new();
         let mut uplifted = Vec::new();
         for (snippet, done) in example.snippets.iter().zip(results) {
@@ -105,7 +105,7 @@ impl BlockBuilder<'_> {
         (number, index): (usize, usize),
         prefixes: &Prefixes,
         place: &str,
-    ) -> Result<Done, BlockError> {
+    ) -> Result<ItemOutcome, BlockError> {
         check_base(snippet.base_uri.as_deref(), place)?;
         let given = example.base_output_filename.as_deref().map(|name| stem(name, place)).transpose()?;
         let text = match &snippet.source {
@@ -130,7 +130,7 @@ impl BlockBuilder<'_> {
         self.claim(&stem, format!("example {number}, snippet {index}"))?;
         let language = Language::from_name(&snippet.language);
         let document = self.view.site.document(&format!("{stem}.{}", language.extension()));
-        let job = Job {
+        let job = ItemJob {
             subject: ItemSubject::Example { example: number, snippet: index, title: example.title.clone() },
             text: &text,
             language: &language,
@@ -144,7 +144,7 @@ impl BlockBuilder<'_> {
     }
 
     /// Adds the item of an example or a test that cannot be run.
-    fn failed(&mut self, subject: ItemSubject, language: &str, error: &BlockError) -> Done {
+    fn failed(&mut self, subject: ItemSubject, language: &str, error: &BlockError) -> ItemOutcome {
         let stem = match &subject {
             ItemSubject::Example { example, snippet, .. } => snippet_stem(None, *example, *snippet),
             ItemSubject::Test { file } => {
@@ -171,7 +171,7 @@ impl BlockBuilder<'_> {
         let text = self.library.file(&self.view.block.folder, &test.path, &test.by)?;
         self.claim(test.stem(), test.path.clone())?;
         let document = self.view.site.document(&test.file);
-        let job = Job {
+        let job = ItemJob {
             subject: ItemSubject::Test { file: test.file.clone() },
             text: &text,
             language: &test.language,
@@ -199,7 +199,7 @@ impl BlockBuilder<'_> {
         }
     }
 
-    fn run(&mut self, job: &Job<'_>) -> Result<Done, BlockError> {
+    fn run(&mut self, job: &ItemJob<'_>) -> Result<ItemOutcome, BlockError> {
         let done = self.runner.run(job)?;
         self.view.files.extend(done.files.iter().cloned());
         // An example that is only shown does not have an item in the report.

@@ -72,9 +72,9 @@ impl Severity {
 }
 
 /// Compiled shapes.
-pub struct Validator(IRSchema);
+pub struct ShapesValidator(IRSchema);
 
-impl Validator {
+impl ShapesValidator {
     /// Compiles a shapes graph. The error describes its defect.
     pub fn new(shapes: &Graph) -> Result<Self, String> {
         let shapes = ShaclParser::new(in_memory(shapes)?).parse().map_err(|error| error.to_string())?;
@@ -86,7 +86,7 @@ impl Validator {
         // SHACL leaves recursive shapes undefined. Here, as in other implementations, a node on a cycle of nodes
         // conforms unless a node on the cycle has a violation.
         let config = ShaclConfig::default().with_recursion_semantics(RecursionSemantics::Gfp);
-        let mut data = Data::new(graph)?;
+        let mut data = ShapesData::new(graph)?;
         let report =
             data.validate(&self.0, &ShaclValidationMode::Native, &config).map_err(|error| error.to_string())?;
         let mut found: Vec<_> = report.results().iter().map(finding).collect();
@@ -171,12 +171,12 @@ fn message(result: &ValidationResult) -> String {
 /// query cannot call a server.
 ///
 /// [SHACL requires]: https://www.w3.org/TR/shacl/#pre-binding
-struct Data {
+struct ShapesData {
     graph: OxigraphInMemory,
     store: Store,
 }
 
-impl Data {
+impl ShapesData {
     fn new(graph: &Graph) -> Result<Self, String> {
         let store = Store::new().map_err(|error| error.to_string())?;
         let quads = graph.iter().map(|triple: TripleRef<'_>| triple.in_graph(GraphNameRef::DefaultGraph).into_owned());
@@ -215,13 +215,13 @@ fn take_focus(query: &str) -> (String, Option<Term>) {
     }
 }
 
-impl fmt::Debug for Data {
+impl fmt::Debug for ShapesData {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Data").finish_non_exhaustive()
     }
 }
 
-impl Rdf for Data {
+impl Rdf for ShapesData {
     type Subject = <OxigraphInMemory as Rdf>::Subject;
     type IRI = <OxigraphInMemory as Rdf>::IRI;
     type Term = <OxigraphInMemory as Rdf>::Term;
@@ -251,7 +251,7 @@ impl Rdf for Data {
     }
 }
 
-impl NeighsRDF for Data {
+impl NeighsRDF for ShapesData {
     fn triples(&self) -> Result<impl Iterator<Item = Self::Triple>, String> {
         self.graph.triples().map_err(|error| error.to_string())
     }
@@ -271,7 +271,7 @@ impl NeighsRDF for Data {
     }
 }
 
-impl QueryRDF for Data {
+impl QueryRDF for ShapesData {
     fn query_select(&self, query: &str) -> Result<QuerySolutions<Self>, String> {
         let QueryResults::Solutions(rows) = self.ask(query)? else {
             return Err("a query of a shape is no SELECT".to_owned());
@@ -295,7 +295,7 @@ impl QueryRDF for Data {
     }
 }
 
-impl ShaclProcessor<Self> for Data {
+impl ShaclProcessor<Self> for ShapesData {
     fn store(&self) -> &Self {
         self
     }

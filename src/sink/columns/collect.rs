@@ -10,14 +10,14 @@ use super::super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::super::rendered::Rendered;
 use super::super::selection::Selection;
 use super::Columns;
-use super::kept::{Form, Kept, is_long};
+use super::kept::{TextForm, TextStore, is_long};
 use super::packed::Packer;
 use super::term::TermId;
 use crate::session::Annotated;
-use crate::session::triples::{NodeRef, ObjectRef, Triples};
+use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 
 /// The triples of one predicate.
-struct Collected {
+struct CollectedPredicate {
     predicate: String,
     wanted: bool,
     /// True if only triples of failures are wanted.
@@ -28,10 +28,10 @@ struct Collected {
 }
 
 /// The current subject.
-enum Subject {
+enum CurrentSubject {
     Numbered(TermId),
     /// A named subject, numbered once one of its triples is collected.
-    Named(Form<'static>),
+    Named(TextForm<'static>),
 }
 
 /// The owner of the current triples.
@@ -58,12 +58,12 @@ pub(crate) struct Collector {
     /// True if failures are known before their triples: no further context applies.
     plain: bool,
     owner: Owner,
-    collected: Vec<Collected>,
+    collected: Vec<CollectedPredicate>,
     /// The index after the last predicate: triples of records mostly come in the same order.
     next: usize,
-    kept: Kept,
+    kept: TextStore,
     packer: Packer,
-    subject: Subject,
+    subject: CurrentSubject,
     /// The name of the subject, until one of its triples is collected.
     name: String,
     /// The current session: its reference and its number.
@@ -83,9 +83,9 @@ impl Collector {
             selection,
             collected: Vec::new(),
             next: 0,
-            kept: Kept::default(),
+            kept: TextStore::default(),
             packer: Packer::new(columns.packed.secret()),
-            subject: Subject::Named(Form::Iri),
+            subject: CurrentSubject::Named(TextForm::Iri),
             name: String::new(),
             session: None,
             count: 0,
@@ -123,10 +123,10 @@ impl Collector {
     /// Returns the number of the current subject, which is then collected.
     fn subject_id(&mut self) -> TermId {
         match self.subject {
-            Subject::Numbered(id) => id,
-            Subject::Named(form) => {
+            CurrentSubject::Numbered(id) => id,
+            CurrentSubject::Named(form) => {
                 let id = TermId::kept(self.kept.add(form, &self.name));
-                self.subject = Subject::Numbered(id);
+                self.subject = CurrentSubject::Numbered(id);
                 id
             }
         }
@@ -135,11 +135,12 @@ impl Collector {
     fn object(&mut self, object: ObjectRef<'_>) -> TermId {
         match object {
             ObjectRef::Node(node) => self.node(node),
-            ObjectRef::Text(text) => self.literal(Form::Text, text),
-            ObjectRef::Typed(text, datatype) => self.literal(Form::Typed(datatype), text),
-            ObjectRef::Tagged(text, tag) => self.literal(Form::Tagged(tag), text),
-            ObjectRef::Integer(number) => TermId::integer(number)
-                .unwrap_or_else(|| self.literal(Form::Typed(oxrdf::vocab::xsd::INTEGER.as_str()), &number.to_string())),
+            ObjectRef::Text(text) => self.literal(TextForm::Text, text),
+            ObjectRef::Typed(text, datatype) => self.literal(TextForm::Typed(datatype), text),
+            ObjectRef::Tagged(text, tag) => self.literal(TextForm::Tagged(tag), text),
+            ObjectRef::Integer(number) => TermId::integer(number).unwrap_or_else(|| {
+                self.literal(TextForm::Typed(oxrdf::vocab::xsd::INTEGER.as_str()), &number.to_string())
+            }),
         }
     }
 
@@ -147,9 +148,9 @@ impl Collector {
     fn size(&mut self, object: ObjectRef<'_>) -> TermId {
         let (form, text) = match object {
             ObjectRef::Node(node) => return self.node(node),
-            ObjectRef::Text(text) => (Form::Text, text),
-            ObjectRef::Typed(text, datatype) => (Form::Typed(datatype), text),
-            ObjectRef::Tagged(text, tag) => (Form::Tagged(tag), text),
+            ObjectRef::Text(text) => (TextForm::Text, text),
+            ObjectRef::Typed(text, datatype) => (TextForm::Typed(datatype), text),
+            ObjectRef::Tagged(text, tag) => (TextForm::Tagged(tag), text),
             ObjectRef::Integer(number) => {
                 return self.size(ObjectRef::Typed(&number.to_string(), oxrdf::vocab::xsd::INTEGER.as_str()));
             }
@@ -157,7 +158,7 @@ impl Collector {
         TermId::size(text.chars().count(), self.packer.digest(form, text))
     }
 
-    fn literal(&mut self, form: Form<'_>, text: &str) -> TermId {
+    fn literal(&mut self, form: TextForm<'_>, text: &str) -> TermId {
         if let Some(id) = TermId::literal(form, text) {
             id
         } else if is_long(form, text) {
@@ -169,13 +170,13 @@ impl Collector {
 
     /// Returns the index of the predicate's triples; `None` if they are not wanted.
     fn place(&mut self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> Option<usize> {
-        let is_here = |collected: &Collected| collected.predicate == predicate.as_str();
+        let is_here = |collected: &CollectedPredicate| collected.predicate == predicate.as_str();
         let known = match self.collected.get(self.next).is_some_and(is_here) {
             true => Some(self.next),
             false => self.collected.iter().position(is_here),
         };
         let place = known.unwrap_or_else(|| {
-            self.collected.push(Collected {
+            self.collected.push(CollectedPredicate {
                 predicate: predicate.as_str().to_owned(),
                 wanted: self.selection.wants(predicate, None),
                 of_failures: self.plain && self.selection.is_of_failures(predicate),
@@ -202,7 +203,7 @@ impl Collector {
 }
 
 /// Writes the name of a node into `name`, and returns its form: IRI or blank-node label.
-fn spell(node: NodeRef<'_>, iri: &str, name: &mut String) -> Form<'static> {
+fn spell(node: NodeRef<'_>, iri: &str, name: &mut String) -> TextForm<'static> {
     name.clear();
     // Writing to a string never fails.
     match node {
@@ -215,7 +216,7 @@ fn spell(node: NodeRef<'_>, iri: &str, name: &mut String) -> Form<'static> {
             let _ = write!(name, "{iri}{node}");
         }
     }
-    if matches!(node, NodeRef::Blank(_) | NodeRef::Label(_)) { Form::Blank } else { Form::Iri }
+    if matches!(node, NodeRef::Blank(_) | NodeRef::Label(_)) { TextForm::Blank } else { TextForm::Iri }
 }
 
 impl Rendered for Collector {
@@ -232,12 +233,12 @@ impl Rendered for Collector {
         self.kept.clear();
         self.packer.clear();
         self.session = None;
-        self.subject = Subject::Named(Form::Iri);
+        self.subject = CurrentSubject::Named(TextForm::Iri);
         self.count = 0;
     }
 }
 
-impl Triples for Collector {
+impl TripleSink for Collector {
     fn about(&mut self, record: &Annotated<'_>) {
         self.owner = Owner::Announced { failed: record.failure.is_some() };
     }
@@ -249,9 +250,9 @@ impl Triples for Collector {
             _ => Owner::Else,
         };
         self.subject = match (self.numbered(node), node) {
-            (Some(id), _) => Subject::Numbered(id),
-            (None, NodeRef::Session(_)) => Subject::Numbered(self.node(node)),
-            (None, _) => Subject::Named(spell(node, &self.iri, &mut self.name)),
+            (Some(id), _) => CurrentSubject::Numbered(id),
+            (None, NodeRef::Session(_)) => CurrentSubject::Numbered(self.node(node)),
+            (None, _) => CurrentSubject::Named(spell(node, &self.iri, &mut self.name)),
         };
     }
 
@@ -307,8 +308,8 @@ impl Columns {
     }
 
     /// Returns the number of an interned term, or of a node that is encoded as a number.
-    fn keep(&mut self, form: Form<'_>, text: &str) -> TermId {
-        let node = if form == Form::Iri { TermId::parse_node(text) } else { None };
+    fn keep(&mut self, form: TextForm<'_>, text: &str) -> TermId {
+        let node = if form == TextForm::Iri { TermId::parse_node(text) } else { None };
         node.and_then(|(base, node)| TermId::node(self.bases.add(base)?, node))
             .unwrap_or_else(|| TermId::kept(self.kept.add(form, text)))
     }

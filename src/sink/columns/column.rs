@@ -19,22 +19,22 @@ const ASKED: usize = 8;
 const NEAR: usize = 8;
 
 /// Triples in order. A part covers a small range, so that most numbers fit into half their size.
-struct Part {
-    subjects: Numbers,
-    objects: Numbers,
+struct ColumnPart {
+    subjects: OffsetNumbers,
+    objects: OffsetNumbers,
     /// The last subject of the part.
     last: TermId,
 }
 
 /// Numbers as offsets from the least, without the low bits that are 0 in all offsets.
-enum Numbers {
+enum OffsetNumbers {
     Same(u64),
     Nearest(u64, u32, Box<[u16]>),
     Near(u64, u32, Box<[u32]>),
     Far(Box<[u64]>),
 }
 
-impl Numbers {
+impl OffsetNumbers {
     fn new(numbers: impl Iterator<Item = u64> + Clone) -> Self {
         let least = numbers.clone().min().unwrap_or_default();
         let used = numbers.clone().fold(0, |used, number| used | (number - least));
@@ -89,11 +89,11 @@ impl Numbers {
 }
 
 /// The position of a triple: part, and place in the part.
-pub(crate) type Row = (usize, usize);
+pub(crate) type TriplePosition = (usize, usize);
 
 #[derive(Default)]
 pub(crate) struct Column {
-    parts: Vec<(Part, usize)>,
+    parts: Vec<(ColumnPart, usize)>,
     /// The triples of the next part.
     open: Vec<(TermId, TermId)>,
     last: Option<(TermId, TermId)>,
@@ -103,12 +103,12 @@ pub(crate) struct Column {
     asked: AtomicUsize,
     /// The row of the last look-up by subject, in 20 and 12 bits.
     sought: AtomicU32,
-    by_object: OnceLock<ByObject>,
+    by_object: OnceLock<ObjectIndex>,
 }
 
 /// The rows in the order of their objects, and the start of each object's rows.
 #[derive(Default)]
-struct ByObject {
+struct ObjectIndex {
     /// Part and place, in 20 and 12 bits.
     rows: Vec<u32>,
     starts: HashTable<u32>,
@@ -128,9 +128,9 @@ impl Column {
 
     fn close(&mut self) {
         let Some((last, _)) = self.open.last() else { return };
-        let part = Part {
-            subjects: Numbers::new(self.open.iter().map(|(subject, _)| subject.0)),
-            objects: Numbers::new(self.open.iter().map(|(_, object)| object.0)),
+        let part = ColumnPart {
+            subjects: OffsetNumbers::new(self.open.iter().map(|(subject, _)| subject.0)),
+            objects: OffsetNumbers::new(self.open.iter().map(|(_, object)| object.0)),
             last: *last,
         };
         self.parts.push((part, self.open.len()));
@@ -153,11 +153,11 @@ impl Column {
         self.open = Vec::new();
     }
 
-    fn rows(&self) -> impl Iterator<Item = Row> {
+    fn rows(&self) -> impl Iterator<Item = TriplePosition> {
         self.parts.iter().enumerate().flat_map(|(part, (_, length))| (0..*length).map(move |place| (part, place)))
     }
 
-    pub fn triple(&self, (part, place): Row) -> Option<(TermId, TermId)> {
+    pub fn triple(&self, (part, place): TriplePosition) -> Option<(TermId, TermId)> {
         let (part, length) = self.parts.get(part)?;
         if place >= *length {
             return None;
@@ -166,7 +166,7 @@ impl Column {
     }
 
     /// Returns the row after a row.
-    pub fn next(&self, (part, place): Row) -> Row {
+    pub fn next(&self, (part, place): TriplePosition) -> TriplePosition {
         match self.parts.get(part) {
             Some((_, length)) if place + 1 < *length => (part, place + 1),
             _ => (part + 1, 0),
@@ -216,7 +216,7 @@ impl Column {
     }
 
     /// Returns the first row whose subject is not less than `subject`. It is often close to `from`.
-    pub fn seek_near(&self, from: Row, subject: TermId) -> Row {
+    pub fn seek_near(&self, from: TriplePosition, subject: TermId) -> TriplePosition {
         self.seek_from(from, subject).unwrap_or_else(|| {
             let part = self.parts.partition_point(|(part, _)| part.last < subject);
             let place = self.parts.get(part).map_or(0, |(part, length)| part.subjects.first_not_less(subject, *length));
@@ -225,7 +225,7 @@ impl Column {
     }
 
     /// Returns the first row whose subject is not less than `subject`. It is often close to the last one found.
-    pub fn seek(&self, subject: TermId) -> Row {
+    pub fn seek(&self, subject: TermId) -> TriplePosition {
         let last = unpacked(self.sought.load(Ordering::Relaxed));
         let row = self.seek_near(last, subject);
         if row != last {
@@ -235,8 +235,8 @@ impl Column {
     }
 
     /// Like [`seek_near`](Self::seek_near), but only within the next few rows; `None` if the row is not among them.
-    fn seek_from(&self, (part, place): Row, subject: TermId) -> Option<Row> {
-        let (Part { subjects, .. }, length) = self.parts.get(part)?;
+    fn seek_from(&self, (part, place): TriplePosition, subject: TermId) -> Option<TriplePosition> {
+        let (ColumnPart { subjects, .. }, length) = self.parts.get(part)?;
         let before = match place.checked_sub(1) {
             Some(before) => subjects.get(before),
             None => part.checked_sub(1).and_then(|before| Some(self.parts.get(before)?.0.last)),
@@ -256,7 +256,7 @@ impl Column {
 
     /// Returns the start of an object's rows in the order of the objects.
     pub fn first_of(&self, object: TermId) -> Option<usize> {
-        let ByObject { rows, starts, hashes } = self.by_object.get_or_init(|| self.ordered_by_object());
+        let ObjectIndex { rows, starts, hashes } = self.by_object.get_or_init(|| self.ordered_by_object());
         let is_same = |start: &u32| {
             let row = rows.get(*start as usize);
             row.and_then(|row| self.triple(unpacked(*row))).is_some_and(|(_, known)| known == object)
@@ -269,7 +269,7 @@ impl Column {
         self.triple(unpacked(*self.by_object.get()?.rows.get(place)?))
     }
 
-    fn ordered_by_object(&self) -> ByObject {
+    fn ordered_by_object(&self) -> ObjectIndex {
         let object = |row: u32| self.triple(unpacked(row)).map_or(TermId(0), |(_, object)| object);
         let mut rows: Vec<u32> = self.rows().map(packed).collect();
         if !rows.is_sorted_by_key(|row| object(*row)) {
@@ -283,17 +283,17 @@ impl Column {
         for start in firsts().filter_map(|first| u32::try_from(first).ok()) {
             starts.insert_unique(hash(&start), start, hash);
         }
-        ByObject { rows, starts, hashes }
+        ObjectIndex { rows, starts, hashes }
     }
 }
 
 /// Packs part and place of a row into 20 and 12 bits.
-fn packed((part, place): Row) -> u32 {
+fn packed((part, place): TriplePosition) -> u32 {
     u32::try_from(part << 12 | place).unwrap_or(u32::MAX)
 }
 
 /// Unpacks a row from 20 and 12 bits.
-fn unpacked(row: u32) -> Row {
+fn unpacked(row: u32) -> TriplePosition {
     ((row >> 12) as usize, (row & 0xfff) as usize)
 }
 

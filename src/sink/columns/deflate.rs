@@ -6,9 +6,9 @@ use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
-pub(super) struct Compressor(Compression);
+pub(super) struct DeflateCompressor(Compression);
 
-impl Compressor {
+impl DeflateCompressor {
     pub fn new(level: u32) -> io::Result<Self> {
         Ok(Self(Compression::new(level)))
     }

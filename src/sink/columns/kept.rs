@@ -12,13 +12,13 @@ use crate::vocab::rdf;
 const LONG: usize = 512;
 
 /// Returns true if a literal is stored compressed: payloads and long texts.
-pub(super) fn is_long(form: Form<'_>, text: &str) -> bool {
-    text.len() > LONG || form == Form::Typed(rdf::JSON.as_str())
+pub(super) fn is_long(form: TextForm<'_>, text: &str) -> bool {
+    text.len() > LONG || form == TextForm::Typed(rdf::JSON.as_str())
 }
 
 /// The form of a stored text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Form<'a> {
+pub(super) enum TextForm<'a> {
     Iri,
     /// The label of a blank node.
     Blank,
@@ -32,40 +32,40 @@ pub(super) enum Form<'a> {
 
 /// Datatypes and languages, each stored once. There are few.
 #[derive(Default)]
-pub(super) struct Forms(Vec<String>);
+pub(super) struct TextForms(Vec<String>);
 
-impl Forms {
+impl TextForms {
     fn place(&self, name: &str) -> Option<u32> {
         self.0.iter().position(|known| known == name).and_then(|place| u32::try_from(place).ok())
     }
 
     /// Returns the number of a form, if it has one.
-    pub fn find(&self, form: Form<'_>) -> Option<u32> {
+    pub fn find(&self, form: TextForm<'_>) -> Option<u32> {
         Some(match form {
-            Form::Iri => 0,
-            Form::Blank => 1,
-            Form::Text => 2,
-            Form::Typed(datatype) => self.place(datatype)? * 2 + 3,
-            Form::Tagged(language) => self.place(language)? * 2 + 4,
+            TextForm::Iri => 0,
+            TextForm::Blank => 1,
+            TextForm::Text => 2,
+            TextForm::Typed(datatype) => self.place(datatype)? * 2 + 3,
+            TextForm::Tagged(language) => self.place(language)? * 2 + 4,
         })
     }
 
     /// Returns the number of a form, adding it if new.
-    pub fn add(&mut self, form: Form<'_>) -> u32 {
-        if let (None, Form::Typed(name) | Form::Tagged(name)) = (self.find(form), form) {
+    pub fn add(&mut self, form: TextForm<'_>) -> u32 {
+        if let (None, TextForm::Typed(name) | TextForm::Tagged(name)) = (self.find(form), form) {
             self.0.push(name.to_owned());
         }
         self.find(form).unwrap_or_default()
     }
 
-    pub fn form(&self, number: u32) -> Form<'_> {
+    pub fn form(&self, number: u32) -> TextForm<'_> {
         let name = || self.0.get((number as usize - 3) / 2).map_or("", String::as_str);
         match number {
-            0 => Form::Iri,
-            1 => Form::Blank,
-            2 => Form::Text,
-            _ if number % 2 == 1 => Form::Typed(name()),
-            _ => Form::Tagged(name()),
+            0 => TextForm::Iri,
+            1 => TextForm::Blank,
+            2 => TextForm::Text,
+            _ if number % 2 == 1 => TextForm::Typed(name()),
+            _ => TextForm::Tagged(name()),
         }
     }
 }
@@ -74,7 +74,7 @@ impl Forms {
 const PIECE: usize = 256 << 10;
 
 #[derive(Clone, Copy)]
-struct Place {
+struct StoredText {
     piece: u32,
     start: u32,
     length: u32,
@@ -83,17 +83,17 @@ struct Place {
 
 /// Texts, each stored once in each form.
 #[derive(Default)]
-pub(super) struct Kept {
-    forms: Forms,
+pub(super) struct TextStore {
+    forms: TextForms,
     pieces: Vec<String>,
-    places: Vec<Place>,
+    places: Vec<StoredText>,
     table: HashTable<u32>,
     hashes: KeyedHashes,
 }
 
-impl Kept {
+impl TextStore {
     /// Returns the number of a text in a form, adding it if new.
-    pub fn add(&mut self, form: Form<'_>, text: &str) -> u32 {
+    pub fn add(&mut self, form: TextForm<'_>, text: &str) -> u32 {
         let form = self.forms.add(form);
         let Self { pieces, places, table, hashes, .. } = self;
         let hash = hashes.hash_one((form, text));
@@ -113,7 +113,12 @@ impl Kept {
                     let start = last.len();
                     last.push_str(text);
                     let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-                    places.push(Place { piece: short(piece), start: short(start), length: short(text.len()), form });
+                    places.push(StoredText {
+                        piece: short(piece),
+                        start: short(start),
+                        length: short(text.len()),
+                        form,
+                    });
                 }
                 number
             }
@@ -121,19 +126,19 @@ impl Kept {
     }
 
     /// Returns the number of a text in a form, if it is stored.
-    pub fn find(&self, form: Form<'_>, text: &str) -> Option<u32> {
+    pub fn find(&self, form: TextForm<'_>, text: &str) -> Option<u32> {
         let form = self.forms.find(form)?;
         let hash = self.hashes.hash_one((form, text));
         self.table.find(hash, |number| at(&self.places, &self.pieces, *number) == Some((form, text))).copied()
     }
 
-    pub fn get(&self, number: u32) -> (Form<'_>, &str) {
+    pub fn get(&self, number: u32) -> (TextForm<'_>, &str) {
         let (form, text) = at(&self.places, &self.pieces, number).unwrap_or_default();
         (self.forms.form(form), text)
     }
 
     /// Returns all texts in the order of their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (Form<'_>, &str)> {
+    pub fn iter(&self) -> impl Iterator<Item = (TextForm<'_>, &str)> {
         (0..u32::try_from(self.places.len()).unwrap_or(u32::MAX)).map(|number| self.get(number))
     }
 
@@ -146,7 +151,7 @@ impl Kept {
     }
 }
 
-fn at<'p>(places: &[Place], pieces: &'p [String], number: u32) -> Option<(u32, &'p str)> {
+fn at<'p>(places: &[StoredText], pieces: &'p [String], number: u32) -> Option<(u32, &'p str)> {
     let place = places.get(number as usize)?;
     let start = place.start as usize;
     Some((place.form, pieces.get(place.piece as usize)?.get(start..start + place.length as usize)?))

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Columns;
-use super::column::Row;
+use super::column::TriplePosition;
 use super::term::TermId;
 
 /// The order in which the rows of a column are visited.
 enum Walk {
     /// In row order, from this row on.
-    InOrder(Row),
+    InOrder(TriplePosition),
     /// In the order of the objects, from this place on.
     ByObject(usize),
     Ended,

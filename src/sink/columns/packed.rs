@@ -10,8 +10,8 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use zstd::bulk::Decompressor;
 
 #[cfg(target_family = "wasm")]
-use super::deflate::{Compressor, Decompressor};
-use super::kept::{Form, Forms};
+use super::deflate::{Decompressor, DeflateCompressor as Compressor};
+use super::kept::{TextForm, TextForms};
 use crate::json::secret_key;
 
 /// The size of a piece of text that is compressed at once, in bytes. A longer literal is a piece of its own.
@@ -24,16 +24,16 @@ type Compressor = zstd::bulk::Compressor<'static>;
 
 /// The secret key of the digests.
 #[derive(Clone, Copy)]
-pub(super) struct Secret([u64; 2]);
+pub(super) struct DigestKey([u64; 2]);
 
-impl Default for Secret {
+impl Default for DigestKey {
     fn default() -> Self {
         Self(secret_key())
     }
 }
 
-impl Secret {
-    fn digest(self, form: Form<'_>, text: &str) -> [u64; 2] {
+impl DigestKey {
+    fn digest(self, form: TextForm<'_>, text: &str) -> [u64; 2] {
         let mut hasher = SipHasher13::new_with_keys(self.0[0], self.0[1]);
         std::hash::Hash::hash(&(form, text), &mut hasher);
         let digest = hasher.finish128();
@@ -42,13 +42,13 @@ impl Secret {
 }
 
 #[derive(Clone)]
-struct Piece {
+struct PackedPiece {
     bytes: Arc<[u8]>,
     /// The length of the decompressed text, in bytes; `None` if the bytes are not compressed.
     inflated: Option<usize>,
 }
 
-impl Piece {
+impl PackedPiece {
     fn text(&self) -> String {
         let bytes = match self.inflated {
             Some(length) => {
@@ -61,7 +61,7 @@ impl Piece {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct PackedPlace {
     digest: [u64; 2],
     piece: u32,
     start: u32,
@@ -71,19 +71,19 @@ struct Place {
 
 /// The literals of a worker, in pieces of its own.
 pub(super) struct Packer {
-    secret: Secret,
-    forms: Forms,
+    secret: DigestKey,
+    forms: TextForms,
     open: String,
-    pieces: Vec<Piece>,
-    places: Vec<Place>,
+    pieces: Vec<PackedPiece>,
+    places: Vec<PackedPlace>,
     compressor: Option<Compressor>,
 }
 
 impl Packer {
-    pub fn new(secret: Secret) -> Self {
+    pub fn new(secret: DigestKey) -> Self {
         Self {
             secret,
-            forms: Forms::default(),
+            forms: TextForms::default(),
             open: String::new(),
             pieces: Vec::new(),
             places: Vec::new(),
@@ -92,12 +92,12 @@ impl Packer {
     }
 
     /// Returns the first 64 bits of a literal's digest.
-    pub fn digest(&self, form: Form<'_>, text: &str) -> u64 {
+    pub fn digest(&self, form: TextForm<'_>, text: &str) -> u64 {
         self.secret.digest(form, text)[0]
     }
 
     /// Adds a literal and returns its number in this worker's chunk.
-    pub fn add(&mut self, form: Form<'_>, text: &str) -> u32 {
+    pub fn add(&mut self, form: TextForm<'_>, text: &str) -> u32 {
         let digest = self.secret.digest(form, text);
         let form = self.forms.add(form);
         if !self.open.is_empty() && self.open.len() + text.len() > PIECE {
@@ -106,7 +106,7 @@ impl Packer {
         let number = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
         let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let (piece, start, length) = (short(self.pieces.len()), short(self.open.len()), short(text.len()));
-        self.places.push(Place { digest, piece, start, length, form });
+        self.places.push(PackedPlace { digest, piece, start, length, form });
         self.open.push_str(text);
         number
     }
@@ -119,8 +119,8 @@ impl Packer {
         let text = self.open.as_bytes();
         let compressed = self.compressor.as_mut().and_then(|compressor| compressor.compress(text).ok());
         self.pieces.push(match compressed.filter(|compressed| compressed.len() < text.len()) {
-            Some(compressed) => Piece { bytes: compressed.into(), inflated: Some(text.len()) },
-            None => Piece { bytes: text.into(), inflated: None },
+            Some(compressed) => PackedPiece { bytes: compressed.into(), inflated: Some(text.len()) },
+            None => PackedPiece { bytes: text.into(), inflated: None },
         });
         self.open.clear();
         self.open.shrink_to(2 * PIECE);
@@ -134,21 +134,21 @@ impl Packer {
 }
 
 /// Decompressed pieces, the last used at the end.
-type Inflated = VecDeque<(u32, Arc<str>)>;
+type PieceCache = VecDeque<(u32, Arc<str>)>;
 
 /// Long literals, each stored once.
 #[derive(Default)]
-pub(super) struct Packed {
-    secret: Secret,
-    forms: Forms,
-    pieces: Vec<Piece>,
-    places: Vec<Place>,
+pub(super) struct PackedLiterals {
+    secret: DigestKey,
+    forms: TextForms,
+    pieces: Vec<PackedPiece>,
+    places: Vec<PackedPlace>,
     table: HashTable<u32>,
-    inflated: Mutex<Inflated>,
+    inflated: Mutex<PieceCache>,
 }
 
-impl Packed {
-    pub fn secret(&self) -> Secret {
+impl PackedLiterals {
+    pub fn secret(&self) -> DigestKey {
         self.secret
     }
 
@@ -163,7 +163,7 @@ impl Packed {
             .collect();
         let Self { places, table, .. } = self;
         let taken = packer.places.iter().map(|place| {
-            let digest_of = |number: &u32| places.get(*number as usize).map(|place: &Place| place.digest);
+            let digest_of = |number: &u32| places.get(*number as usize).map(|place: &PackedPlace| place.digest);
             let is_same = |number: &u32| digest_of(number) == Some(place.digest);
             match table.entry(place.digest[0], is_same, |number| digest_of(number).unwrap_or_default()[0]) {
                 Entry::Occupied(entry) => *entry.get(),
@@ -171,7 +171,7 @@ impl Packed {
                     let number = u32::try_from(places.len()).unwrap_or(u32::MAX);
                     entry.insert(number);
                     let form = forms.get(place.form as usize).copied().unwrap_or_default();
-                    places.push(Place { piece: behind.saturating_add(place.piece), form, ..*place });
+                    places.push(PackedPlace { piece: behind.saturating_add(place.piece), form, ..*place });
                     number
                 }
             }
@@ -182,14 +182,14 @@ impl Packed {
     }
 
     /// Returns the number of a literal, if it is stored.
-    pub fn find(&self, form: Form<'_>, text: &str) -> Option<u32> {
+    pub fn find(&self, form: TextForm<'_>, text: &str) -> Option<u32> {
         let digest = self.secret.digest(form, text);
         let is_same = |number: &u32| self.places.get(*number as usize).is_some_and(|place| place.digest == digest);
         self.table.find(digest[0], is_same).copied()
     }
 
-    pub fn get(&self, number: u32) -> (Form<'_>, String) {
-        let Some(place) = self.places.get(number as usize) else { return (Form::Text, String::new()) };
+    pub fn get(&self, number: u32) -> (TextForm<'_>, String) {
+        let Some(place) = self.places.get(number as usize) else { return (TextForm::Text, String::new()) };
         let text = self.piece(place.piece);
         let start = place.start as usize;
         let text = text.get(start..start + place.length as usize).unwrap_or_default().to_owned();
@@ -205,7 +205,7 @@ impl Packed {
             inflated.push_back(known);
             return text;
         }
-        let text: Arc<str> = self.pieces.get(number as usize).map(Piece::text).unwrap_or_default().into();
+        let text: Arc<str> = self.pieces.get(number as usize).map(PackedPiece::text).unwrap_or_default().into();
         if text.len() <= 4 * PIECE {
             if inflated.len() == INFLATED {
                 inflated.pop_front();

@@ -16,9 +16,9 @@
 
 use oxrdf::vocab::xsd;
 
-use super::kept::Form;
+use super::kept::TextForm;
 use crate::session::Name;
-use crate::session::triples::{Blank, NodeRef, Part, PartKind};
+use crate::session::triples::{BlankName, NodeRef, PartKind, ProtocolPart};
 
 /// An RDF term as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,10 +26,10 @@ pub(crate) struct TermId(pub(super) u64);
 
 /// The meaning of a number.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Unpacked {
+pub(super) enum TermMeaning {
     /// A node of an input, with the number of the base.
     Node(u16, NodeRef<'static>),
-    Blank(Blank),
+    Blank(BlankName),
     /// A literal: text and datatype.
     Literal(String, &'static str),
     /// A term stored under that number.
@@ -102,7 +102,7 @@ impl TermId {
             NodeRef::Message(name) => (NODE, name, 0),
             NodeRef::Id(name) => (NODE, name, 1),
             NodeRef::Error(name) => (NODE, name, 2),
-            NodeRef::Part(name, Part::OPERATION) => (NODE, name, 3),
+            NodeRef::Part(name, ProtocolPart::OPERATION) => (NODE, name, 3),
             NodeRef::Part(name, part) => return Self::part(base, name, part),
             NodeRef::LogLine(line, nth) => (LINE, Name { record: line, element: nth }, 0),
             _ => return None,
@@ -117,7 +117,7 @@ impl TermId {
     }
 
     /// Creates the number of a message's part; `None` if the message is in a batch, or if record or index do not fit.
-    fn part(base: u16, name: Name, Part { kind, index }: Part) -> Option<Self> {
+    fn part(base: u16, name: Name, ProtocolPart { kind, index }: ProtocolPart) -> Option<Self> {
         let fits = name.element.is_none() && name.record < 1 << 32 && index < 1 << 12;
         let rest = u64::from(base) << 48 | name.record << 16 | (kind as u64) << 12 | u64::from(index);
         fits.then(|| Self::new(PART, rest))
@@ -153,7 +153,7 @@ impl TermId {
     }
 
     /// Creates the number of a record's blank node.
-    pub(super) fn blank(blank: Blank) -> Option<Self> {
+    pub(super) fn blank(blank: BlankName) -> Option<Self> {
         let fits = blank.input < 1 << 12 && blank.record < 1 << 32 && blank.index < 1 << 16;
         fits.then(|| Self::new(BLANK, u64::from(blank.input) << 48 | blank.record << 16 | u64::from(blank.index)))
     }
@@ -169,7 +169,7 @@ impl TermId {
         };
         let (record, index) = rest.strip_prefix('m')?.split_once('b')?;
         let (record, index) = (counted(record)?, counted(index)?);
-        Self::blank(Blank { input: u32::try_from(input).ok()?, record, index: u32::try_from(index).ok()? })
+        Self::blank(BlankName { input: u32::try_from(input).ok()?, record, index: u32::try_from(index).ok()? })
     }
 
     /// Creates the number of an integer that the program counts.
@@ -203,11 +203,11 @@ impl TermId {
     }
 
     /// Creates the number of a literal; `None` if it cannot be encoded.
-    pub(super) fn literal(form: Form<'_>, text: &str) -> Option<Self> {
+    pub(super) fn literal(form: TextForm<'_>, text: &str) -> Option<Self> {
         match form {
-            Form::Text => Self::text(text),
-            Form::Typed(datatype) => Self::typed(text, datatype),
-            Form::Iri | Form::Blank | Form::Tagged(_) => None,
+            TextForm::Text => Self::text(text),
+            TextForm::Typed(datatype) => Self::typed(text, datatype),
+            TextForm::Iri | TextForm::Blank | TextForm::Tagged(_) => None,
         }
     }
 
@@ -247,7 +247,7 @@ impl TermId {
     }
 
     /// Decodes the number.
-    pub(super) fn unpack(self) -> Unpacked {
+    pub(super) fn unpack(self) -> TermMeaning {
         let number = self.0;
         let index = || u32::try_from(bits(number, 0, 32)).unwrap_or_default();
         match number >> TAG {
@@ -255,14 +255,14 @@ impl TermId {
                 let base = u16::try_from(bits(number, 48, 12)).unwrap_or_default();
                 let element = u32::try_from(bits(number, 2, 14)).ok().filter(|element| *element > 0);
                 let name = Name { record: bits(number, 16, 32), element };
-                Unpacked::Node(
+                TermMeaning::Node(
                     base,
                     match (tag, bits(number, 0, 2)) {
                         (LINE, _) => NodeRef::LogLine(name.record, element),
                         (_, 0) => NodeRef::Message(name),
                         (_, 1) => NodeRef::Id(name),
                         (_, 2) => NodeRef::Error(name),
-                        _ => NodeRef::Part(name, Part::OPERATION),
+                        _ => NodeRef::Part(name, ProtocolPart::OPERATION),
                     },
                 )
             }
@@ -271,15 +271,15 @@ impl TermId {
                 let name = Name { record: bits(number, 16, 32), element: None };
                 let kind = usize::try_from(bits(number, 12, 4)).ok().and_then(|kind| PartKind::ALL.get(kind));
                 let index = u32::try_from(bits(number, 0, 12)).unwrap_or_default();
-                let part = kind.map_or(Part::OPERATION, |kind| Part { kind: *kind, index });
-                Unpacked::Node(base, NodeRef::Part(name, part))
+                let part = kind.map_or(ProtocolPart::OPERATION, |kind| ProtocolPart { kind: *kind, index });
+                TermMeaning::Node(base, NodeRef::Part(name, part))
             }
-            BLANK => Unpacked::Blank(Blank {
+            BLANK => TermMeaning::Blank(BlankName {
                 input: u32::try_from(bits(number, 48, 12)).unwrap_or_default(),
                 record: bits(number, 16, 32),
                 index: u32::try_from(bits(number, 0, 16)).unwrap_or_default(),
             }),
-            INTEGER => Unpacked::Literal(to_signed(number, TAG).to_string(), xsd::INTEGER.as_str()),
+            INTEGER => TermMeaning::Literal(to_signed(number, TAG).to_string(), xsd::INTEGER.as_str()),
             DECIMAL => {
                 let digits = usize::try_from(bits(number, 54, 6)).unwrap_or_default();
                 let value = to_signed(number, 54);
@@ -287,7 +287,7 @@ impl TermId {
                 let text = format!("{:0width$}", value.unsigned_abs(), width = digits + 1);
                 let (whole, fraction) = text.split_at(text.len() - digits);
                 let point = if digits > 0 { "." } else { "" };
-                Unpacked::Literal(format!("{sign}{whole}{point}{fraction}"), xsd::DECIMAL.as_str())
+                TermMeaning::Literal(format!("{sign}{whole}{point}{fraction}"), xsd::DECIMAL.as_str())
             }
             DATE_TIME => {
                 let micros = to_signed(number, 56);
@@ -295,18 +295,18 @@ impl TermId {
                 let time = clock_text(micros.rem_euclid(DAY), bits(number, 57, 3));
                 let zone = if bits(number, 56, 1) == 1 { "Z" } else { "" };
                 let text = format!("{year:04}-{month:02}-{day:02}T{time}{zone}");
-                Unpacked::Literal(text, xsd::DATE_TIME.as_str())
+                TermMeaning::Literal(text, xsd::DATE_TIME.as_str())
             }
-            TIME => Unpacked::Literal(clock_text(to_signed(number, 56), bits(number, 57, 3)), xsd::TIME.as_str()),
+            TIME => TermMeaning::Literal(clock_text(to_signed(number, 56), bits(number, 57, 3)), xsd::TIME.as_str()),
             SHORT => {
                 let length = usize::try_from(bits(number, 56, 4)).unwrap_or_default();
                 let bytes = number.to_be_bytes();
                 let bytes = bytes.get(bytes.len() - length..).unwrap_or_default();
-                Unpacked::Literal(String::from_utf8_lossy(bytes).into_owned(), xsd::STRING.as_str())
+                TermMeaning::Literal(String::from_utf8_lossy(bytes).into_owned(), xsd::STRING.as_str())
             }
-            KEPT => Unpacked::Kept(index()),
-            SIZE => Unpacked::Literal(index().to_string(), xsd::INTEGER.as_str()),
-            _ => Unpacked::Packed(index()),
+            KEPT => TermMeaning::Kept(index()),
+            SIZE => TermMeaning::Literal(index().to_string(), xsd::INTEGER.as_str()),
+            _ => TermMeaning::Packed(index()),
         }
     }
 
@@ -342,7 +342,7 @@ impl TermId {
 }
 
 /// Parses the name of a part, after the hyphen.
-fn parse_part(name: &str) -> Option<Part> {
+fn parse_part(name: &str) -> Option<ProtocolPart> {
     let end = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
     let (kind, index) = name.split_at(end);
     let kind = PartKind::ALL.into_iter().find(|known| known.suffix().strip_prefix('-') == Some(kind))?;
@@ -350,7 +350,7 @@ fn parse_part(name: &str) -> Option<Part> {
         "" => 0,
         index => u32::try_from(counted(index)?).ok().filter(|index| *index > 0)?,
     };
-    Some(Part { kind, index })
+    Some(ProtocolPart { kind, index })
 }
 
 /// Parses a count without leading zeros.
@@ -457,7 +457,7 @@ mod tests {
 
     fn text(id: TermId) -> String {
         match id.unpack() {
-            Unpacked::Literal(text, _) => text,
+            TermMeaning::Literal(text, _) => text,
             other => panic!("{other:?}"),
         }
     }
@@ -505,17 +505,17 @@ mod tests {
             NodeRef::Message(name(0, None)),
             NodeRef::Id(name(u64::from(u32::MAX), Some(0x3fff))),
             NodeRef::Error(name(7, Some(1))),
-            NodeRef::Part(name(8, None), Part::OPERATION),
-            NodeRef::Part(name(8, Some(2)), Part::OPERATION),
-            NodeRef::Part(name(u64::from(u32::MAX), None), Part { kind: PartKind::Diagnostic, index: 4095 }),
-            NodeRef::Part(name(7, None), Part { kind: PartKind::Result, index: 0 }),
-            NodeRef::Part(name(7, None), Part { kind: PartKind::Content, index: 10 }),
+            NodeRef::Part(name(8, None), ProtocolPart::OPERATION),
+            NodeRef::Part(name(8, Some(2)), ProtocolPart::OPERATION),
+            NodeRef::Part(name(u64::from(u32::MAX), None), ProtocolPart { kind: PartKind::Diagnostic, index: 4095 }),
+            NodeRef::Part(name(7, None), ProtocolPart { kind: PartKind::Result, index: 0 }),
+            NodeRef::Part(name(7, None), ProtocolPart { kind: PartKind::Content, index: 10 }),
             NodeRef::LogLine(12, Some(2)),
             NodeRef::LogLine(12, None),
         ] {
             let iri = format!("http://e/#x{node}");
             assert_eq!(TermId::parse_node(&iri), Some(("http://e/#x", node)));
-            assert_eq!(TermId::node(7, node).map(TermId::unpack), Some(Unpacked::Node(7, node)));
+            assert_eq!(TermId::node(7, node).map(TermId::unpack), Some(TermMeaning::Node(7, node)));
         }
         for iri in [
             "http://e/#m07",
@@ -538,7 +538,7 @@ mod tests {
         }
         assert_eq!(TermId::text("12345678"), None);
         for label in ["m7b0", "i2m7b3"] {
-            let Some(Unpacked::Blank(blank)) = TermId::parse_blank(label).map(TermId::unpack) else {
+            let Some(TermMeaning::Blank(blank)) = TermId::parse_blank(label).map(TermId::unpack) else {
                 panic!("{label}")
             };
             assert_eq!(blank.to_string(), label);
@@ -555,7 +555,7 @@ mod tests {
         ) {
             for datatype in [xsd::INTEGER, xsd::DECIMAL, xsd::DATE_TIME, xsd::TIME] {
                 if let Some(id) = TermId::typed(&lexical, datatype.as_str()) {
-                    prop_assert_eq!(id.unpack(), Unpacked::Literal(lexical.clone(), datatype.as_str()));
+                    prop_assert_eq!(id.unpack(), TermMeaning::Literal(lexical.clone(), datatype.as_str()));
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::sink::rendered::Rendered;
 
 /// The part that a row plays in an exchange.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum InExchange {
+pub(crate) enum ExchangeRole {
     /// A request, to which an answer may refer.
     Asks(Name),
     /// An answer, with the name of its request.
@@ -25,7 +25,7 @@ pub(crate) struct RecordRows {
     pub sessions: TableRows,
     pub problems: TableRows,
     /// The exchange of each row of messages.
-    pub exchanges: Vec<InExchange>,
+    pub exchanges: Vec<ExchangeRole>,
     /// Buffer for one value.
     pub buffer: String,
 }

@@ -72,13 +72,13 @@ pub(crate) struct TableColumn {
 
 /// A table: name, description of its rows, columns.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct TableSchema {
     pub name: &'static str,
     about: &'static str,
     pub columns: &'static [TableColumn],
 }
 
-impl Table {
+impl TableSchema {
     pub fn file(&self) -> String {
         format!("{}.parquet", self.name)
     }
@@ -106,14 +106,14 @@ macro_rules! table {
     ($(#[$meta:meta])* $module:ident $about:literal { $($column:ident $name:literal $cells:ident $null:ident $text:literal,)* }) => {
         $(#[$meta])*
         pub(crate) mod $module {
-            use crate::sink::parquet::schema::{CellType, Table, TableColumn};
+            use crate::sink::parquet::schema::{CellType, TableSchema, TableColumn};
 
             #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "they number the constants below")]
-            enum Place { $($column),* }
+            enum ColumnNumber { $($column),* }
 
-            $(pub const $column: usize = Place::$column as usize;)*
+            $(pub const $column: usize = ColumnNumber::$column as usize;)*
 
-            pub(crate) const TABLE: Table = Table {
+            pub(crate) const TABLE: TableSchema = TableSchema {
                 name: stringify!($module),
                 about: $about,
                 columns: &[$(
@@ -209,7 +209,7 @@ table! {
 }
 
 /// Every table.
-pub(crate) const TABLES: [&Table; 3] = [&messages::TABLE, &sessions::TABLE, &problems::TABLE];
+pub(crate) const TABLES: [&TableSchema; 3] = [&messages::TABLE, &sessions::TABLE, &problems::TABLE];
 
 /// Describes the tables for people: their columns, with types and content.
 pub fn describe_tables() -> String {

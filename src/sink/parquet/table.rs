@@ -12,7 +12,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 
-use super::schema::{CellType, Table, VERSION};
+use super::schema::{CellType, TableSchema, VERSION};
 
 /// The number of rows passed to an encoder at once.
 const BATCH: usize = 8_192;
@@ -59,7 +59,7 @@ impl Cells {
 
 /// Rows of a table.
 pub(crate) struct TableRows {
-    table: &'static Table,
+    table: &'static TableSchema,
     columns: Vec<Cells>,
     rows: usize,
     /// The running total of bytes held, up to each row.
@@ -69,7 +69,7 @@ pub(crate) struct TableRows {
 }
 
 impl TableRows {
-    pub fn new(table: &'static Table) -> Self {
+    pub fn new(table: &'static TableSchema) -> Self {
         let columns = table.columns.iter().map(|_| Cells::default()).collect();
         Self { table, columns, rows: 0, held: Vec::new(), too_large: false }
     }
@@ -174,7 +174,7 @@ pub(super) struct TableWriter {
 }
 
 impl TableWriter {
-    pub fn new(table: &'static Table, file: File, limit: usize) -> io::Result<Self> {
+    pub fn new(table: &'static TableSchema, file: File, limit: usize) -> io::Result<Self> {
         let version = KeyValue::new("rpcgraph.schema".to_owned(), VERSION.to_owned());
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))

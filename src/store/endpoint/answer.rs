@@ -9,12 +9,12 @@ use sparesults::{QueryResultsFormat, QueryResultsParser, ReaderQueryResultsParse
 use spargebra::SparqlParser;
 
 use super::error::{EndpointError, ServerRequest, content_type};
-use crate::store::answer::{Answer, Form, Solutions};
+use crate::store::answer::{FallibleAnswer, FallibleSolutions, Form};
 use crate::store::quads::{LONGEST, quads};
 
 /// A server's answer to a query. Rows and triples are returned as they arrive, and none after an error. Blank nodes
 /// keep the labels that the server gives them.
-pub type ServerAnswer = Answer<'static, EndpointError>;
+pub type ServerAnswer = FallibleAnswer<'static, EndpointError>;
 
 /// Returns the form of a query's answer; `None` if we cannot parse the query, although the server might.
 pub(super) fn form_of(query: &str) -> Option<Form> {
@@ -47,14 +47,14 @@ pub(super) fn read(
             QueryResultsFormat::from_media_type(&name)
     {
         return match QueryResultsParser::from_format(format).for_reader(response) {
-            Ok(ReaderQueryResultsParserOutput::Boolean(truth)) => Ok(Answer::Boolean(truth)),
+            Ok(ReaderQueryResultsParserOutput::Boolean(truth)) => Ok(FallibleAnswer::Boolean(truth)),
             Ok(ReaderQueryResultsParserOutput::Solutions(parser)) => {
                 let variables = parser.variables().to_vec();
                 let mut rows = received(parser, request, name);
                 match form {
                     // Virtuoso answers an ASK with one row for true, and without rows for false.
-                    Some(Form::Ask) => Ok(Answer::Boolean(rows.next().transpose()?.is_some())),
-                    _ => Ok(Answer::Solutions(Solutions { variables, rows: Box::new(rows) })),
+                    Some(Form::Ask) => Ok(FallibleAnswer::Boolean(rows.next().transpose()?.is_some())),
+                    _ => Ok(FallibleAnswer::Solutions(FallibleSolutions { variables, rows: Box::new(rows) })),
                 }
             }
             Err(error) => Err(request.not_read(&name, error.into())),
@@ -70,7 +70,7 @@ pub(super) fn read(
                 Err(io::Error::new(io::ErrorKind::InvalidData, format!("a triple is in the graph {}", quad.graph_name)))
             }
         });
-        return Ok(Answer::Graph(Box::new(received(triples, request, name))));
+        return Ok(FallibleAnswer::Graph(Box::new(received(triples, request, name))));
     }
     Err(request.unexpected(
         response,

@@ -11,7 +11,7 @@ use oxrdf::{NamedNode, NamedNodeRef};
 
 use super::{ReplaceError, SpooledGraph, Target};
 use crate::json::sha256;
-use crate::store::answer::Answer;
+use crate::store::answer::FallibleAnswer;
 use crate::store::endpoint::{Endpoint, EndpointError, Repeat, ServerDataset};
 
 /// The number of checks for an update whose answer was lost, and the wait before each check.
@@ -151,7 +151,7 @@ impl Target for ServerTarget<'_> {
         }
         let query = format!("CONSTRUCT {{ ?s ?p ?o }} WHERE {{ GRAPH {name} {{ ?s ?p ?o }} }}");
         match self.endpoint.query(&query, &ServerDataset::default()) {
-            Ok(Answer::Graph(triples)) => {
+            Ok(FallibleAnswer::Graph(triples)) => {
                 graph.is_just(triples.map(|triple| triple.map_err(ReplaceError::from))).unwrap_or(false)
             }
             _ => false,

@@ -30,14 +30,14 @@ pub struct Spool {
     default_graph: NamedNode,
     file: Arc<Mutex<SpooledTempFile>>,
     length: u64,
-    graphs: Vec<KeptGraph>,
+    graphs: Vec<GraphSpool>,
     by_name: HashMap<NamedNode, usize>,
     /// The size of batches that are not yet in the file, in bytes.
     pending: usize,
 }
 
 #[derive(Debug)]
-struct KeptGraph {
+struct GraphSpool {
     name: NamedNode,
     batches: Vec<SpoolBatch>,
     /// The N-Triples of the next batch.
@@ -64,7 +64,7 @@ pub(super) struct SpoolBatch {
 #[derive(Clone, Copy)]
 pub struct SpooledGraph<'s> {
     spool: &'s Spool,
-    graph: &'s KeptGraph,
+    graph: &'s GraphSpool,
 }
 
 impl Spool {
@@ -101,7 +101,7 @@ impl Spool {
             return *index;
         }
         let index = self.graphs.len();
-        self.graphs.push(KeptGraph {
+        self.graphs.push(GraphSpool {
             name: name.clone(),
             batches: Vec::new(),
             text: String::new(),

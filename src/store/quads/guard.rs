@@ -15,7 +15,7 @@ const MAX_ADDED_EACH: u64 = 32;
 
 /// A reason to refuse a document regardless of its content.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+enum DocumentRefusal {
     #[error("it is nested more than {MAX_DEPTH} levels deep: flatten it")]
     Depth,
     #[error(
@@ -27,15 +27,15 @@ enum Refusal {
     Length(usize),
 }
 
-impl From<Refusal> for io::Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<DocumentRefusal> for io::Error {
+    fn from(refusal: DocumentRefusal) -> Self {
         Self::other(refusal)
     }
 }
 
 /// Creates the error for an item of more than that many bytes.
 pub(super) fn too_long(bytes: usize) -> io::Error {
-    Refusal::Length(bytes).into()
+    DocumentRefusal::Length(bytes).into()
 }
 
 /// Inspects bytes on their way to a parser.
@@ -45,12 +45,12 @@ pub(super) trait Guard {
 }
 
 /// A reader that fails as soon as its guard refuses the input.
-pub(super) struct Guarded<R, G> {
+pub(super) struct GuardedReader<R, G> {
     pub read: R,
     pub guard: G,
 }
 
-impl<R: Read, G: Guard> Read for Guarded<R, G> {
+impl<R: Read, G: Guard> Read for GuardedReader<R, G> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.read.read(buffer)?;
         self.guard.pass(buffer.get(..length).unwrap_or_default())?;
@@ -82,7 +82,7 @@ impl Guard for DepthGuard {
                 _ => {}
             }
             if self.depth > MAX_DEPTH {
-                return Err(Refusal::Depth.into());
+                return Err(DocumentRefusal::Depth.into());
             }
             bytes = rest;
         }
@@ -118,7 +118,7 @@ impl EntityGuard {
         let value = text.split(|byte| *byte == b'"').nth(1).unwrap_or_default();
         let length = value.len() as u64 + self.length_of(value.split(|byte| *byte == b'&').skip(1));
         if length > MAX_ENTITY as u64 {
-            return Err(Refusal::Entities.into());
+            return Err(DocumentRefusal::Entities.into());
         }
         self.entities.insert(name.to_owned(), length);
         Ok(())
@@ -143,7 +143,7 @@ impl EntityGuard {
             if self.open.get(..known) != DECLARATION.get(..known) {
                 self.open.clear();
             } else if self.open.len() > MAX_ENTITY {
-                return Err(Refusal::Entities.into());
+                return Err(DocumentRefusal::Entities.into());
             } else if self.is_declared() {
                 self.declare()?;
                 self.open.clear();
@@ -152,7 +152,7 @@ impl EntityGuard {
             self.added += self.length_of(self.open.get(1..).into_iter());
             self.open.clear();
             if self.added > MAX_ADDED + self.passed.saturating_mul(MAX_ADDED_EACH) {
-                return Err(Refusal::Entities.into());
+                return Err(DocumentRefusal::Entities.into());
             }
         }
         Ok(())

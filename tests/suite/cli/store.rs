@@ -9,7 +9,7 @@ use rpcgraph::mapping::{InputIri, InputMapper, MapPart, MapTarget as _, Mapper, 
 use rpcgraph::message::Content;
 use rpcgraph::record::{Format, Location, Record, Sender, Time};
 use rpcgraph::session::{Origin, Sessions};
-use rpcgraph::triples::{NodeRef, ObjectRef, Triples};
+use rpcgraph::triples::{NodeRef, ObjectRef, TripleSink};
 
 use super::{BASE, Place, rpcg, values};
 
@@ -87,7 +87,7 @@ struct Literals {
     quads: Vec<Quad>,
 }
 
-impl Triples for Literals {
+impl TripleSink for Literals {
     fn subject(&mut self, node: NodeRef<'_>) {
         self.subject = match node {
             NodeRef::Message(name) => Some(format!("{BASE}#{name}")),
