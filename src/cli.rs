@@ -175,9 +175,13 @@ fn program() -> clap::Command {
 
 /// Parses the arguments.
 fn parse() -> anyhow::Result<Cli> {
-    let root = program();
+    let mut root = program();
     let arguments = words::with_command(std::env::args_os().collect(), &root, io::stdin().is_terminal())?;
-    Cli::from_arg_matches(&root.get_matches_from(arguments)).map_err(|error| error.exit())
+    let matches = root.try_get_matches_from_mut(arguments.iter()).map_err(|mut error| {
+        words::suggest_option(&mut error, &arguments, &root);
+        error.exit()
+    })?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.exit())
 }
 
 fn run_command(command: Command) -> anyhow::Result<Outcome> {

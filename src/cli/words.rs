@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::query::catalogue::names;
 use anyhow::anyhow;
 use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command};
 
 use super::input::{is_stdin, shown};
@@ -88,7 +89,8 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     let name = shown(path);
     let commands = root.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
     let commands: Vec<_> = commands.collect();
-    let near = || nearest(&name, commands.iter().copied().chain(names()));
+    let other = || OTHER_COMMANDS.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
+    let near = || other().or_else(|| nearest(&name, commands.iter().copied().chain(names())));
     let command = if is_sparql(&name) { Some("query") } else { near() };
     let command =
         command.map(|near| if commands.contains(&near) { format!("`{near}`") } else { format!("`ask {near}`") });
@@ -98,6 +100,50 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
         near => format!("did you mean {}?", near.join(" or ")),
     };
     Err(anyhow!("there is no command and no file {name:?}: {advice}"))
+}
+
+/// Options of other tools, and ours.
+const OTHER_OPTIONS: [(&str, &str); 14] = [
+    ("--csv", "--to csv"),
+    ("--exit-code", "--fail-if rows"),
+    ("--explain", "--rule"),
+    ("--fail", "--fail-if rows"),
+    ("--filter", "--contains"),
+    ("--format", "--to"),
+    ("--grep", "--contains"),
+    ("--head", "--limit"),
+    ("--json", "--to json"),
+    ("--jsonl", "--to jsonl"),
+    ("--markdown", "--to markdown"),
+    ("--sarif", "--to sarif"),
+    ("--search", "--contains"),
+    ("--sparql", "--print"),
+];
+
+/// Commands of other tools, and ours.
+const OTHER_COMMANDS: [(&str, &str); 9] = [
+    ("diff", "compare"),
+    ("export", "convert"),
+    ("failures", "errors"),
+    ("hung", "unanswered"),
+    ("lint", "check"),
+    ("stats", "overview"),
+    ("summary", "overview"),
+    ("tail", "timeline"),
+    ("validate", "check"),
+];
+
+/// Suggests our option in place of another tool's, if the command has ours.
+pub fn suggest_option(error: &mut clap::Error, arguments: &[OsString], root: &Command) {
+    let command = arguments.get(1).and_then(|name| root.find_subcommand(name));
+    let Some((ContextValue::String(wrong), command)) = error.get(ContextKind::InvalidArg).zip(command) else { return };
+    let has = |option: &str| {
+        let name = option.split(' ').next().and_then(|name| name.strip_prefix("--"));
+        command.get_arguments().any(|argument| argument.get_long() == name)
+    };
+    if let Some((_, ours)) = OTHER_OPTIONS.iter().find(|(other, ours)| other == wrong && has(ours)) {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String((*ours).to_owned()));
+    }
 }
 
 /// Returns the index of the first word that is neither an option nor an option's value.

@@ -350,3 +350,22 @@ fn no_rows_are_explained() {
     place.run(&["ASK {}"]).said(2, "error: there is no command and no file \"ASK {}\": did you mean `query`?\n");
     place.run(&["queries"]).said(2, "error: there is no command and no file \"queries\": did you mean `query`?\n");
 }
+
+/// An option or a command of another tool leads to ours, if the command has ours.
+#[test]
+fn words_of_other_tools_lead_to_ours() {
+    let place = Place::with("log", LOG);
+    for (arguments, tip) in [
+        (&["errors", "log", "--format", "json"][..], "a similar argument exists: '--to'"),
+        (&["errors", "log", "--json"], "a similar argument exists: '--to json'"),
+        (&["timeline", "log", "--grep=x"], "a similar argument exists: '--contains'"),
+        (&["check", "log", "--explain", "x"], "a similar argument exists: '--rule'"),
+        (&["ask", "errors", "--sparql"], "a similar argument exists: '--print'"),
+        (&["diff", "log", "log"], "did you mean `compare`?"),
+        (&["stats", "log"], "did you mean `overview`?"),
+    ] {
+        let ran = place.run(arguments);
+        assert!(ran.stderr.contains(tip), "{arguments:?}: {}", ran.stderr);
+    }
+    assert!(!place.run(&["register", "log", "--grep"]).stderr.contains("contains"));
+}
