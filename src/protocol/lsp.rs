@@ -345,7 +345,7 @@ impl LspSession {
         node
     }
 
-    /// Replaces the diagnostics of a document with those of a new report.
+    /// Replaces the diagnostics of a document with a new report.
     fn report<'a>(
         &mut self,
         (report, document): (TextDigest, NodeRef<'static>),

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_recorder_adds() {
+    fn members_of_recorders_give_time_and_direction() {
         let meta =
             r#"{"jsonrpc":"2.0","id":1,"_meta":{"ts":"2026-01-05T10:00:00Z","direction":"outgoing","server":"x"}}"#;
         let log = format!(

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_liked_best() {
+    fn preferred_media_type_is_chosen() {
         assert_eq!(choose(None, ROWS).unwrap().1, ResultsFormat::Json);
         assert_eq!(rows("*/*"), Some("application/sparql-results+json"));
         assert_eq!(rows("text/csv"), Some("text/csv"));

@@ -71,7 +71,7 @@ pub(super) fn asked(head: &Parts, body: &[u8]) -> Result<Option<QueryRequest>, R
     match <[String; 1]>::try_from(queries) {
         Ok([query]) => Ok(Some(QueryRequest { query, ..asked })),
         Err(queries) if queries.is_empty() && head.method != Method::POST => Ok(None),
-        Err(queries) => Err(bad(if queries.is_empty() { "there is no query" } else { "there are several queries" })),
+        Err(queries) => Err(bad(if queries.is_empty() { "missing query" } else { "several queries: send one" })),
     }
 }
 
