@@ -276,8 +276,8 @@ impl Report {
         {
             older.problems |= 1 << Problem::IdReusedWhileOpen as u32;
         }
-        let cancels = |said: &Statement<'_>| match said.said {
-            StatementObject::Node(NodeRef::Message(request)) if said.property == rpcg::CANCELS => Some(request),
+        let cancels = |statement: &Statement<'_>| match statement.object {
+            StatementObject::Node(NodeRef::Message(request)) if statement.property == rpcg::CANCELS => Some(request),
             _ => None,
         };
         if let Node::Message(Message { method: Some(method), .. }) = &node.node
@@ -377,7 +377,7 @@ fn is_cancellation(single: &Single<'_>) -> bool {
 
 /// Returns the first request of the operation that the statement assigns a message to.
 fn operation(statement: &Statement<'_>) -> Option<Name> {
-    match statement.said {
+    match statement.object {
         StatementObject::Node(NodeRef::Part(first, _)) if statement.property == rpcg::IN_OPERATION => Some(first),
         _ => None,
     }

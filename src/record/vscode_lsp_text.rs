@@ -2,10 +2,10 @@
 //! result or error data after the headline. The envelope is not logged, so it is reconstructed.
 
 use super::about::{FormatInfo, FormatTest};
-use super::asked::UnansweredRequests;
 use super::decoder::{SkippedLength, Step, trim_end};
 use super::lsp_trace::{Headline, HeadlineKind, TraceParts, TraceText};
 use super::marked::{FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries};
+use super::unanswered::UnansweredRequests;
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
