@@ -58,7 +58,7 @@ pub enum Protocol {
 
 /// The statements of protocols to extract.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StatementSelection {
+pub(crate) struct Extraction {
     /// The protocol, or all, or none.
     pub protocol: Protocol,
     /// True if only error responses and requests are extracted, which kinds of errors need.

@@ -22,7 +22,7 @@ use self::pieces::{PieceFile, RecordingReader, TextSpan};
 use crate::log::convert::PairingState;
 use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
-use crate::protocol::{self, Extract, Protocol, Statement, StatementObject, StatementSelection};
+use crate::protocol::{self, Extract, Extraction, Protocol, Statement, StatementObject};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::redact::secrets;
 use crate::session::triples::NodeRef;
@@ -33,8 +33,8 @@ use crate::vocab::rpcg;
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
 
 /// The statements about operations, whose rounds the page marks.
-const MCP: StatementSelection =
-    StatementSelection { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false, payloads: true };
+const MCP: Extraction =
+    Extraction { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false, payloads: true };
 
 /// The options of a page.
 #[derive(Debug, Clone)]

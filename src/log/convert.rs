@@ -30,7 +30,7 @@ use self::worker::{ConvertWorker, WorkShared, WorkerSink, WorkerTarget, WrittenO
 use crate::diagnostic::Finding;
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, MapTally, Mapper};
-use crate::protocol::{self, Protocol, StatementSelection};
+use crate::protocol::{self, Extraction, Protocol};
 use crate::record::{OwnEntries, Reader};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkKind};
@@ -180,7 +180,7 @@ impl Converter {
     }
 
     /// Returns what to compute of the protocols for a selection of triples.
-    fn extracted(&self, selection: Option<&Selection>) -> StatementSelection {
+    fn extracted(&self, selection: Option<&Selection>) -> Extraction {
         let wants = |selection: &Selection, term| {
             // Protocols do not repeat what messages and their errors state.
             let of_others = |property, object: Option<&str>| match self.mapper.payloads_stay_opaque() {
@@ -203,12 +203,7 @@ impl Converter {
         let properties = selection.filter(|selection| !selection.wants(rdf::TYPE, Some(rpcg::FAILURE.as_str())));
         let properties = properties.and_then(Selection::predicates);
         let payloads = properties.is_none_or(|mut all| all.any(|property| !WITHOUT_PAYLOADS.contains(&property)));
-        StatementSelection {
-            protocol,
-            errors_alone: alone(rpcg::ERROR_KIND),
-            cancels_alone: alone(rpcg::CANCELS),
-            payloads,
-        }
+        Extraction { protocol, errors_alone: alone(rpcg::ERROR_KIND), cancels_alone: alone(rpcg::CANCELS), payloads }
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -228,7 +223,7 @@ impl Converter {
     /// Writes an input to a sink, with a worker for each target that the sink gave out.
     fn work(
         &self,
-        (input, extracted): (OpenInput<'_>, StatementSelection),
+        (input, extracted): (OpenInput<'_>, Extraction),
         (first, further): (Box<dyn WorkerTarget>, Vec<Box<dyn WorkerTarget>>),
         sink: &mut dyn WorkerSink,
         report: &mut (dyn FnMut(Finding) + Send),
@@ -306,7 +301,7 @@ mod tests {
         let converter = Converter::new(mapper, Options::default());
         let extracted = |text: &str| {
             let text = format!("SELECT * {{ {text} }}");
-            let StatementSelection { protocol, errors_alone, .. } =
+            let Extraction { protocol, errors_alone, .. } =
                 converter.extracted(Some(Query::parse(&text, None).unwrap().needs()));
             (protocol, errors_alone)
         };

@@ -10,7 +10,7 @@ use super::definitions::{DefinitionKind, ListedDefinition, shown};
 use super::documents::DiagnosticsReports;
 use super::lsp::LspMessage;
 use super::sides::SideDescription;
-use super::{CanonicalText, Protocol, StatementSelection, TextDigest, key};
+use super::{CanonicalText, Extraction, Protocol, TextDigest, key};
 use crate::json::{self, Cursor};
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
 use crate::record::Protocols;
@@ -148,7 +148,7 @@ impl<'a> Extract<'a> {
     /// Extracts the statements of each message. `spelled` holds the results of [`spell`](super::spell), and limits the
     /// number of messages.
     pub fn all<'e>(
-        selection: StatementSelection,
+        selection: Extraction,
         singles: impl Iterator<Item = &'e Single<'a>>,
         spelled: &'a [Option<CanonicalText>],
     ) -> Vec<Self>
@@ -162,9 +162,9 @@ impl<'a> Extract<'a> {
 
     /// Extracts the statements of a message whose method was looked up. `spelled` is the result of
     /// [`spell`](super::spell).
-    fn of(selection: StatementSelection, single: &Single<'a>, spelled: Option<&'a CanonicalText>) -> Self {
+    fn of(selection: Extraction, single: &Single<'a>, spelled: Option<&'a CanonicalText>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
-        let StatementSelection { protocol, errors_alone, cancels_alone, .. } = selection;
+        let Extraction { protocol, errors_alone, cancels_alone, .. } = selection;
         let is_told = match message.method.as_deref() {
             method if cancels_alone => matches!(method, Some("notifications/cancelled" | "$/cancelRequest")),
             _ => !errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse),

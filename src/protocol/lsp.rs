@@ -79,7 +79,7 @@ pub(super) struct LspSession {
 }
 
 /// The message being linked, and its counters.
-struct LinkedMessage {
+struct Linking {
     message: Name,
     stream: Option<TextDigest>,
     /// The number of further items that may be remembered.
@@ -187,7 +187,7 @@ impl LspSession {
     ) -> LspPendingRequest {
         let LspMessage { mut mentions, meaning, tokens } = message;
         let mut pending = LspPendingRequest { is_introduction: false, asks: None, tokens };
-        let mut linked = LinkedMessage { message: name, stream: Some(key("pushed")), room, diagnostics: 0 };
+        let mut linked = Linking { message: name, stream: Some(key("pushed")), room, diagnostics: 0 };
         let mut writer = StatementWriter::new(out, NodeRef::Message(name));
         match meaning {
             LspMeaning::Other => {}
@@ -245,28 +245,17 @@ impl LspSession {
         if let (Some(document), Some(members)) = (document, reports.own) {
             reports.others.insert(0, DocumentMention { uri: Cow::Borrowed(""), document, members });
         }
-        let linked = LinkedMessage { message: name, stream: Some(asked.stream), room, diagnostics: 0 };
+        let linked = Linking { message: name, stream: Some(asked.stream), room, diagnostics: 0 };
         self.mention(reports.others, linked, out);
     }
 
-    fn await_progress(
-        &mut self,
-        token: TextDigest,
-        request: (Name, Option<DiagnosticsRequest>),
-        linked: &mut LinkedMessage,
-    ) {
+    fn await_progress(&mut self, token: TextDigest, request: (Name, Option<DiagnosticsRequest>), linked: &mut Linking) {
         if linked.has_room() {
             self.tokens.insert(token, request);
         }
     }
 
-    fn register<'a>(
-        &mut self,
-        all: &'a str,
-        interoperable: bool,
-        linked: &mut LinkedMessage,
-        out: &mut Vec<Statement<'a>>,
-    ) {
+    fn register<'a>(&mut self, all: &'a str, interoperable: bool, linked: &mut Linking, out: &mut Vec<Statement<'a>>) {
         let node = |index| part(PartKind::Capability, (linked.message, index));
         let mut writer = StatementWriter::new(out, NodeRef::Message(linked.message));
         (1..).zip(registered(all)).for_each(|(index, _)| writer.link(lsp::REGISTERS, node(index)));
@@ -289,12 +278,7 @@ impl LspSession {
     }
 
     /// Appends the documents that a message names, and the statements about them.
-    fn mention<'a>(
-        &mut self,
-        mentions: Vec<DocumentMention<'a>>,
-        mut linked: LinkedMessage,
-        out: &mut Vec<Statement<'a>>,
-    ) {
+    fn mention<'a>(&mut self, mentions: Vec<DocumentMention<'a>>, mut linked: Linking, out: &mut Vec<Statement<'a>>) {
         let (message, mut others) = (linked.message, Vec::new());
         let (mut documents, mut described) = (DigestMap::default(), Vec::new());
         for (index, DocumentMention { uri, document, members }) in (1..).zip(mentions) {
@@ -333,7 +317,7 @@ impl LspSession {
         &mut self,
         (document, uri): (TextDigest, Cow<'a, str>),
         index: u32,
-        linked: &mut LinkedMessage,
+        linked: &mut Linking,
         out: &mut Vec<Statement<'a>>,
     ) -> NodeRef<'static> {
         let known = self.documents.get(&document).copied();
@@ -354,7 +338,7 @@ impl LspSession {
         &mut self,
         (report, document): (TextDigest, NodeRef<'static>),
         diagnostics: Vec<(TextDigest, &'a str)>,
-        linked: &mut LinkedMessage,
+        linked: &mut Linking,
         out: &mut Vec<Statement<'a>>,
     ) {
         let mut before = self.reports.remove(&report).unwrap_or_default();
@@ -396,7 +380,7 @@ impl LspSession {
     }
 }
 
-impl LinkedMessage {
+impl Linking {
     /// Returns true if another item may be remembered, and counts it.
     fn has_room(&mut self) -> bool {
         let has_room = self.room > 0;

@@ -16,7 +16,7 @@ use crate::json::{self, Outline};
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, InputMapper, Loss, MapPart, MapTally, MapTarget, Mapper, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
-use crate::protocol::{self, CanonicalText, Extract, Linker, Protocol, Statement, StatementSelection};
+use crate::protocol::{self, CanonicalText, Extract, Extraction, Linker, Protocol, Statement};
 use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
@@ -457,7 +457,7 @@ pub(super) fn bad_element(index: usize) -> String {
 pub(super) struct WorkShared<'s> {
     pub mapper: &'s Mapper,
     pub options: &'s Options,
-    pub extracted: StatementSelection,
+    pub extracted: Extraction,
     pub name: &'s str,
     pub iri: &'s InputIri,
     pub source: Mutex<ChunkSource<'s>>,
