@@ -124,7 +124,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if !self.tools.iter().any(|tool| tool.name == request.name) {
-            return Err(ErrorData::invalid_params(format!("there is no tool {}", request.name), None));
+            return Err(ErrorData::invalid_params(format!("unknown tool: {}", request.name), None));
         }
         let arguments = request.arguments.unwrap_or_default();
         let result = tokio::select! {
@@ -156,7 +156,7 @@ impl McpOptions {
         let failed = |error: std::io::Error| format!("cannot run {}: {error}", self.program.display());
         let mut child = command.spawn().map_err(failed)?;
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
-            return Err("the process has no output".to_owned());
+            return Err("cannot read the output of the process".to_owned());
         };
         let mut page = AnswerPage::new(arguments, self.budget, &inputs)?;
         let (mut lines, mut said) = (BufReader::new(stdout).lines(), Vec::new());
@@ -226,7 +226,7 @@ fn command_line(tool: &str, arguments: &JsonObject) -> Result<(Vec<OsString>, &'
         "ask" => {
             let question = required("question")?;
             if question.starts_with('-') {
-                return Err(format!("there is no question {question}"));
+                return Err(format!("unknown question: {question}"));
             }
             let mut own = vec!["ask".into(), question.into()];
             let filters =

@@ -58,7 +58,7 @@ pub enum Protocol {
 
 /// The statements of protocols to extract.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StatementSelection {
+pub(crate) struct Extraction {
     /// The protocol, or all, or none.
     pub protocol: Protocol,
     /// True if only error responses and requests are extracted, which kinds of errors need.
@@ -75,7 +75,7 @@ pub struct Statement<'a> {
     /// The subject.
     pub(crate) subject: NodeRef<'a>,
     pub(crate) property: NamedNodeRef<'static>,
-    pub(crate) said: StatementObject<'a>,
+    pub(crate) object: StatementObject<'a>,
 }
 
 /// The object of a statement.
@@ -98,8 +98,8 @@ pub(crate) fn literal_of<'s>(
     node: NodeRef<'_>,
     property: NamedNodeRef<'_>,
 ) -> Option<&'s str> {
-    let said = statements.iter().find(|said| said.subject == node && said.property == property)?;
-    if let StatementObject::Literal(text, _) = &said.said { Some(text) } else { None }
+    let statement = statements.iter().find(|one| one.subject == node && one.property == property)?;
+    if let StatementObject::Literal(text, _) = &statement.object { Some(text) } else { None }
 }
 
 /// Appends statements about one node after the other.
@@ -113,16 +113,16 @@ impl<'s, 'a> StatementWriter<'s, 'a> {
         Self { statements, subject }
     }
 
-    fn say(&mut self, property: NamedNodeRef<'static>, said: StatementObject<'a>) {
-        self.statements.push(Statement { subject: self.subject, property, said });
+    fn add(&mut self, property: NamedNodeRef<'static>, object: StatementObject<'a>) {
+        self.statements.push(Statement { subject: self.subject, property, object });
     }
 
     fn class(&mut self, class: NamedNodeRef<'static>) {
-        self.say(rdf::TYPE, StatementObject::Class(class));
+        self.add(rdf::TYPE, StatementObject::Class(class));
     }
 
     fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'a>) {
-        self.say(property, StatementObject::Node(node));
+        self.add(property, StatementObject::Node(node));
     }
 
     fn literal(
@@ -132,7 +132,7 @@ impl<'s, 'a> StatementWriter<'s, 'a> {
         datatype: NamedNodeRef<'static>,
     ) {
         if let Some(text) = text {
-            self.say(property, StatementObject::Literal(text, datatype));
+            self.add(property, StatementObject::Literal(text, datatype));
         }
     }
 }

@@ -47,7 +47,6 @@
 //! a row in the table of `record/detect.rs`.
 
 mod about;
-mod asked;
 mod carried;
 mod carrier;
 mod clues;
@@ -92,6 +91,7 @@ mod sse;
 mod tar;
 mod times;
 mod tshark;
+mod unanswered;
 mod value;
 mod vscode;
 mod vscode_lsp_json;

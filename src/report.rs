@@ -22,7 +22,7 @@ use self::pieces::{PieceFile, RecordingReader, TextSpan};
 use crate::log::convert::PairingState;
 use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
-use crate::protocol::{self, Extract, Protocol, Statement, StatementObject, StatementSelection};
+use crate::protocol::{self, Extract, Extraction, Protocol, Statement, StatementObject};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::redact::secrets;
 use crate::session::triples::NodeRef;
@@ -33,8 +33,8 @@ use crate::vocab::rpcg;
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
 
 /// The statements about operations, whose rounds the page marks.
-const MCP: StatementSelection =
-    StatementSelection { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false, payloads: true };
+const MCP: Extraction =
+    Extraction { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false, payloads: true };
 
 /// The options of a page.
 #[derive(Debug, Clone)]
@@ -276,8 +276,8 @@ impl Report {
         {
             older.problems |= 1 << Problem::IdReusedWhileOpen as u32;
         }
-        let cancels = |said: &Statement<'_>| match said.said {
-            StatementObject::Node(NodeRef::Message(request)) if said.property == rpcg::CANCELS => Some(request),
+        let cancels = |statement: &Statement<'_>| match statement.object {
+            StatementObject::Node(NodeRef::Message(request)) if statement.property == rpcg::CANCELS => Some(request),
             _ => None,
         };
         if let Node::Message(Message { method: Some(method), .. }) = &node.node
@@ -377,7 +377,7 @@ fn is_cancellation(single: &Single<'_>) -> bool {
 
 /// Returns the first request of the operation that the statement assigns a message to.
 fn operation(statement: &Statement<'_>) -> Option<Name> {
-    match statement.said {
+    match statement.object {
         StatementObject::Node(NodeRef::Part(first, _)) if statement.property == rpcg::IN_OPERATION => Some(first),
         _ => None,
     }

@@ -118,11 +118,11 @@ impl Sessions {
         connection.reference.clone()
     }
 
-    /// Begins the input's next record, a batch whose elements are annotated some at a time. `told` is the first known
+    /// Begins the input's next record, a batch whose elements are annotated some at a time. `sender_method` is the first known
     /// method in it that implies a sender.
-    pub(crate) fn begin_batch(&mut self, record: &Record<'_>, told: Option<KnownMethod>) -> OpenBatch {
+    pub(crate) fn begin_batch(&mut self, record: &Record<'_>, sender_method: Option<KnownMethod>) -> OpenBatch {
         self.records += 1;
-        self.connection(record, None).0.begin_batch(record, false, told)
+        self.connection(record, None).0.begin_batch(record, false, sender_method)
     }
 
     /// Annotates the next elements of the last record, which is a batch.

@@ -2,8 +2,6 @@
 //!
 //! Workers render records, each into a buffer of its own type. The [`Sink`] takes the rendered records in their order.
 
-#[cfg(not(target_family = "wasm"))]
-mod beside;
 pub(crate) mod columns;
 mod compression;
 mod jsonld;
@@ -21,14 +19,12 @@ mod syntax;
 #[cfg(not(target_family = "wasm"))]
 mod terminal;
 mod text;
+#[cfg(not(target_family = "wasm"))]
+mod unfinished;
 pub(crate) mod units;
 
 use std::io::{self, Write};
 
-#[cfg(not(target_family = "wasm"))]
-pub use self::beside::discard_unfinished;
-#[cfg(feature = "register")]
-pub(crate) use self::beside::{begin, put_folder, unfinished};
 use self::columns::{Columns, ColumnsSink};
 pub use self::compression::Compression;
 use self::jsonld::JsonLdWriter;
@@ -52,6 +48,10 @@ pub(crate) use self::selection::SubjectKind;
 pub use self::syntax::Syntax;
 pub(crate) use self::syntax::serializer;
 use self::text::{TextRenderer, TripleLayout};
+#[cfg(not(target_family = "wasm"))]
+pub use self::unfinished::discard_unfinished;
+#[cfg(feature = "register")]
+pub(crate) use self::unfinished::{begin, put_folder, unfinished};
 use crate::vocab::PREFIXES;
 
 impl Syntax {

@@ -18,12 +18,12 @@ use oxigraph::store::{StorageError, Store};
 pub enum StoreError {
     /// The program was built without RocksDB.
     #[error(
-        "this build of rpcgraph has no store on disk: `pip install rpcgraph` installs one that has, or build it with \
-         `cargo build --release --features rocksdb`, which takes a C++ compiler, libclang and some minutes"
+        "this build of rpcgraph does not support stores on disk: `pip install rpcgraph` installs one that does, or build \
+         it with `cargo build --release --features rocksdb`, which takes a C++ compiler, libclang and some minutes"
     )]
     NotBuilt,
     /// The folder does not hold a store.
-    #[error("there is no store in {}: make one with `rpcgraph load --store`", dir.display())]
+    #[error("found no store in {}: make one with `rpcgraph load --store`", dir.display())]
     Missing {
         /// The folder.
         dir: PathBuf,

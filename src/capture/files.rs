@@ -117,9 +117,9 @@ fn in_title(outcome: &CallOutcome) -> Cow<'static, str> {
 
 /// The error codes that JSON-RPC defines, each with the schema's element for answers with the code, and the meaning.
 const CODES: &[(&str, &str, &str)] = &[
-    ("-32700", "#ParseErrorResponse", "what arrived was no JSON (Parse error)"),
-    ("-32600", "#InvalidRequestResponse", "what arrived was no call (Invalid Request)"),
-    ("-32601", "#MethodNotFoundResponse", "there is no such method (Method not found)"),
+    ("-32700", "#ParseErrorResponse", "the input was not JSON (Parse error)"),
+    ("-32600", "#InvalidRequestResponse", "the input was not a call (Invalid Request)"),
+    ("-32601", "#MethodNotFoundResponse", "the method does not exist (Method not found)"),
     ("-32602", "#InvalidParamsResponse", "the method cannot work with these arguments (Invalid params)"),
     ("-32603", "#InternalErrorResponse", "the server failed for a reason of its own (Internal error)"),
 ];
@@ -152,7 +152,7 @@ fn content(chosen: &ChosenExchange) -> String {
             "To JSON-RPC the call succeeded; its result says that the tool failed (`isError`).".to_owned()
         }
         CallOutcome::Error(error) => format!("The call failed with {error}: {}.", code(error).1),
-        CallOutcome::NoAnswer => "The log has no answer to this call.".to_owned(),
+        CallOutcome::NoAnswer => "The log does not hold an answer to this call.".to_owned(),
         CallOutcome::Notification => "A notification: nobody answers it.".to_owned(),
     };
     let sides: Vec<&Side> = chosen.exchange.sides().collect();

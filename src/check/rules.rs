@@ -107,7 +107,7 @@ pub enum RuleError {
     #[error("{0}: {1}")]
     Wrong(String, String),
     /// No rule has the name.
-    #[error("there is no rule {0}")]
+    #[error("unknown rule: {0}")]
     Unknown(String),
 }
 
@@ -230,7 +230,7 @@ impl Rules {
             }
         }
         match self.rules.iter().flat_map(|rule| &rule.requires).find(|iri| !self.conditions.contains_key(*iri)) {
-            Some(iri) => Err(wrong(file, format!("there is no condition <{iri}>"))),
+            Some(iri) => Err(wrong(file, format!("unknown condition: <{iri}>"))),
             None => Ok(()),
         }
     }

@@ -89,9 +89,10 @@ fn names_of(graphs: bool) -> String {
 }
 
 fn parse_output(name: &str) -> Result<OutputName, String> {
-    outputs().find(|(known, _)| *known == name).map(|(_, output)| output).ok_or_else(|| {
-        format!("there is no such format; there are {}, and for graphs {}", names_of(false), names_of(true))
-    })
+    outputs()
+        .find(|(known, _)| *known == name)
+        .map(|(_, output)| output)
+        .ok_or_else(|| format!("unknown format; use one of {}, or for graphs {}", names_of(false), names_of(true)))
 }
 
 /// Writes an answer with the options of the command.
@@ -237,7 +238,7 @@ impl AnswerWriter<'_> {
         let known = solutions.variables.clone();
         with_columns(solutions, &self.args.columns).map_err(|name| {
             let known: Vec<_> = known.iter().map(|variable| variable.as_str()).collect();
-            anyhow!("there is no column {name:?}; there are {}", known.join(", "))
+            anyhow!("unknown column {name:?}; use one of {}", known.join(", "))
         })
     }
 

@@ -254,7 +254,7 @@ impl AskArgs {
         let query = question.query(None, base.as_deref())?;
         note_unknown(&query);
         if query.uses_services() && !self.allow_service {
-            bail!("the query calls another server with SERVICE; --allow-service lets it");
+            bail!("the query calls another server with SERVICE; --allow-service allows it");
         }
         // Check the output now rather than after all the work.
         let files = self.read.files(&sources).chain(question.file.as_deref());
@@ -360,7 +360,7 @@ impl AskArgs {
     /// Asks a question of each message as a log grows.
     pub fn follow(&self, question: &Question<'_>, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
         if question.filter.is_relative() {
-            bail!("a log that is followed has no end yet, for a time before that: name a time such as 10:00:00");
+            bail!("--follow does not take times before the end of the log: name a time such as 10:00:00");
         }
         let source = follow::followed(sources)?;
         let cancel = Cancel::default();
@@ -517,7 +517,7 @@ fn note_superclasses(query: &Query) {
     }
     for (class, classes) in subclasses {
         let (class, classes) = (prefixed(&class), classes.join(", "));
-        say(&format!("note: what is a {class} is said to be one of its subclasses: ask for {classes}"));
+        say(&format!("note: instances of {class} have the type of a subclass: ask for {classes}"));
     }
 }
 

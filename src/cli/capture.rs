@@ -43,7 +43,7 @@ impl CaptureCommand {
         let examples = capture.chosen().count();
         if examples == 0 && capture.faulty().is_empty() {
             bail!(
-                "there is no exchange to show in {}{}; if the logs hold any, name their format with --from",
+                "found no exchange in {}{}; if the logs hold any, name their format with --from",
                 counted(capture.records(), "record"),
                 left_out(&capture)
             );

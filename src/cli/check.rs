@@ -213,7 +213,7 @@ impl CheckCommand {
             let document: serde_json::Value =
                 serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", shown(path)))?;
             if !document["methods"].is_array() {
-                bail!("{} is not an OpenRPC document: it has no array `methods`", shown(path));
+                bail!("{} is not an OpenRPC document: the array `methods` is missing", shown(path));
             }
             schemas = schemas.with_openrpc(&document);
         }
@@ -337,5 +337,5 @@ fn unknown(name: &str, rules: &Rules) -> anyhow::Error {
     let near = nearest(name, rules.iter().map(|rule| &*rule.id));
     let advice = near
         .map_or_else(|| "`rpcgraph check --list` lists the rules".to_owned(), |near| format!("did you mean {near}?"));
-    anyhow!("there is no rule {name:?}: {advice}")
+    anyhow!("unknown rule {name:?}: {advice}")
 }

@@ -54,7 +54,7 @@ impl<'c> Choice<'c> {
         if unmet.is_empty() {
             unmet.push(format!("no message is all of {}", self.filter.said(true)));
         }
-        Ok(anyhow!("there is nothing to show of {name}: {}", unmet.join("; ")))
+        Ok(anyhow!("found nothing to show in {name}: {}", unmet.join("; ")))
     }
 }
 

@@ -145,7 +145,7 @@ impl ConvertCommand {
         }
         run.findings.end();
         if self.target.file().is_some() {
-            run.check(", so there is no output file")?;
+            run.check(", so the output file was not written")?;
         }
         sink.finish().map_err(|error| self.target.unwritable(error.into()))?;
         let spans = sink.span_counts();

@@ -138,7 +138,7 @@ pub fn files(paths: &[PathBuf], recursive: bool) -> anyhow::Result<Vec<PathBuf>>
         }
         if files.len() == before {
             let more = if recursive { "" } else { "; -r reads those in its folders, too" };
-            bail!("there are no files in the folder {}{more}", shown(path));
+            bail!("found no files in the folder {}{more}", shown(path));
         }
     }
     Ok(files)

@@ -63,7 +63,7 @@ impl LimitArgs {
         }
         if let Some(bytes) = self.max_memory {
             if resident_bytes().is_none() {
-                say("warning: --max-memory has no effect: this system does not say how much memory a process has");
+                say("warning: --max-memory is ignored: this system does not say how much memory a process has");
             }
             cancel.beyond(bytes as u64);
         }

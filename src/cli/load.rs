@@ -76,7 +76,7 @@ impl LoadCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         let sources = self.read.sources()?;
         if sources.iter().any(|source| source.is_stdin() && !source.iri_stated) {
-            bail!("standard input has no name that its graph could have: give it one with --base IRI");
+            bail!("standard input needs a name for its graph: give it one with --base IRI");
         }
         let run = self.read.run(&self.graph, self.summary.quiet)?;
         let endpoint = self.endpoint()?;
@@ -181,7 +181,7 @@ impl LoadState<'_> {
                 // The input's earlier graph stays.
                 Ok((InputOutcome::Unread(why), _)) => print_failure(&why),
                 Ok((InputOutcome::Stopped, _)) => {
-                    say("nothing was loaded");
+                    say("the input was not loaded");
                     self.ended.insert(number, None);
                 }
                 Err(failure) => _ = self.ended.insert(number, Some(failure)),

@@ -67,7 +67,7 @@ impl OwnQueries {
                 let hint = nearest(name, known).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
                 let others: Vec<_> = own.iter().map(|(name, _)| printable(name)).collect();
                 let folder = self.folder().map(|folder| match others.as_slice() {
-                    [] => format!("; there is no .rq file in {}", shown(&folder)),
+                    [] => format!("; found no .rq file in {}", shown(&folder)),
                     others => format!("; {} has {}", shown(&folder), others.join(", ")),
                 });
                 bail!("{error}{}{hint}", folder.unwrap_or_default())

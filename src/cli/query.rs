@@ -74,7 +74,7 @@ impl QueryCommand {
                 check_text(&text)?;
             }
             bail!(
-                "there is no query: write SPARQL or a file NAME.rq before the inputs, or name one with --query or \
+                "missing query: write SPARQL or a file NAME.rq before the inputs, or name one with --query or \
                  --query-file; `rpcgraph ask` lists questions that need no SPARQL"
             );
         }

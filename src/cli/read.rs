@@ -320,7 +320,7 @@ impl InputRun<'_> {
 /// Fails if an input was not read as JSON-RPC.
 pub fn all_read(unread: usize, inputs: usize) -> anyhow::Result<()> {
     if unread > 0 {
-        bail!("nothing was read of {unread} of {}", counted(inputs as u64, "input"));
+        bail!("found no JSON-RPC in {unread} of {}", counted(inputs as u64, "input"));
     }
     Ok(())
 }
@@ -332,7 +332,7 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
     let why = summary.why_unread(is_stated).map(|why| anyhow!("{input}: {why}"));
     match why {
         _ if quiet => {}
-        None if summary.is_empty() => say(&format!("note: {input} is empty: there are no records in it")),
+        None if summary.is_empty() => say(&format!("note: {input} is empty: found no records")),
         None if unread.saturating_mul(2) > *records => {
             say(&format!("note: {input}: {unread} of {records} records were not read as JSON-RPC"));
         }
@@ -429,7 +429,7 @@ impl Findings {
 pub fn named<T: Copy>(kind: &str, all: &[T], name_of: impl Fn(T) -> &'static str, name: &str) -> Result<T, String> {
     all.iter().copied().find(|one| name_of(*one) == name).ok_or_else(|| {
         let names: Vec<_> = all.iter().map(|one| name_of(*one)).collect();
-        format!("there is no such {kind}; there are {}", names.join(", "))
+        format!("unknown {kind}; use one of {}", names.join(", "))
     })
 }
 

@@ -70,7 +70,7 @@ impl ReportCommand {
         }
         let secrets = report.secrets();
         if secrets > 0 && self.fail_on_secrets {
-            say(&format!("{}; there is no page", counted(secrets, "possible secret")));
+            say(&format!("{}; the page was not written", counted(secrets, "possible secret")));
             return Ok(Outcome::Findings);
         }
         let names = || sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", ");

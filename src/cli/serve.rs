@@ -38,7 +38,7 @@ pub struct ServeCommand {
 
     /// Address and port to listen on [default: 127.0.0.1 and a free port]
     ///
-    /// On an address of the network, everyone with the token can read the logs, and nothing is encrypted.
+    /// On an address of the network, everyone with the token can read the logs, unencrypted.
     #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1", hide_default_value = true)]
     #[arg(value_parser = parse_address, help_heading = "Server")]
     bind: SocketAddr,

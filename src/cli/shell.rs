@@ -44,7 +44,7 @@ impl ManCommand {
             Some(name) => root
                 .find_subcommand(name)
                 .cloned()
-                .ok_or_else(|| anyhow::anyhow!("there is no command {name:?}; see rpcgraph --help"))?,
+                .ok_or_else(|| anyhow::anyhow!("unknown command {name:?}; see rpcgraph --help"))?,
         };
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;

@@ -164,8 +164,8 @@ impl Selector {
             ChosenMessages::Line(line) => format!("message on line {line}"),
         };
         match last?.first().map(text_of) {
-            Some(last) => bail!("there is no {wanted} in {name}: the last message is m{last}"),
-            None => bail!("there is no {wanted} in {name}: it has no such messages"),
+            Some(last) => bail!("cannot find {wanted} in {name}: the last message is m{last}"),
+            None => bail!("cannot find {wanted} in {name}: found no messages"),
         }
     }
 }

@@ -99,7 +99,7 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
         [] => "rpcgraph --help lists the commands".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),
     };
-    Err(anyhow!("there is no command and no file {name:?}: {advice}"))
+    Err(anyhow!("unknown command or file {name:?}: {advice}"))
 }
 
 /// Options of other tools, and ours.

@@ -31,8 +31,8 @@ impl Cache {
         Self { dir }
     }
 
-    /// The cache in the user's cache folder, as the XDG base directory specification defines it, or Windows. Nothing is
-    /// cached if the environment does not name such a folder.
+    /// The cache in the user's cache folder, as the XDG base directory specification defines it, or Windows. Keeps
+    /// nothing if the environment does not name such a folder.
     pub(super) fn standard() -> Self {
         let variable = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || Some(variable("HOME")?.join(".cache"));

@@ -34,7 +34,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// to 5 redirects, must arrive within 10 seconds. A cached copy younger than 24 hours is used without a request.
 ///
 /// [Remote contexts](https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm) are taken from JSON documents;
-/// `Link` headers and JSON in HTML are ignored. The `@base` of a referenced context has no effect, as JSON-LD
+/// `Link` headers and JSON in HTML are ignored. The `@base` of a referenced context is ignored, as JSON-LD
 /// specifies; the `@base` of the context that the user named is kept.
 #[derive(Debug)]
 pub struct Loader {

@@ -29,7 +29,7 @@ pub(super) fn check(url: &Url, by: impl FnOnce() -> String) -> Result<(), LoadEr
     }
     let mut shown = url.clone();
     if shown.password().is_some() {
-        // Fails for URLs without a host, which have no password.
+        // Fails for URLs without a host, which cannot hold a password.
         let _ = shown.set_password(Some("***"));
     }
     Err(LoadError::NotAllowed { url: shown.into(), by: by() })
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_is_trusted() {
+    fn named_hosts_are_trusted() {
         let url = |text: &str| Url::parse(text).unwrap();
         let mut hosts = TrustedHosts::default();
         hosts.add(&url("http://127.0.0.1:80/c"));

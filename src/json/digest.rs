@@ -22,7 +22,7 @@ pub(crate) fn secret_key() -> [u64; 2] {
     [0, 1].map(|half| std::hash::RandomState::new().hash_one(half))
 }
 
-/// Returns a random key. The standard library has no random numbers in a browser.
+/// Returns a random key. The standard library lacks random numbers in a browser.
 #[cfg(target_family = "wasm")]
 pub(crate) fn secret_key() -> [u64; 2] {
     [0, 1].map(|_| getrandom::u64().unwrap_or_default())

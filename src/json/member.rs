@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_stands_before_and_behind() {
+    fn members_are_found_beside_nested_ones() {
         for text in [
             r#"{"a":{"isError":false},"isError":true}"#,
             r#"{"isError":true,"z":{"isError":false}}"#,
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_found() {
+    fn nested_and_quoted_members_are_skipped() {
         for text in [
             "{}",
             "[]",

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn of_duplicates_the_last_stays_where_it_stood() {
+    fn last_duplicate_member_keeps_its_position() {
         for others in [0, 2 * FEW_MEMBERS] {
             let others: String = (0..others).map(|i| format!(r#""{i}":null,"#)).collect();
             let text = format!(r#"{{{others}"x":1,"y":2,"x":3,"z":4,"\u0078":5,"w":6}}"#);

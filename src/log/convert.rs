@@ -30,7 +30,7 @@ use self::worker::{ConvertWorker, WorkShared, WorkerSink, WorkerTarget, WrittenO
 use crate::diagnostic::Finding;
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, MapTally, Mapper};
-use crate::protocol::{self, Protocol, StatementSelection};
+use crate::protocol::{self, Extraction, Protocol};
 use crate::record::{OwnEntries, Reader};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkKind};
@@ -180,7 +180,7 @@ impl Converter {
     }
 
     /// Returns what to compute of the protocols for a selection of triples.
-    fn told(&self, selection: Option<&Selection>) -> StatementSelection {
+    fn extracted(&self, selection: Option<&Selection>) -> Extraction {
         let wants = |selection: &Selection, term| {
             // Protocols do not repeat what messages and their errors state.
             let of_others = |property, object: Option<&str>| match self.mapper.payloads_stay_opaque() {
@@ -203,12 +203,7 @@ impl Converter {
         let properties = selection.filter(|selection| !selection.wants(rdf::TYPE, Some(rpcg::FAILURE.as_str())));
         let properties = properties.and_then(Selection::predicates);
         let payloads = properties.is_none_or(|mut all| all.any(|property| !WITHOUT_PAYLOADS.contains(&property)));
-        StatementSelection {
-            protocol,
-            errors_alone: alone(rpcg::ERROR_KIND),
-            cancels_alone: alone(rpcg::CANCELS),
-            payloads,
-        }
+        Extraction { protocol, errors_alone: alone(rpcg::ERROR_KIND), cancels_alone: alone(rpcg::CANCELS), payloads }
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -221,14 +216,14 @@ impl Converter {
         sink.start(&head)?;
         let first = Box::new(sink.rendered(&head));
         let further = (1..self.options.jobs.max(1)).map(|_| Box::new(sink.rendered(&head)) as _).collect();
-        let told = self.told(sink.selection());
-        self.work((input, told), (first, further), sink, report)
+        let extracted = self.extracted(sink.selection());
+        self.work((input, extracted), (first, further), sink, report)
     }
 
     /// Writes an input to a sink, with a worker for each target that the sink gave out.
     fn work(
         &self,
-        (input, told): (OpenInput<'_>, StatementSelection),
+        (input, extracted): (OpenInput<'_>, Extraction),
         (first, further): (Box<dyn WorkerTarget>, Vec<Box<dyn WorkerTarget>>),
         sink: &mut dyn WorkerSink,
         report: &mut (dyn FnMut(Finding) + Send),
@@ -236,7 +231,7 @@ impl Converter {
         let shared = WorkShared {
             mapper: &self.mapper,
             options: &self.options,
-            told,
+            extracted,
             name: input.name,
             iri: input.iri,
             source: Mutex::new(ChunkSource::new(input.reader, self.mapper.takes_pieces())),
@@ -304,10 +299,10 @@ mod tests {
     fn protocols_are_read_where_something_is_asked_that_only_they_tell() {
         let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
         let converter = Converter::new(mapper, Options::default());
-        let told = |text: &str| {
+        let extracted = |text: &str| {
             let text = format!("SELECT * {{ {text} }}");
-            let StatementSelection { protocol, errors_alone, .. } =
-                converter.told(Some(Query::parse(&text, None).unwrap().needs()));
+            let Extraction { protocol, errors_alone, .. } =
+                converter.extracted(Some(Query::parse(&text, None).unwrap().needs()));
             (protocol, errors_alone)
         };
         for text in [
@@ -319,9 +314,9 @@ mod tests {
             "?m jrpc:hasError ?e . ?e rpcg:value ?v ; a ?class",
             "?m rpcg:problem rpcg:DuplicateAnswer",
         ] {
-            assert_eq!(told(text), (Protocol::None, false), "{text}");
+            assert_eq!(extracted(text), (Protocol::None, false), "{text}");
         }
-        assert_eq!(told("?m jrpc:hasError ?e . ?e rpcg:errorKind ?k"), (Protocol::Auto, true));
+        assert_eq!(extracted("?m jrpc:hasError ?e . ?e rpcg:errorKind ?k"), (Protocol::Auto, true));
         for text in [
             "?s ?p ?o",
             "?x a ?class",
@@ -333,7 +328,7 @@ mod tests {
             "?m rpcg:inOperation ?o . ?e rpcg:errorKind ?k",
             "?x a ?class OPTIONAL { ?x rpcg:respondsTo ?r }",
         ] {
-            assert_eq!(told(text), (Protocol::Auto, false), "{text}");
+            assert_eq!(extracted(text), (Protocol::Auto, false), "{text}");
         }
     }
 
@@ -343,7 +338,7 @@ mod tests {
         let converter = Converter::new(mapper, Options::default());
         let payloads = |text: &str| {
             let query = Query::parse(&format!("SELECT * {{ {text} }}"), None).unwrap();
-            converter.told(Some(query.needs())).payloads
+            converter.extracted(Some(query.needs())).payloads
         };
         for text in
             ["?m a jrpc:Request ; jrpc:hasMethod ?n", "?m rpcg:latencySeconds ?s ; rpcg:respondsTo/jrpc:hasId ?i"]
@@ -362,7 +357,7 @@ mod tests {
         ] {
             assert!(payloads(text), "{text}");
         }
-        assert!(converter.told(None).payloads);
+        assert!(converter.extracted(None).payloads);
     }
 
     /// The worker that panics may be the first, before others have begun, or any when all are at work.

@@ -26,7 +26,7 @@ pub enum LogError {
         path: String,
     },
     /// The path does not have a `file:` IRI.
-    #[error("{path} has no file: IRI; give the session one as its base")]
+    #[error("{path} does not have a file: IRI; give the session one as its base")]
     NoIri {
         /// The path, as it was named.
         path: String,

@@ -73,7 +73,7 @@ pub enum RebuiltContent {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildError {
     /// A node lacks a property that the mapping always gives it.
-    #[error("{node} has no {property}")]
+    #[error("{node} lacks {property}")]
     Missing {
         /// The node.
         node: String,

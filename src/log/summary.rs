@@ -192,7 +192,7 @@ impl Summary {
             },
             str::to_owned,
         );
-        Some(format!("nothing was read as JSON-RPC ({}: {}); {nature}", self.forms(), self.counts()))
+        Some(format!("found no JSON-RPC ({}: {}); {nature}", self.forms(), self.counts()))
     }
 
     /// The names of wrappers and formats: `docker, json-lines`.

@@ -35,7 +35,7 @@ pub(super) struct DataWriter<'w> {
     /// `None` if only the tally is wanted.
     pub out: Option<&'w mut String>,
     pub tally: &'w mut MemberTally,
-    /// Prefix that distinguishes the blank nodes of this record from those of other records.
+    /// Prefix of the blank nodes of this record, unique in the log.
     pub blanks: BlankName,
 }
 

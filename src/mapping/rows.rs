@@ -146,8 +146,10 @@ impl RecordRows {
         }
         if let Some(error) = &message.error {
             self.iri(messages::ERROR_IRI, &NodeRef::Error(annotated.name).to_string());
-            let said =
-                statements.iter().find(|said| said.property == rpcg::ERROR_KIND).map(|statement| &statement.said);
+            let said = statements
+                .iter()
+                .find(|statement| statement.property == rpcg::ERROR_KIND)
+                .map(|statement| &statement.object);
             let kind =
                 if let Some(StatementObject::Node(NodeRef::Iri(iri))) = said { iri.rsplit('#').next() } else { None };
             self.error(error, kind);

@@ -61,7 +61,7 @@ impl SpanRecords {
             (Kind::Response | Kind::ErrorResponse, _, Some(request)) => self.answer(annotated, request, Some(message)),
             (_, None, _) => SpanPart::Untimed,
             (Kind::Notification, Some(time), _) => {
-                let about = statements.iter().find_map(|statement| match statement.said {
+                let about = statements.iter().find_map(|statement| match statement.object {
                     StatementObject::Node(NodeRef::Message(request))
                         if [rpcg::PROGRESS_OF, rpcg::CANCELS].contains(&statement.property) =>
                     {

@@ -252,24 +252,24 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     /// Returns the statements of the protocol: about the message, and about other nodes.
     fn meaning(&self, annotated: &Annotated<'_>) -> (&'w [Statement<'w>], &'w [Statement<'w>]) {
         let all = self.statements.get(annotated.meaning.clone()).unwrap_or_default();
-        let own = all.iter().take_while(|said| matches!(said.subject, NodeRef::Message(_))).count();
+        let own = all.iter().take_while(|statement| matches!(statement.subject, NodeRef::Message(_))).count();
         all.split_at(own)
     }
 
     /// Writes statements about one node.
     fn statements(&mut self, statements: &[Statement<'_>]) {
         for same in statements.chunk_by(|one, next| one.property == next.property) {
-            let [Statement { property, said, .. }] = same else {
+            let [Statement { property, object, .. }] = same else {
                 // Only nodes occur more than once under a property.
                 let Some(Statement { property, .. }) = same.first() else { continue };
-                let nodes = same.iter().filter_map(|statement| match statement.said {
+                let nodes = same.iter().filter_map(|statement| match statement.object {
                     StatementObject::Node(node) => Some(node),
                     _ => None,
                 });
                 self.writer.links(*property, nodes);
                 continue;
             };
-            match said {
+            match object {
                 StatementObject::Class(class) => self.writer.class(*class),
                 StatementObject::Node(node) => self.writer.link(*property, *node),
                 StatementObject::Literal(text, datatype) => self.writer.literal(*property, text, *datatype),

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_records_show() {
+    fn records_are_recognized() {
         use Recognized::{Doubtful, JsonRpc, Nothing};
         for (text, expected) in [
             (r#"{"jsonrpc":"2.0","method":"m","status":200}"#, JsonRpc),

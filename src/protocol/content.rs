@@ -71,14 +71,14 @@ pub(super) fn say_content<'a>(
     out: &mut Vec<Statement<'a>>,
 ) {
     let node = |index| NodeRef::Part(message, ProtocolPart { kind: PartKind::Content, index });
-    let mut speaker = StatementWriter::new(out, owner);
-    (1..).zip(&items).for_each(|(index, _)| speaker.link(property, node(index)));
+    let mut writer = StatementWriter::new(out, owner);
+    (1..).zip(&items).for_each(|(index, _)| writer.link(property, node(index)));
     for (index, item) in (1..).zip(items) {
-        speaker.subject = node(index);
-        speaker.class(item.class);
-        speaker.literal(mcp::HAS_CONTENT_TYPE, item.kind, xsd::STRING);
-        speaker.literal(mcp::HAS_MIME_TYPE, item.mime_type, xsd::STRING);
-        speaker.literal(rpcg::URI, item.uri, xsd::ANY_URI);
-        speaker.say(rpcg::SIZE, StatementObject::Count(item.size as u64));
+        writer.subject = node(index);
+        writer.class(item.class);
+        writer.literal(mcp::HAS_CONTENT_TYPE, item.kind, xsd::STRING);
+        writer.literal(mcp::HAS_MIME_TYPE, item.mime_type, xsd::STRING);
+        writer.literal(rpcg::URI, item.uri, xsd::ANY_URI);
+        writer.add(rpcg::SIZE, StatementObject::Count(item.size as u64));
     }
 }

@@ -148,10 +148,10 @@ impl Definitions {
         let (name, index) = known.unwrap_or((request, 0));
         let node = NodeRef::Part(name, ProtocolPart { kind: part, index });
         if known.is_none() {
-            let mut speaker = StatementWriter::new(out, node);
-            speaker.class(class);
+            let mut writer = StatementWriter::new(out, node);
+            writer.class(class);
             if let Some((_, property, Some(datatype))) = MEMBERS.iter().find(|(name, ..)| *name == kind.members().1) {
-                speaker.say(*property, StatementObject::Literal(key_text, *datatype));
+                writer.add(*property, StatementObject::Literal(key_text, *datatype));
             }
             if room {
                 self.undefined.insert(key, (request, 0));
@@ -189,17 +189,17 @@ impl Definitions {
             let replaced = self.in_force.remove(&shown.key).map(|found| found.node);
             let before = replaced.or_else(|| self.gone.remove(&shown.key));
             self.undefined.remove(&shown.key);
-            let mut speaker = StatementWriter::new(out, node_ref(node));
-            speaker.class(class);
-            describe(&mut speaker, &shown);
+            let mut writer = StatementWriter::new(out, node_ref(node));
+            writer.class(class);
+            describe(&mut writer, &shown);
             if let Some(before) = before {
-                speaker.link(prov::WAS_REVISION_OF, node_ref(before));
+                writer.link(prov::WAS_REVISION_OF, node_ref(before));
             }
-            speaker.link(rpcg::DEFINED_IN, NodeRef::Message(message));
+            writer.link(rpcg::DEFINED_IN, NodeRef::Message(message));
             if replaced.is_some() {
-                speaker.link(rpcg::CHANGED_IN, NodeRef::Message(message));
+                writer.link(rpcg::CHANGED_IN, NodeRef::Message(message));
             } else if self.pass.again {
-                speaker.link(rpcg::ADDED_IN, NodeRef::Message(message));
+                writer.link(rpcg::ADDED_IN, NodeRef::Message(message));
             }
             if room > 0 || before.is_some() {
                 room = room.saturating_sub(usize::from(before.is_none()));
@@ -224,17 +224,17 @@ impl Definitions {
 }
 
 /// Appends the statements of a definition.
-fn describe<'a>(speaker: &mut StatementWriter<'_, 'a>, shown: &ListedDefinition<'a>) {
+fn describe<'a>(writer: &mut StatementWriter<'_, 'a>, shown: &ListedDefinition<'a>) {
     let interoperable = shown.interoperable;
     let mut others = String::new();
     for (name, value) in json::members(shown.text) {
         let known = MEMBERS.iter().find(|(member, ..)| *member == name);
         match known.map(|(_, property, datatype)| (*property, *datatype, json::string(value))) {
             Some((property, Some(datatype), Some(text))) => {
-                speaker.say(property, StatementObject::Literal(text, datatype))
+                writer.add(property, StatementObject::Literal(text, datatype))
             }
             Some((property, None, _)) => {
-                speaker.say(property, StatementObject::Json(Cow::Borrowed(value), interoperable));
+                writer.add(property, StatementObject::Json(Cow::Borrowed(value), interoperable));
             }
             _ => {
                 let before = if others.is_empty() { '{' } else { ',' };
@@ -244,8 +244,8 @@ fn describe<'a>(speaker: &mut StatementWriter<'_, 'a>, shown: &ListedDefinition<
     }
     if !others.is_empty() {
         others.push('}');
-        speaker.say(rpcg::EXTRA_MEMBERS, StatementObject::Json(Cow::Owned(others), interoperable));
+        writer.add(rpcg::EXTRA_MEMBERS, StatementObject::Json(Cow::Owned(others), interoperable));
     }
-    speaker.say(rpcg::DIGEST, StatementObject::Literal(Cow::Owned(shown.digest.clone()), xsd::STRING));
-    speaker.say(rpcg::SIZE, StatementObject::Count(shown.text.len() as u64));
+    writer.add(rpcg::DIGEST, StatementObject::Literal(Cow::Owned(shown.digest.clone()), xsd::STRING));
+    writer.add(rpcg::SIZE, StatementObject::Count(shown.text.len() as u64));
 }

@@ -26,7 +26,7 @@ pub(crate) struct DocumentMention<'a> {
     pub uri: Cow<'a, str>,
     /// The digest of the document, equal for all spellings of its URI.
     pub document: TextDigest,
-    pub told: DocumentMembers<'a>,
+    pub members: DocumentMembers<'a>,
 }
 
 /// The members of an object that describe a document.
@@ -64,8 +64,8 @@ fn walk<'a>(text: &'a str, path: &str, found: &mut Vec<DocumentMention<'a>>) {
     match step {
         "" => found.extend(json::string(text).map(|uri| DocumentMention::new(uri, DocumentMembers::default()))),
         "uri" => {
-            let mut told = DocumentMembers::read(text);
-            found.extend(told.uri.take().map(|uri| DocumentMention::new(uri, told)));
+            let mut members = DocumentMembers::read(text);
+            found.extend(members.uri.take().map(|uri| DocumentMention::new(uri, members)));
         }
         "[]" => json::elements(text).for_each(|element| walk(element, rest, found)),
         "{}" => json::members(text).for_each(|(_, value)| walk(value, rest, found)),
@@ -78,28 +78,28 @@ fn walk<'a>(text: &'a str, path: &str, found: &mut Vec<DocumentMention<'a>>) {
 }
 
 impl<'a> DocumentMention<'a> {
-    fn new(uri: Cow<'a, str>, told: DocumentMembers<'a>) -> Self {
-        Self { document: document_key(&uri), uri, told }
+    fn new(uri: Cow<'a, str>, members: DocumentMembers<'a>) -> Self {
+        Self { document: document_key(&uri), uri, members }
     }
 }
 
 impl<'a> DocumentMembers<'a> {
     fn read(object: &'a str) -> Self {
-        let mut told = Self::default();
+        let mut members = Self::default();
         for (name, value) in json::members(object) {
             match name {
-                "uri" => told.uri = json::string(value),
-                "version" => told.version = Some(value).filter(|value| value.parse::<i64>().is_ok()),
-                "languageId" => told.language = json::string(value),
-                "kind" => told.kind = json::string(value).filter(|_| is_kind_of_report(value)),
-                "resultId" => told.result_id = json::string(value),
+                "uri" => members.uri = json::string(value),
+                "version" => members.version = Some(value).filter(|value| value.parse::<i64>().is_ok()),
+                "languageId" => members.language = json::string(value),
+                "kind" => members.kind = json::string(value).filter(|_| is_kind_of_report(value)),
+                "resultId" => members.result_id = json::string(value),
                 "diagnostics" | "items" if value.starts_with('[') => {
-                    told.diagnostics = Some(json::elements(value).map(|text| (key(text), text)).collect());
+                    members.diagnostics = Some(json::elements(value).map(|text| (key(text), text)).collect());
                 }
                 _ => {}
             }
         }
-        told
+        members
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
     fn documents_are_found_where_the_table_says() {
         let found = |method, part, text| {
             let found = mentions(method, part, text).into_iter();
-            found.map(|mention| format!("{} {:?}", mention.uri, mention.told.version)).collect::<Vec<_>>().join(", ")
+            found.map(|mention| format!("{} {:?}", mention.uri, mention.members.version)).collect::<Vec<_>>().join(", ")
         };
         for (method, text, expected) in [
             ("textDocument/didChange", r#"{"textDocument":{"uri":"a","version":3}}"#, "a Some(\"3\")"),

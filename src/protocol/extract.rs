@@ -10,7 +10,7 @@ use super::definitions::{DefinitionKind, ListedDefinition, shown};
 use super::documents::DiagnosticsReports;
 use super::lsp::LspMessage;
 use super::sides::SideDescription;
-use super::{CanonicalText, Protocol, StatementSelection, TextDigest, key};
+use super::{CanonicalText, Extraction, Protocol, TextDigest, key};
 use crate::json::{self, Cursor};
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
 use crate::record::Protocols;
@@ -30,7 +30,7 @@ pub(crate) enum Extract<'a> {
 pub(crate) struct McpRequest<'a> {
     /// The class of the operation.
     pub class: NamedNodeRef<'static>,
-    pub asks_for: RequestMeaning<'a>,
+    pub meaning: RequestMeaning<'a>,
     /// The digest of the progress token.
     pub token: Option<TextDigest>,
     pub trace: Option<Trace<'a>>,
@@ -58,7 +58,7 @@ pub(crate) enum RequestMeaning<'a> {
 /// A notification.
 pub(crate) struct McpNotification<'a> {
     pub trace: Option<Trace<'a>>,
-    pub tells: NotificationMeaning<'a>,
+    pub meaning: NotificationMeaning<'a>,
 }
 
 pub(crate) enum NotificationMeaning<'a> {
@@ -148,7 +148,7 @@ impl<'a> Extract<'a> {
     /// Extracts the statements of each message. `spelled` holds the results of [`spell`](super::spell), and limits the
     /// number of messages.
     pub fn all<'e>(
-        told: StatementSelection,
+        selection: Extraction,
         singles: impl Iterator<Item = &'e Single<'a>>,
         spelled: &'a [Option<CanonicalText>],
     ) -> Vec<Self>
@@ -156,15 +156,15 @@ impl<'a> Extract<'a> {
         'a: 'e,
     {
         let mut all = Vec::with_capacity(spelled.len());
-        all.extend(singles.zip(spelled).map(|(single, spelled)| Self::of(told, single, spelled.as_ref())));
+        all.extend(singles.zip(spelled).map(|(single, spelled)| Self::of(selection, single, spelled.as_ref())));
         all
     }
 
     /// Extracts the statements of a message whose method was looked up. `spelled` is the result of
     /// [`spell`](super::spell).
-    fn of(told: StatementSelection, single: &Single<'a>, spelled: Option<&'a CanonicalText>) -> Self {
+    fn of(selection: Extraction, single: &Single<'a>, spelled: Option<&'a CanonicalText>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
-        let StatementSelection { protocol, errors_alone, cancels_alone, .. } = told;
+        let Extraction { protocol, errors_alone, cancels_alone, .. } = selection;
         let is_told = match message.method.as_deref() {
             method if cancels_alone => matches!(method, Some("notifications/cancelled" | "$/cancelRequest")),
             _ => !errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse),
@@ -304,7 +304,7 @@ impl<'a> McpRequest<'a> {
             None => RequestMeaning::Other,
         };
         let list = |kind| RequestMeaning::List(kind, string(params.cursor).map(key));
-        let (class, asks_for) = match method {
+        let (class, meaning) = match method {
             "tools/call" => (mcp::CALL_TOOL_OPERATION, uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, params.name)),
             "resources/read" => {
                 (mcp::READ_RESOURCE_OPERATION, uses(DefinitionKind::Resource, mcp::ACCESSES_RESOURCE, params.uri))
@@ -334,7 +334,7 @@ impl<'a> McpRequest<'a> {
         let client = SideDescription::new(params.client, params.version, params.capabilities, params.interoperable);
         Some(Self {
             class,
-            asks_for,
+            meaning,
             token: params.token(),
             trace: params.trace(),
             client: client.map(Box::new),
@@ -350,13 +350,13 @@ impl<'a> McpNotification<'a> {
         // Of LSP, only cancellations are extracted here.
         if method == "$/cancelRequest" && protocol != Protocol::Mcp {
             let (params, _) = text(message.params.as_ref(), spelled)?;
-            return Some(Self { trace: None, tells: cancelled(json::member(params, "id")?)? });
+            return Some(Self { trace: None, meaning: cancelled(json::member(params, "id")?)? });
         }
         if protocol == Protocol::Lsp || !has(message, Protocols::MCP) {
             return None;
         }
         let params = Params::of(message, spelled);
-        let tells = match method {
+        let meaning = match method {
             "notifications/progress" => params.token().map(NotificationMeaning::Progress),
             "notifications/cancelled" => params.request_id.and_then(cancelled),
             "notifications/message" => Some(NotificationMeaning::Log(string(params.level), string(params.logger))),
@@ -367,7 +367,7 @@ impl<'a> McpNotification<'a> {
                 }
             }),
         };
-        Some(Self { trace: params.trace(), tells: tells.unwrap_or(NotificationMeaning::Other) })
+        Some(Self { trace: params.trace(), meaning: meaning.unwrap_or(NotificationMeaning::Other) })
     }
 }
 

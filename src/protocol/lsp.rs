@@ -30,7 +30,7 @@ use crate::vocab::{lsp, rpcg};
 /// The statements of a single request or notification.
 pub(crate) struct LspMessage<'a> {
     mentions: Vec<DocumentMention<'a>>,
-    tells: LspMeaning<'a>,
+    meaning: LspMeaning<'a>,
     /// The tokens of its progress and of its partial results.
     tokens: [Option<TextDigest>; 2],
 }
@@ -79,7 +79,7 @@ pub(super) struct LspSession {
 }
 
 /// The message being linked, and its counters.
-struct LinkedMessage {
+struct Linking {
     message: Name,
     stream: Option<TextDigest>,
     /// The number of further items that may be remembered.
@@ -92,14 +92,14 @@ impl<'a> LspMessage<'a> {
     pub fn of(method: &str, text: &'a str, (is_request, interoperable): (bool, bool)) -> Option<Self> {
         let mentions = mentions(method, "params", text);
         let mut tokens = [None; 2];
-        let mut tells = LspMeaning::Other;
+        let mut meaning = LspMeaning::Other;
         if is_request || method == "$/progress" {
             let params = LspParams::of(text);
             tokens = [params.work_done, params.partial].map(|token| token.map(key));
-            tells = params.tell(method, interoperable)?;
+            meaning = params.meaning(method, interoperable)?;
         }
-        let says = !matches!(tells, LspMeaning::Other) || !mentions.is_empty() || tokens != [None; 2];
-        says.then_some(Self { mentions, tells, tokens })
+        let is_relevant = !matches!(meaning, LspMeaning::Other) || !mentions.is_empty() || tokens != [None; 2];
+        is_relevant.then_some(Self { mentions, meaning, tokens })
     }
 }
 
@@ -140,8 +140,8 @@ impl<'a> LspParams<'a> {
     }
 
     /// Returns `None` if the message does not belong to LSP.
-    fn tell(self, method: &str, interoperable: bool) -> Option<LspMeaning<'a>> {
-        let told = match method {
+    fn meaning(self, method: &str, interoperable: bool) -> Option<LspMeaning<'a>> {
+        let meaning = match method {
             // In MCP and ACP, `initialize` has a version.
             "initialize" if self.version.is_some() => return None,
             "initialize" => {
@@ -159,7 +159,7 @@ impl<'a> LspParams<'a> {
             }
             _ => None,
         };
-        Some(told.unwrap_or(LspMeaning::Other))
+        Some(meaning.unwrap_or(LspMeaning::Other))
     }
 }
 
@@ -185,140 +185,128 @@ impl LspSession {
         (client, room): (&mut Option<KnownSide>, usize),
         out: &mut Vec<Statement<'a>>,
     ) -> LspPendingRequest {
-        let LspMessage { mut mentions, tells, tokens } = message;
-        let mut awaits = LspPendingRequest { is_introduction: false, asks: None, tokens };
-        let mut saying = LinkedMessage { message: name, stream: Some(key("pushed")), room, diagnostics: 0 };
-        let mut speaker = StatementWriter::new(out, NodeRef::Message(name));
-        match tells {
+        let LspMessage { mut mentions, meaning, tokens } = message;
+        let mut pending = LspPendingRequest { is_introduction: false, asks: None, tokens };
+        let mut linked = Linking { message: name, stream: Some(key("pushed")), room, diagnostics: 0 };
+        let mut writer = StatementWriter::new(out, NodeRef::Message(name));
+        match meaning {
             LspMeaning::Other => {}
             LspMeaning::Client(client_says) => {
-                awaits.is_introduction = true;
-                client_says.into_iter().for_each(|says| says.say(Sender::Client, &LSP_SIDES, client, name, out));
+                pending.is_introduction = true;
+                client_says.into_iter().for_each(|side| side.add(Sender::Client, &LSP_SIDES, client, name, out));
             }
             LspMeaning::Progress(token, is_end, reports) => {
                 if let Some((request, asked)) = self.tokens.get(&token).copied() {
-                    speaker.link(rpcg::PROGRESS_OF, NodeRef::Message(request));
-                    saying.stream = asked.map(|asked| asked.stream);
+                    writer.link(rpcg::PROGRESS_OF, NodeRef::Message(request));
+                    linked.stream = asked.map(|asked| asked.stream);
                     mentions.extend(reports.filter(|_| asked.is_some()).into_iter().flat_map(|reports| reports.others));
                 }
                 if is_end {
                     self.tokens.remove(&token);
                 }
             }
-            LspMeaning::Token(token) => self.await_progress(token, (name, None), &mut saying),
-            LspMeaning::Registers(all, interoperable) => self.register(all, interoperable, &mut saying, out),
+            LspMeaning::Token(token) => self.await_progress(token, (name, None), &mut linked),
+            LspMeaning::Registers(all, interoperable) => self.register(all, interoperable, &mut linked, out),
             LspMeaning::Unregisters(all) => {
                 for found in registered(all).filter_map(|(id, _)| self.registrations.remove(&id)) {
-                    speaker.link(lsp::UNREGISTERS, part(PartKind::Capability, found));
+                    writer.link(lsp::UNREGISTERS, part(PartKind::Capability, found));
                 }
             }
             LspMeaning::Asks(stream) => {
                 let document = mentions.first().map(|mention| mention.document);
-                awaits.asks = Some(DiagnosticsRequest { stream, document });
+                pending.asks = Some(DiagnosticsRequest { stream, document });
             }
         }
         for token in tokens.into_iter().flatten() {
-            self.await_progress(token, (name, awaits.asks), &mut saying);
+            self.await_progress(token, (name, pending.asks), &mut linked);
         }
-        self.mention(mentions, saying, out);
-        awaits
+        self.mention(mentions, linked, out);
+        pending
     }
 
     /// Links the answer to a request: the server's introduction, and reports.
     pub fn answer<'a>(
         &mut self,
         name: Name,
-        awaits: &LspPendingRequest,
+        pending: &LspPendingRequest,
         (introduction, reports): (Option<SideDescription<'a>>, Option<DiagnosticsReports<'a>>),
         (server, room): (&mut Option<KnownSide>, usize),
         out: &mut Vec<Statement<'a>>,
     ) {
-        for token in awaits.tokens.iter().flatten() {
+        for token in pending.tokens.iter().flatten() {
             self.tokens.remove(token);
         }
-        if let Some(introduction) = introduction.filter(|_| awaits.is_introduction) {
-            introduction.say(Sender::Server, &LSP_SIDES, server, name, out);
+        if let Some(introduction) = introduction.filter(|_| pending.is_introduction) {
+            introduction.add(Sender::Server, &LSP_SIDES, server, name, out);
         }
-        let (Some(asked), Some(mut reports)) = (awaits.asks, reports) else { return };
+        let (Some(asked), Some(mut reports)) = (pending.asks, reports) else { return };
         // The request has already stated the document's URI.
         let document = asked.document.filter(|document| self.documents.contains_key(document));
-        if let (Some(document), Some(told)) = (document, reports.own) {
-            reports.others.insert(0, DocumentMention { uri: Cow::Borrowed(""), document, told });
+        if let (Some(document), Some(members)) = (document, reports.own) {
+            reports.others.insert(0, DocumentMention { uri: Cow::Borrowed(""), document, members });
         }
-        let saying = LinkedMessage { message: name, stream: Some(asked.stream), room, diagnostics: 0 };
-        self.mention(reports.others, saying, out);
+        let linked = Linking { message: name, stream: Some(asked.stream), room, diagnostics: 0 };
+        self.mention(reports.others, linked, out);
     }
 
-    fn await_progress(
-        &mut self,
-        token: TextDigest,
-        request: (Name, Option<DiagnosticsRequest>),
-        saying: &mut LinkedMessage,
-    ) {
-        if saying.has_room() {
+    fn await_progress(&mut self, token: TextDigest, request: (Name, Option<DiagnosticsRequest>), linked: &mut Linking) {
+        if linked.has_room() {
             self.tokens.insert(token, request);
         }
     }
 
-    fn register<'a>(
-        &mut self,
-        all: &'a str,
-        interoperable: bool,
-        saying: &mut LinkedMessage,
-        out: &mut Vec<Statement<'a>>,
-    ) {
-        let node = |index| part(PartKind::Capability, (saying.message, index));
-        let mut speaker = StatementWriter::new(out, NodeRef::Message(saying.message));
-        (1..).zip(registered(all)).for_each(|(index, _)| speaker.link(lsp::REGISTERS, node(index)));
+    fn register<'a>(&mut self, all: &'a str, interoperable: bool, linked: &mut Linking, out: &mut Vec<Statement<'a>>) {
+        let node = |index| part(PartKind::Capability, (linked.message, index));
+        let mut writer = StatementWriter::new(out, NodeRef::Message(linked.message));
+        (1..).zip(registered(all)).for_each(|(index, _)| writer.link(lsp::REGISTERS, node(index)));
         for (index, (_, registration)) in (1..).zip(registered(all)) {
-            speaker.subject = node(index);
-            speaker.class(lsp::CAPABILITY);
+            writer.subject = node(index);
+            writer.class(lsp::CAPABILITY);
             for (name, value) in json::members(registration) {
                 match name {
-                    "method" => speaker.literal(lsp::NAME, json::string(value), xsd::STRING),
-                    "registerOptions" => speaker.say(rpcg::VALUE, StatementObject::Json(value.into(), interoperable)),
+                    "method" => writer.literal(lsp::NAME, json::string(value), xsd::STRING),
+                    "registerOptions" => writer.add(rpcg::VALUE, StatementObject::Json(value.into(), interoperable)),
                     _ => {}
                 }
             }
         }
         for (index, (id, _)) in (1..).zip(registered(all)) {
-            if saying.has_room() {
-                self.registrations.insert(id, (saying.message, index));
+            if linked.has_room() {
+                self.registrations.insert(id, (linked.message, index));
             }
         }
     }
 
     /// Appends the documents that a message names, and the statements about them.
-    fn mention<'a>(
-        &mut self,
-        mentions: Vec<DocumentMention<'a>>,
-        mut saying: LinkedMessage,
-        out: &mut Vec<Statement<'a>>,
-    ) {
-        let (message, mut others) = (saying.message, Vec::new());
-        let (mut documents, mut told) = (DigestMap::default(), Vec::new());
-        for (index, DocumentMention { uri, document, told: says }) in (1..).zip(mentions) {
+    fn mention<'a>(&mut self, mentions: Vec<DocumentMention<'a>>, mut linked: Linking, out: &mut Vec<Statement<'a>>) {
+        let (message, mut others) = (linked.message, Vec::new());
+        let (mut documents, mut described) = (DigestMap::default(), Vec::new());
+        for (index, DocumentMention { uri, document, members }) in (1..).zip(mentions) {
             let node = *documents.entry(document).or_insert_with(|| {
-                let node = self.document((document, uri), index, &mut saying, &mut others);
+                let node = self.document((document, uri), index, &mut linked, &mut others);
                 StatementWriter::new(out, NodeRef::Message(message)).link(lsp::DOCUMENT, node);
                 node
             });
-            told.push((index, document, node, says));
+            described.push((index, document, node, members));
         }
-        for (index, document, node, says) in told {
-            if says.version.is_some() || says.language.is_some() || says.result_id.is_some() || says.kind.is_some() {
+        for (index, document, node, members) in described {
+            if members.version.is_some()
+                || members.language.is_some()
+                || members.result_id.is_some()
+                || members.kind.is_some()
+            {
                 let mention = part(PartKind::Mention, (message, index));
                 StatementWriter::new(out, NodeRef::Message(message)).link(lsp::MENTIONS, mention);
-                let mut speaker = StatementWriter::new(&mut others, mention);
-                speaker.class(lsp::MENTION);
-                speaker.link(lsp::DOCUMENT, node);
-                speaker.literal(lsp::DOCUMENT_VERSION, says.version.map(Cow::Borrowed), xsd::INTEGER);
-                speaker.literal(lsp::LANGUAGE_ID, says.language, xsd::STRING);
-                speaker.literal(lsp::REPORT_KIND, says.kind, xsd::STRING);
-                speaker.literal(lsp::RESULT_ID, says.result_id, xsd::STRING);
+                let mut writer = StatementWriter::new(&mut others, mention);
+                writer.class(lsp::MENTION);
+                writer.link(lsp::DOCUMENT, node);
+                writer.literal(lsp::DOCUMENT_VERSION, members.version.map(Cow::Borrowed), xsd::INTEGER);
+                writer.literal(lsp::LANGUAGE_ID, members.language, xsd::STRING);
+                writer.literal(lsp::REPORT_KIND, members.kind, xsd::STRING);
+                writer.literal(lsp::RESULT_ID, members.result_id, xsd::STRING);
             }
-            if let (Some(stream), Some(diagnostics)) = (saying.stream, says.diagnostics) {
-                self.report((key((document, stream)), node), diagnostics, &mut saying, &mut others);
+            if let (Some(stream), Some(diagnostics)) = (linked.stream, members.diagnostics) {
+                self.report((key((document, stream)), node), diagnostics, &mut linked, &mut others);
             }
         }
         out.append(&mut others);
@@ -329,49 +317,49 @@ impl LspSession {
         &mut self,
         (document, uri): (TextDigest, Cow<'a, str>),
         index: u32,
-        saying: &mut LinkedMessage,
+        linked: &mut Linking,
         out: &mut Vec<Statement<'a>>,
     ) -> NodeRef<'static> {
         let known = self.documents.get(&document).copied();
-        let node = part(PartKind::Document, known.unwrap_or((saying.message, index)));
+        let node = part(PartKind::Document, known.unwrap_or((linked.message, index)));
         if known.is_none() {
-            let mut speaker = StatementWriter::new(out, node);
-            speaker.class(lsp::DOCUMENT_CLASS);
-            speaker.literal(lsp::URI, Some(uri), xsd::ANY_URI);
-            if saying.has_room() {
-                self.documents.insert(document, (saying.message, index));
+            let mut writer = StatementWriter::new(out, node);
+            writer.class(lsp::DOCUMENT_CLASS);
+            writer.literal(lsp::URI, Some(uri), xsd::ANY_URI);
+            if linked.has_room() {
+                self.documents.insert(document, (linked.message, index));
             }
         }
         node
     }
 
-    /// Replaces the diagnostics of a document with those of a new report.
+    /// Replaces the diagnostics of a document with a new report.
     fn report<'a>(
         &mut self,
         (report, document): (TextDigest, NodeRef<'static>),
         diagnostics: Vec<(TextDigest, &'a str)>,
-        saying: &mut LinkedMessage,
+        linked: &mut Linking,
         out: &mut Vec<Statement<'a>>,
     ) {
         let mut before = self.reports.remove(&report).unwrap_or_default();
         self.diagnostics -= before.len();
-        saying.room += before.len();
-        let (message, mut now) = (NodeRef::Message(saying.message), DigestMap::default());
+        linked.room += before.len();
+        let (message, mut now) = (NodeRef::Message(linked.message), DigestMap::default());
         for (key, text) in diagnostics {
             if now.contains_key(&key) {
                 continue;
             }
             let known = before.remove(&key);
             let found = known.unwrap_or_else(|| {
-                saying.diagnostics += 1;
-                (saying.message, saying.diagnostics)
+                linked.diagnostics += 1;
+                (linked.message, linked.diagnostics)
             });
             if known.is_none() {
-                let mut speaker = StatementWriter::new(out, part(PartKind::Diagnostic, found));
-                speaker.class(lsp::DIAGNOSTIC);
-                speaker.link(lsp::DOCUMENT, document);
-                describe(&mut speaker, text);
-                speaker.link(lsp::REPORTED_IN, message);
+                let mut writer = StatementWriter::new(out, part(PartKind::Diagnostic, found));
+                writer.class(lsp::DIAGNOSTIC);
+                writer.link(lsp::DOCUMENT, document);
+                describe(&mut writer, text);
+                writer.link(lsp::REPORTED_IN, message);
             }
             now.insert(key, found);
         }
@@ -380,11 +368,11 @@ impl LspSession {
         for found in replaced {
             StatementWriter::new(out, part(PartKind::Diagnostic, found)).link(lsp::REPLACED_IN, message);
         }
-        if now.len() > saying.room {
+        if now.len() > linked.room {
             // Without room, the diagnostics of this report are never replaced.
             now.clear();
         }
-        saying.room -= now.len();
+        linked.room -= now.len();
         self.diagnostics += now.len();
         if !now.is_empty() {
             self.reports.insert(report, now);
@@ -392,7 +380,7 @@ impl LspSession {
     }
 }
 
-impl LinkedMessage {
+impl Linking {
     /// Returns true if another item may be remembered, and counts it.
     fn has_room(&mut self) -> bool {
         let has_room = self.room > 0;
@@ -411,7 +399,7 @@ fn registered(all: &str) -> impl Iterator<Item = (TextDigest, &str)> {
 }
 
 /// Appends the statements of a diagnostic.
-fn describe<'a>(speaker: &mut StatementWriter<'_, 'a>, text: &'a str) {
+fn describe<'a>(writer: &mut StatementWriter<'_, 'a>, text: &'a str) {
     for (name, value) in json::members(text) {
         match name {
             "severity" => {
@@ -422,28 +410,28 @@ fn describe<'a>(speaker: &mut StatementWriter<'_, 'a>, text: &'a str) {
                     "4" => Some("Hint"),
                     _ => None,
                 };
-                speaker.literal(lsp::SEVERITY, name.map(Cow::Borrowed), xsd::STRING);
+                writer.literal(lsp::SEVERITY, name.map(Cow::Borrowed), xsd::STRING);
             }
             // The code is a string or a number.
             "code" => {
                 let number =
                     Some(value).filter(|value| value.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
-                speaker.literal(lsp::CODE, json::string(value).or(number.map(Cow::Borrowed)), xsd::STRING);
+                writer.literal(lsp::CODE, json::string(value).or(number.map(Cow::Borrowed)), xsd::STRING);
             }
-            "source" => speaker.literal(lsp::SOURCE, json::string(value), xsd::STRING),
+            "source" => writer.literal(lsp::SOURCE, json::string(value), xsd::STRING),
             // The message is a string, or markup content.
             "message" => {
                 let markup = || json::string(json::member(value, "value")?);
                 let text = json::string(value).or_else(markup);
-                speaker.literal(lsp::MESSAGE, text, xsd::STRING);
+                writer.literal(lsp::MESSAGE, text, xsd::STRING);
             }
-            "range" => describe_range(speaker, value),
+            "range" => describe_range(writer, value),
             _ => {}
         }
     }
 }
 
-fn describe_range<'a>(speaker: &mut StatementWriter<'_, 'a>, range: &'a str) {
+fn describe_range<'a>(writer: &mut StatementWriter<'_, 'a>, range: &'a str) {
     const PLACES: [(&str, &str, NamedNodeRef<'static>); 4] = [
         ("start", "line", lsp::START_LINE),
         ("start", "character", lsp::START_CHARACTER),
@@ -454,7 +442,7 @@ fn describe_range<'a>(speaker: &mut StatementWriter<'_, 'a>, range: &'a str) {
         for (member, value) in json::members(position) {
             let place = PLACES.iter().find(|(of, name, _)| (*of, *name) == (end, member));
             if let (Some((.., property)), Ok(number)) = (place, value.parse()) {
-                speaker.say(*property, StatementObject::Count(number));
+                writer.add(*property, StatementObject::Count(number));
             }
         }
     }

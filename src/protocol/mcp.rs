@@ -68,7 +68,7 @@ pub(crate) struct Linker {
 
 /// The operation of an unanswered request.
 struct OpenOperation {
-    awaits: PendingRequest,
+    pending: PendingRequest,
     token: Option<TextDigest>,
     /// The operation that the request continues.
     before: Option<Box<PausedOperation>>,
@@ -140,20 +140,20 @@ impl Linker {
             }
         };
         let operation = NodeRef::Part(before.as_ref().map_or(name, |paused| paused.operation), ProtocolPart::OPERATION);
-        let mut speaker = StatementWriter::new(out, NodeRef::Message(name));
-        speaker.link(rpcg::IN_OPERATION, operation);
+        let mut writer = StatementWriter::new(out, NodeRef::Message(name));
+        writer.link(rpcg::IN_OPERATION, operation);
         if let Some(paused) = &before {
-            speaker.link(rpcg::CONTINUES, NodeRef::Message(paused.answer));
+            writer.link(rpcg::CONTINUES, NodeRef::Message(paused.answer));
         }
-        say_trace(&mut speaker, request.trace);
+        say_trace(&mut writer, request.trace);
         if let Some(client) = request.client {
-            client.say(Sender::Client, &MCP_SIDES, &mut self.session().client, name, out);
+            client.add(Sender::Client, &MCP_SIDES, &mut self.session().client, name, out);
         }
-        let mut speaker = StatementWriter::new(out, operation);
+        let mut writer = StatementWriter::new(out, operation);
         if before.is_none() {
-            speaker.class(request.class);
+            writer.class(request.class);
         }
-        let awaits = match request.asks_for {
+        let pending = match request.meaning {
             RequestMeaning::Other => PendingRequest::Other,
             RequestMeaning::Server => PendingRequest::Server,
             RequestMeaning::List(kind, cursor) => PendingRequest::List(kind, cursor),
@@ -166,7 +166,7 @@ impl Linker {
                         let node = self.remember(|session, room| {
                             session.definitions[kind as usize].find(kind, (key, text), name, room > 0, &mut defined)
                         });
-                        speaker.link(property, node);
+                        writer.link(property, node);
                         out.append(&mut defined);
                         PendingRequest::Use(UsedDefinition { kind, key, arguments, node })
                     }
@@ -174,7 +174,7 @@ impl Linker {
             }
         };
         let token = request.token.map(|token| self.token(token, annotated.sender));
-        self.await_answer(annotated, OpenOperation { awaits, token, before });
+        self.await_answer(annotated, OpenOperation { pending, token, before });
     }
 
     fn await_answer(&mut self, annotated: &Annotated<'_>, open: OpenOperation) {
@@ -193,19 +193,19 @@ impl Linker {
 
     /// Links an LSP request or notification.
     fn lsp<'a>(&mut self, annotated: &Annotated<'a>, message: LspMessage<'a>, out: &mut Vec<Statement<'a>>) {
-        let awaits = self.remember(|ProtocolSession { lsp, client, .. }, room| {
+        let pending = self.remember(|ProtocolSession { lsp, client, .. }, room| {
             lsp.link(annotated.name, message, (client, room), out)
         });
-        if annotated.kind() == Some(Kind::Request) && awaits.is_any() {
-            let awaits = PendingRequest::Lsp(Box::new(awaits));
-            self.await_answer(annotated, OpenOperation { awaits, token: None, before: None });
+        if annotated.kind() == Some(Kind::Request) && pending.is_any() {
+            let pending = PendingRequest::Lsp(Box::new(pending));
+            self.await_answer(annotated, OpenOperation { pending, token: None, before: None });
         }
     }
 
     /// Finds the open operation that a request continues. The operation is then no longer open, unless it is a task.
     fn goes_on(&mut self, request: &McpRequest<'_>) -> ContinuedOperation {
         let session = self.current.1;
-        match &request.asks_for {
+        match &request.meaning {
             RequestMeaning::Task(task, _) => self.rounds.find([task_key(session, *task)]),
             RequestMeaning::Use(kind, _, text, arguments) => {
                 let used = (*kind, key(text));
@@ -241,45 +241,45 @@ impl Linker {
         open: OpenOperation,
         out: &mut Vec<Statement<'a>>,
     ) {
-        let OpenOperation { awaits, token, before } = open;
-        if let PendingRequest::Lsp(awaits) = awaits {
-            let told = match extract {
+        let OpenOperation { pending, token, before } = open;
+        if let PendingRequest::Lsp(pending) = pending {
+            let described = match extract {
                 Extract::Result(result) => {
                     (result.server.map(|server| *server), result.reports.map(|reports| *reports))
                 }
                 _ => (None, None),
             };
             return self.remember(|ProtocolSession { lsp, server, .. }, room| {
-                lsp.answer(annotated.name, &awaits, told, (server, room), out);
+                lsp.answer(annotated.name, &pending, described, (server, room), out);
             });
         }
         token.map(|token| self.tokens.remove(&token));
         let name = annotated.name;
         let operation = before.as_ref().map_or(request, |paused| paused.operation);
-        let mut speaker = StatementWriter::new(out, NodeRef::Message(name));
-        speaker.link(rpcg::IN_OPERATION, NodeRef::Part(operation, ProtocolPart::OPERATION));
-        let used = match awaits {
+        let mut writer = StatementWriter::new(out, NodeRef::Message(name));
+        writer.link(rpcg::IN_OPERATION, NodeRef::Part(operation, ProtocolPart::OPERATION));
+        let used = match pending {
             PendingRequest::Use(used) => Some(used),
             _ => before.as_ref().and_then(|paused| paused.used),
         };
         // `is_last` is true for the outcome of the operation; otherwise `keys` find the requests that may continue it.
-        let (mut is_last, mut keys) = (!matches!(awaits, PendingRequest::Task(false)), Vec::new());
+        let (mut is_last, mut keys) = (!matches!(pending, PendingRequest::Task(false)), Vec::new());
         match extract {
             Extract::Result(mut result) => {
-                let round = result.round.take().filter(|round| round.is_told(&awaits));
+                let round = result.round.take().filter(|round| round.is_continuation(&pending));
                 if let Some(round) = &round {
                     is_last = round.is_last;
                     keys = self.keys(round, used);
-                    speaker.literal(rpcg::STATUS, Some(round.status.clone()), xsd::STRING);
+                    writer.literal(rpcg::STATUS, Some(round.status.clone()), xsd::STRING);
                 }
                 let inputs = round.map(|round| round.inputs);
-                link_inputs(name, &mut speaker, inputs.as_ref());
-                match (awaits, used) {
+                link_inputs(name, &mut writer, inputs.as_ref());
+                match (pending, used) {
                     (PendingRequest::Use(_) | PendingRequest::Task(_), Some(used)) if is_last => {
                         give(name, result, used, out)
                     }
                     (PendingRequest::Use(_) | PendingRequest::Task(_), _) => {}
-                    (awaits, _) => self.result(name, result, awaits, out),
+                    (pending, _) => self.result(name, result, pending, out),
                 }
                 say_inputs(name, inputs, out);
             }
@@ -291,7 +291,7 @@ impl Linker {
                     is_last = false;
                     keys = vec![round_key(self.current.1, (used.kind, used.key), wants)];
                 }
-                link_inputs(name, &mut speaker, Some(&error.inputs));
+                link_inputs(name, &mut writer, Some(&error.inputs));
                 StatementWriter::new(out, NodeRef::Error(name))
                     .link(rpcg::ERROR_KIND, NodeRef::Iri(error.kind.as_str()));
                 say_inputs(name, Some(error.inputs), out);
@@ -328,15 +328,15 @@ impl Linker {
     /// States that a message is the outcome of an operation that was left open before.
     fn end<'a>(&mut self, before: &PausedOperation, annotated: &Annotated<'a>, out: &mut Vec<Statement<'a>>) {
         if self.rounds.end(before.operation) {
-            let mut speaker = StatementWriter::new(out, NodeRef::Part(before.operation, ProtocolPart::OPERATION));
-            speaker.link(rpcg::ENDED_BY, NodeRef::Message(annotated.name));
+            let mut writer = StatementWriter::new(out, NodeRef::Part(before.operation, ProtocolPart::OPERATION));
+            writer.link(rpcg::ENDED_BY, NodeRef::Message(annotated.name));
             let seconds = before.seconds(annotated.time).map(|seconds| seconds.to_string().into());
-            speaker.literal(rpcg::DURATION_SECONDS, seconds, xsd::DECIMAL);
+            writer.literal(rpcg::DURATION_SECONDS, seconds, xsd::DECIMAL);
         }
     }
 
-    fn result<'a>(&mut self, name: Name, result: McpResult<'a>, awaits: PendingRequest, out: &mut Vec<Statement<'a>>) {
-        match awaits {
+    fn result<'a>(&mut self, name: Name, result: McpResult<'a>, pending: PendingRequest, out: &mut Vec<Statement<'a>>) {
+        match pending {
             PendingRequest::List(kind, cursor) => {
                 let page = result.lists.into_iter().find(|(listed, _)| *listed == kind);
                 if let Some((_, page)) = page {
@@ -353,7 +353,7 @@ impl Linker {
             }
             PendingRequest::Server => {
                 if let Some(server) = result.server {
-                    server.say(Sender::Server, &MCP_SIDES, &mut self.session().server, name, out);
+                    server.add(Sender::Server, &MCP_SIDES, &mut self.session().server, name, out);
                 }
             }
             PendingRequest::Other | PendingRequest::Use(_) | PendingRequest::Task(_) | PendingRequest::Lsp(_) => {}
@@ -368,8 +368,8 @@ impl Linker {
         out: &mut Vec<Statement<'a>>,
     ) {
         let Annotated { name, sender, .. } = annotated;
-        let mut speaker = StatementWriter::new(out, NodeRef::Message(*name));
-        match notification.tells {
+        let mut writer = StatementWriter::new(out, NodeRef::Message(*name));
+        match notification.meaning {
             NotificationMeaning::Other => {}
             NotificationMeaning::Progress(token) => {
                 // The side that made the request, if known.
@@ -377,21 +377,21 @@ impl Linker {
                 let asked = asked.into_iter().filter(|asker| asker.is_none() || sender.is_none() || asker != sender);
                 let mut found = asked.filter_map(|asker| self.tokens.get(&self.token(token, asker)));
                 if let (Some(request), None) = (found.next(), found.next()) {
-                    speaker.link(rpcg::PROGRESS_OF, NodeRef::Message(*request));
+                    writer.link(rpcg::PROGRESS_OF, NodeRef::Message(*request));
                 }
             }
             NotificationMeaning::Cancelled(id) => {
                 if let Some(request) = sessions.asked(*sender, &id).filter(|request| request < name) {
-                    speaker.link(rpcg::CANCELS, NodeRef::Message(request));
+                    writer.link(rpcg::CANCELS, NodeRef::Message(request));
                 }
             }
             NotificationMeaning::Log(level, logger) => {
-                speaker.literal(mcp::HAS_LEVEL, level, xsd::STRING);
-                speaker.literal(mcp::HAS_LOGGER, logger, xsd::STRING);
+                writer.literal(mcp::HAS_LEVEL, level, xsd::STRING);
+                writer.literal(mcp::HAS_LOGGER, logger, xsd::STRING);
             }
             NotificationMeaning::Task(result) => return self.task(annotated, *result, notification.trace, out),
         }
-        say_trace(&mut speaker, notification.trace);
+        say_trace(&mut writer, notification.trace);
     }
 
     /// Links a notification about the status of a task.
@@ -405,13 +405,13 @@ impl Linker {
         let Some(Round { status, task: Some(task), is_last, .. }) = result.round.take().map(|round| *round) else {
             return;
         };
-        let mut speaker = StatementWriter::new(out, NodeRef::Message(annotated.name));
+        let mut writer = StatementWriter::new(out, NodeRef::Message(annotated.name));
         let known = self.rounds.find([task_key(self.current.1, task)]);
         if let ContinuedOperation::With(paused) = &known {
-            speaker.link(rpcg::IN_OPERATION, NodeRef::Part(paused.operation, ProtocolPart::OPERATION));
+            writer.link(rpcg::IN_OPERATION, NodeRef::Part(paused.operation, ProtocolPart::OPERATION));
         }
-        speaker.literal(rpcg::STATUS, Some(status), xsd::STRING);
-        say_trace(&mut speaker, trace);
+        writer.literal(rpcg::STATUS, Some(status), xsd::STRING);
+        say_trace(&mut writer, trace);
         if let (ContinuedOperation::With(paused), true) = (known, is_last) {
             if let Some(used) = paused.used {
                 give(annotated.name, result, used, out);
@@ -461,26 +461,26 @@ impl Linker {
 
 /// Appends the [facts](crate::mapping) of a payload that was already parsed.
 fn say_facts<'a>(annotated: &mut Annotated<'a>, extract: &Extract<'a>, out: &mut Vec<Statement<'a>>) {
-    let mut speaker = StatementWriter::new(out, NodeRef::Message(annotated.name));
+    let mut writer = StatementWriter::new(out, NodeRef::Message(annotated.name));
     annotated.facts_said = true;
     match extract {
-        Extract::Request(McpRequest { asks_for: RequestMeaning::Use(DefinitionKind::Tool, _, name, _), .. }) => {
-            speaker.literal(rpcg::TOOL_NAME, Some(name.clone()), xsd::STRING);
+        Extract::Request(McpRequest { meaning: RequestMeaning::Use(DefinitionKind::Tool, _, name, _), .. }) => {
+            writer.literal(rpcg::TOOL_NAME, Some(name.clone()), xsd::STRING);
         }
         Extract::Result(McpResult { facts: (version, is_error), .. }) => {
-            speaker.literal(rpcg::PROTOCOL_VERSION, version.clone(), xsd::STRING);
+            writer.literal(rpcg::PROTOCOL_VERSION, version.clone(), xsd::STRING);
             if let Some(is_error) = *is_error {
-                speaker.say(rpcg::IS_ERROR, StatementObject::Boolean(is_error));
+                writer.add(rpcg::IS_ERROR, StatementObject::Boolean(is_error));
             }
         }
         _ => annotated.facts_said = false,
     }
 }
 
-fn say_trace<'a>(speaker: &mut StatementWriter<'_, 'a>, trace: Option<Trace<'a>>) {
+fn say_trace<'a>(writer: &mut StatementWriter<'_, 'a>, trace: Option<Trace<'a>>) {
     if let Some(Trace { trace, span }) = trace {
-        speaker.literal(rpcg::TRACE_ID, Some(trace.into()), xsd::STRING);
-        speaker.literal(rpcg::PARENT_SPAN_ID, Some(span.into()), xsd::STRING);
+        writer.literal(rpcg::TRACE_ID, Some(trace.into()), xsd::STRING);
+        writer.literal(rpcg::PARENT_SPAN_ID, Some(span.into()), xsd::STRING);
     }
 }
 
@@ -506,8 +506,8 @@ fn task_key(session: TextDigest, task: TextDigest) -> TextDigest {
 impl Round<'_> {
     /// Returns true if the answer to such a request really describes a continued operation, and does not just look like
     /// it.
-    fn is_told(&self, awaits: &PendingRequest) -> bool {
-        match awaits {
+    fn is_continuation(&self, pending: &PendingRequest) -> bool {
+        match pending {
             PendingRequest::Use(_) => self.is_new || self.task.is_none(),
             PendingRequest::Task(_) => true,
             _ => self.is_new,
@@ -520,14 +520,14 @@ fn give<'a>(name: Name, result: McpResult<'a>, used: UsedDefinition, out: &mut V
     match used.kind {
         DefinitionKind::Tool => {
             let node = NodeRef::Part(name, ProtocolPart { kind: PartKind::Result, index: 0 });
-            let mut speaker = StatementWriter::new(out, NodeRef::Message(name));
+            let mut writer = StatementWriter::new(out, NodeRef::Message(name));
             // The result of a task is inside a member of the message's result, so `facts` does not include it.
             if let (None, Some(is_error)) = (result.facts.1, result.is_error) {
-                speaker.say(rpcg::IS_ERROR, StatementObject::Boolean(is_error));
+                writer.add(rpcg::IS_ERROR, StatementObject::Boolean(is_error));
             }
-            speaker.link(rpcg::TOOL_RESULT, node);
-            speaker.subject = node;
-            speaker.class(mcp::TOOL_RESULT);
+            writer.link(rpcg::TOOL_RESULT, node);
+            writer.subject = node;
+            writer.class(mcp::TOOL_RESULT);
             say_content(node, mcp::HAS_CONTENT, result.content, name, out);
         }
         DefinitionKind::Resource => say_content(used.node, mcp::HAS_CONTENTS, result.contents, name, out),
@@ -540,17 +540,17 @@ fn input(message: Name, index: u32) -> NodeRef<'static> {
 }
 
 /// Links a message to the inputs that it requests.
-fn link_inputs<'a>(message: Name, speaker: &mut StatementWriter<'_, 'a>, inputs: Option<&Inputs<'a>>) {
+fn link_inputs<'a>(message: Name, writer: &mut StatementWriter<'_, 'a>, inputs: Option<&Inputs<'a>>) {
     let requests = inputs.into_iter().flat_map(|inputs| &inputs.requests);
-    (1..).zip(requests).for_each(|(index, _)| speaker.link(rpcg::ASKS, input(message, index)));
+    (1..).zip(requests).for_each(|(index, _)| writer.link(rpcg::ASKS, input(message, index)));
 }
 
 fn say_inputs<'a>(message: Name, inputs: Option<Inputs<'a>>, out: &mut Vec<Statement<'a>>) {
     let Some(Inputs { requests, interoperable }) = inputs else { return };
     for (index, (name, request)) in (1..).zip(requests) {
-        let mut speaker = StatementWriter::new(out, input(message, index));
-        speaker.class(rpcg::INPUT);
-        speaker.literal(mcp::HAS_NAME, Some(name), xsd::STRING);
-        speaker.say(rpcg::VALUE, StatementObject::Json(request.into(), interoperable));
+        let mut writer = StatementWriter::new(out, input(message, index));
+        writer.class(rpcg::INPUT);
+        writer.literal(mcp::HAS_NAME, Some(name), xsd::STRING);
+        writer.add(rpcg::VALUE, StatementObject::Json(request.into(), interoperable));
     }
 }

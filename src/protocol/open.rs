@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_answered_takes_no_room() {
+    fn answered_requests_free_their_memory() {
         let mut open = OpenRequests::default();
         open.insert(name(1), 1);
         for record in 2..10_000 {

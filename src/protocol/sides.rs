@@ -87,7 +87,7 @@ impl<'a> SideDescription<'a> {
 
     /// States that a message introduces a side, which is the known one if the description is the same. `terms` are the
     /// terms for clients, then for servers.
-    pub fn say(
+    pub fn add(
         self,
         side: Sender,
         [client, server]: &'static [SideTerms; 2],
@@ -102,16 +102,16 @@ impl<'a> SideDescription<'a> {
             Sender::Server => (PartKind::Server, server),
         };
         let node = NodeRef::Part(name, ProtocolPart { kind, index: 0 });
-        let mut speaker = StatementWriter::new(out, NodeRef::Message(message));
-        speaker.link(rpcg::INTRODUCES, node);
+        let mut writer = StatementWriter::new(out, NodeRef::Message(message));
+        writer.link(rpcg::INTRODUCES, node);
         if same.is_none() {
-            speaker.subject = node;
-            speaker.class(terms.class);
-            self.describe(&mut speaker, message, terms);
+            writer.subject = node;
+            writer.class(terms.class);
+            self.describe(&mut writer, message, terms);
         }
     }
 
-    fn describe(&self, speaker: &mut StatementWriter<'_, 'a>, message: Name, terms: &SideTerms) {
+    fn describe(&self, writer: &mut StatementWriter<'_, 'a>, message: Name, terms: &SideTerms) {
         for (name, value) in self.info.into_iter().flat_map(json::members) {
             let property = match name {
                 "name" => Some(terms.words.name),
@@ -120,18 +120,18 @@ impl<'a> SideDescription<'a> {
                 _ => None,
             };
             if let Some(property) = property {
-                speaker.literal(property, json::string(value), xsd::STRING);
+                writer.literal(property, json::string(value), xsd::STRING);
             }
         }
-        speaker.literal(mcp::HAS_PROTOCOL_VERSION, self.version.and_then(json::string), xsd::STRING);
+        writer.literal(mcp::HAS_PROTOCOL_VERSION, self.version.and_then(json::string), xsd::STRING);
         let capabilities = self.capabilities(terms.words.groups);
         let node = |index| NodeRef::Part(message, ProtocolPart { kind: PartKind::Capability, index });
-        (1..).zip(&capabilities).for_each(|(index, _)| speaker.link(terms.has_capability, node(index)));
+        (1..).zip(&capabilities).for_each(|(index, _)| writer.link(terms.has_capability, node(index)));
         for (index, (name, value)) in (1..).zip(capabilities) {
-            speaker.subject = node(index);
-            speaker.class(terms.capability);
-            speaker.literal(terms.words.name, name, xsd::STRING);
-            speaker.say(rpcg::VALUE, StatementObject::Json(value.into(), self.interoperable));
+            writer.subject = node(index);
+            writer.class(terms.capability);
+            writer.literal(terms.words.name, name, xsd::STRING);
+            writer.add(rpcg::VALUE, StatementObject::Json(value.into(), self.interoperable));
         }
     }
 

@@ -137,13 +137,13 @@ pub fn names() -> Vec<&'static str> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogueError {
     /// A query with this name does not exist.
-    #[error("there is no query {0:?}; there are {list}", list = names().join(", "))]
+    #[error("unknown query {0:?}; use one of {list}", list = names().join(", "))]
     UnknownQuery(String),
     /// The text with the filled-in parameters is not a query.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
     /// The query does not have a parameter with this name.
-    #[error("the query {query} has no parameter {parameter:?}; it has {}", match known.as_slice() {
+    #[error("unknown parameter {parameter:?} of the query {query}; its parameters: {}", match known.as_slice() {
         [] => "none".to_owned(),
         known => known.join(", "),
     })]
@@ -156,7 +156,7 @@ pub enum CatalogueError {
         known: Vec<String>,
     },
     /// The query does not have a place for conditions.
-    #[error("the query {0} does not say what conditions would be about: it needs a line `#:messages ?message`")]
+    #[error("the query {0} does not accept filters: it needs a line `#:messages ?message`")]
     NoPlace(String),
     /// The value of a numeric parameter is not a number.
     #[error("the parameter {parameter} wants a whole number, not {value:?}")]

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_can_match_any_triple_needs_all() {
+    fn open_patterns_need_all_triples() {
         for text in [
             "SELECT * { ?s ?p ?o }",
             "SELECT * { ?s !rdf:type ?o }",

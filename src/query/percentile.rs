@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_and_of_no_numbers_there_is_none() {
+    fn percentiles_without_numbers_are_unbound() {
         assert_eq!(percentile(50, &[]), None);
         assert_eq!(percentile(50, &["1", "x"]), None);
     }

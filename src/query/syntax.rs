@@ -200,7 +200,7 @@ pub(super) fn check_functions(uses: &QueryFeatures) -> Result<(), SyntaxError> {
             }
             None => {
                 let known: Vec<_> = FUNCTIONS.iter().map(|function| function.name).collect();
-                format!("there is no function rpcg:{local}; there are {}", known.join(", "))
+                format!("unknown function rpcg:{local}; use one of {}", known.join(", "))
             }
         };
         return Err(SyntaxError { message, place: None });
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn of_long_lines_and_tokens_a_part_is_shown() {
+    fn long_lines_and_tokens_are_cut() {
         let text = format!("SELECT * {{ {}FILTR {} }}", "?s ?p ?o . ".repeat(1000), "?s ?p ?o . ".repeat(1000));
         let shown = error(&text);
         let lines: Vec<_> = shown.lines().collect();

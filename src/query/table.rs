@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_rows_say_stands_above_and_what_none_does_below() {
+    fn constant_columns_stand_above_and_empty_ones_below() {
         let time = |text: &str| -> Term { Literal::new_typed_literal(text, xsd::DATE_TIME).into() };
         let rows: [[Term; 3]; 2] = [
             [node("urn:l"), time("2026-01-05T10:00:00.12Z"), Literal::from(1.5).into()],

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_end_the_stack_is_too_much() {
+    fn deep_queries_are_refused() {
         let nested = |depth: usize| format!("ASK {{ FILTER({}1{}) }}", "(".repeat(depth), ")".repeat(depth));
         assert_eq!(too_much(&nested(MAX_DEPTH - 2)), None);
         assert_eq!(too_much(&nested(MAX_DEPTH - 1)).map(|(at, _)| at), Some("ASK { FILTER(".len() + MAX_DEPTH - 2));

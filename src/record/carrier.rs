@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lines_carry() {
+    fn wrapped_lines_give_their_text() {
         use Carrier::{Colours, Compose, Cri, Docker, Indented, Journald, Quoted, Syslog};
         for (carrier, line, expected) in [
             (Docker, r#"{"log":"a\n","stream":"stdout","time":"2026-01-05T10:00:00Z"}"#, Some(("a", false))),

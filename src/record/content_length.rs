@@ -7,7 +7,7 @@
 
 use super::about::{FormatInfo, FormatTest, InputHead};
 use super::decoder::{SkippedLength, Step, leading_blanks, split_once, trim_end};
-use super::marked::{FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries};
+use super::marked::{Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
 use super::value::{Extent, ValueSpan, value};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2, memchr2_iter};
@@ -81,7 +81,7 @@ impl Length {
 }
 
 impl LineReader for ContentLength {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut MoreEntries) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         match &mut self.state {
             FrameState::Between => None,
             &mut FrameState::Headers(length) => match memchr(b'\n', &input[..leading_blanks(input)]) {
@@ -102,11 +102,7 @@ impl LineReader for ContentLength {
         }
     }
 
-    fn below<'a>(
-        &mut self,
-        LineInInput { line, length, .. }: LineInInput<'a>,
-        _: &mut MoreEntries,
-    ) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, LineInInput { line, length, .. }: LineInInput<'a>, _: &mut Extras) -> Option<Step<'a>> {
         let (mut stated, part) = header(line)?;
         if let FrameState::Headers(before) = self.state {
             stated = before.and(stated);
@@ -114,7 +110,7 @@ impl LineReader for ContentLength {
         Some(self.header(stated, &line[..part], if part < line.len() { part } else { length }))
     }
 
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         // Between headers, a line up to this length is another header, or output of standard error.
         if matches!(self.state, FrameState::Headers(_)) && line.len() <= HEADER {
             return None;

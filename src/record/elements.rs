@@ -3,7 +3,7 @@
 use super::Record;
 use super::about::InputHead;
 use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
-use super::marked::{FoundEntry, KnownMembers, LineReader, MarkedLines, MoreEntries, with_others};
+use super::marked::{Extras, FoundEntry, KnownMembers, LineReader, MarkedLines, with_others};
 use super::object::{RawObject, elements};
 use super::scan::ValueScan;
 use super::value::is_whole;
@@ -13,13 +13,7 @@ use memchr::memrchr;
 pub(super) trait ArrayFormat: Send {
     /// Returns the next step. `input` begins with neither a blank nor the rest of an element. `None` for a line of
     /// text.
-    fn next<'a>(
-        &mut self,
-        elements: &mut Elements,
-        input: &'a [u8],
-        end: bool,
-        more: &mut MoreEntries,
-    ) -> Option<Step<'a>>;
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>>;
 }
 
 /// A decoder for such a format.
@@ -38,7 +32,7 @@ impl ArrayDecoder {
 }
 
 impl LineReader for ArrayDecoder {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut MoreEntries) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         let resumed = self.elements.resume(input, end);
         let step = resumed.or_else(|| self.format.next(&mut self.elements, input, end, more))?;
         self.elements.note(&input[..step.consumed()]);
@@ -46,7 +40,7 @@ impl LineReader for ArrayDecoder {
     }
 
     /// Reads the rest of a line: text, or an object, which is a message here too.
-    fn read<'a>(&mut self, line: &'a [u8], _: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut Extras) -> Option<FoundEntry<'a>> {
         self.elements.note(b"\n");
         let is_object = line.len() <= self.elements.limit && line.starts_with(b"{") && is_whole(line);
         is_object.then(|| (0, Record::new(line).into()))
@@ -66,13 +60,13 @@ pub(super) fn first_element<'a>(window: &InputHead<'a>) -> Option<RawObject<'a>>
 /// too, see [`with_others`]. Other lines are text.
 pub(super) fn object_array<F>(limit: usize, known: KnownMembers, open: F) -> Box<dyn Decoder>
 where
-    F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>> + Send + 'static,
+    F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
     ArrayDecoder::boxed(limit, AROUND, ObjectArray { open: Box::new(open), known })
 }
 
 /// Returns the first entry in an object, and adds the others.
-type OpenObject = Box<dyn for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>> + Send>;
+type OpenObject = Box<dyn for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send>;
 
 struct ObjectArray {
     open: OpenObject,
@@ -80,13 +74,7 @@ struct ObjectArray {
 }
 
 impl ArrayFormat for ObjectArray {
-    fn next<'a>(
-        &mut self,
-        elements: &mut Elements,
-        input: &'a [u8],
-        end: bool,
-        more: &mut MoreEntries,
-    ) -> Option<Step<'a>> {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         match input {
             [b'{', ..] => {
                 let scan = ValueScan::object(elements.column());

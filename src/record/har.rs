@@ -4,7 +4,7 @@ use super::about::{FormatInfo, FormatTest, InputHead};
 use super::decoder::{Step, leading_blanks, split_once, trim_end};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
 use super::known::may_hold_message;
-use super::marked::MoreEntries;
+use super::marked::Extras;
 use super::object::RawObject;
 use super::scan::ValueScan;
 use super::value::{Extent, value};
@@ -59,13 +59,7 @@ enum HarLevel {
 }
 
 impl ArrayFormat for Har {
-    fn next<'a>(
-        &mut self,
-        elements: &mut Elements,
-        input: &'a [u8],
-        end: bool,
-        more: &mut MoreEntries,
-    ) -> Option<Step<'a>> {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         if let (Some(is_usual), [_, ..]) = (self.value, input) {
             let step = Self::value(elements, input, end, is_usual);
             self.value = self.value.filter(|_| step == Step::NeedMore);
@@ -162,7 +156,7 @@ impl Har {
     }
 
     /// Reads an entry of the archive, or the text in its place.
-    fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut MoreEntries) -> Step<'a> {
+    fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
         let scan = match input.first() {
             // In an archive that is not indented, other objects begin in the first column too.
             Some(b'{') => ValueScan::object(elements.column().filter(|&column| column > 0)),

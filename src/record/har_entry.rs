@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_hides_a_message() {
+    fn messages_are_found_beside_odd_members() {
         let ask = r#"{"id":1,"method":"x"}"#;
         let quoted = r#"{\"id\":1,\"method\":\"x\"}"#;
         let answer = r#""response":{"content":{"text":"{\"id\":1,\"result\":1}"}}"#;

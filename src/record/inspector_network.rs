@@ -4,7 +4,7 @@
 use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
 use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION, comment, mentions, told};
-use super::marked::{FoundEntry, MoreEntries};
+use super::marked::{Extras, FoundEntry};
 use super::object::{RawObject, scalar};
 use super::times::duration;
 use super::{LogLine, Sender};
@@ -34,7 +34,7 @@ fn detect(window: &InputHead<'_>) -> bool {
 fn open<'a>(
     entry: &RawObject<'a>,
     text: &'a [u8],
-    more: &mut MoreEntries,
+    more: &mut Extras,
     seen: &mut ArchiveFacts,
 ) -> Option<FoundEntry<'a>> {
     let url = entry.string("url").filter(|url| !url.is_empty())?;

@@ -5,7 +5,7 @@ use super::Record;
 use super::about::{FormatInfo, FormatTest, InputHead};
 use super::decoder::{Step, leading_blanks, trim_end};
 use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
-use super::marked::MoreEntries;
+use super::marked::Extras;
 use super::scan::ValueScan;
 use super::value::{Extent, ValueSpan, value};
 use memchr::{memchr, memrchr};
@@ -88,13 +88,7 @@ enum JsonArray {
 }
 
 impl ArrayFormat for JsonArray {
-    fn next<'a>(
-        &mut self,
-        elements: &mut Elements,
-        input: &'a [u8],
-        end: bool,
-        _: &mut MoreEntries,
-    ) -> Option<Step<'a>> {
+    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         *self = match (&self, input) {
             (Self::Outside, _) => match opens(input, end) {
                 None => return Some(Step::NeedMore),

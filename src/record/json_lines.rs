@@ -16,7 +16,7 @@ use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::inside::{messages, messages_over_lines};
 use super::key::{Decision, KeyTrials};
 use super::known::{has_members_of_messages, is_sure};
-use super::marked::{AROUND, FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries};
+use super::marked::{AROUND, Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
 use super::object::{RawObject, is_message};
 use super::scan::ValueScan;
 use super::value::{Extent, value};
@@ -64,7 +64,7 @@ pub(super) struct JsonLines {
 
 impl LineReader for JsonLines {
     #[inline]
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let first = first_name(line);
         let is_plain = match self.seen {
             LineEvidence::Messages => {
@@ -96,7 +96,7 @@ impl LineReader for JsonLines {
     fn below<'a>(
         &mut self,
         LineInInput { line, input, end, .. }: LineInInput<'a>,
-        more: &mut MoreEntries,
+        more: &mut Extras,
     ) -> Option<Step<'a>> {
         let at = opens(line).filter(|_| !self.is_stated && self.closed == 0)?;
         let is_json = matches!(line.first(), Some(b'{' | b'['));
@@ -167,7 +167,7 @@ impl JsonLines {
 
     /// Reads a message that may begin at this place of the first line, and continue on the lines below. Messages before
     /// it on its line come first.
-    fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool, more: &mut MoreEntries) -> Option<Step<'a>> {
+    fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
         let is_all = end || window.len() < input.len();
         let start = at + leading_blanks(&window[at..]);
@@ -227,7 +227,7 @@ impl JsonLines {
     }
 
     /// Reads a line whose first bytes do not show that it is a message.
-    fn look<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> FoundEntry<'a> {
+    fn look<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> FoundEntry<'a> {
         let record = || (0, Record::new(line).into());
         let text = || LogLine::new(line);
         let object = RawObject::parse(line);
@@ -276,7 +276,7 @@ impl JsonLines {
         &mut self,
         line: &'a [u8],
         object: Option<&RawObject<'a>>,
-        more: &mut MoreEntries,
+        more: &mut Extras,
     ) -> Option<FoundEntry<'a>> {
         let mut found = messages(line, object, self.key).into_iter();
         let first = found.next()?;
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_recorder_adds() {
+    fn members_of_recorders_give_time_and_direction() {
         let meta =
             r#"{"jsonrpc":"2.0","id":1,"_meta":{"ts":"2026-01-05T10:00:00Z","direction":"outgoing","server":"x"}}"#;
         let log = format!(

@@ -5,7 +5,7 @@ use super::about::{FormatInfo, FormatTest, InputHead};
 use super::decoder::{Decoder, SkippedLength, Step, is_blank, leading_blanks, trim_end};
 use super::json_lines::{JsonLines, opens};
 use super::known::is_sure;
-use super::marked::{FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries};
+use super::marked::{Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
 use super::value::ValueSpan;
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -59,7 +59,7 @@ pub(super) struct JsonValues {
 }
 
 impl LineReader for JsonValues {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut MoreEntries) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         if let Some((passed, line_begins)) = &mut self.long {
             let done = match input.first() {
                 Some(first) if *line_begins && STARTS.contains(first) => Some(0),
@@ -86,11 +86,11 @@ impl LineReader for JsonValues {
     }
 
     /// Reads the rest of a line.
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         self.text.read(line, more)
     }
 
-    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut MoreEntries) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut Extras) -> Option<Step<'a>> {
         self.text.below(at, more)
     }
 

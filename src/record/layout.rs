@@ -34,13 +34,13 @@ pub enum LayoutError {
     #[error("`{0}` is not NAME=/POINTER: say where things are as in 'message=/payload time=/ts'")]
     Pair(String),
     /// The name is unknown.
-    #[error("there is no part `{0}`; the parts are {parts}", parts = PARTS.join(", "))]
+    #[error("unknown part `{0}`; use one of {parts}", parts = PARTS.join(", "))]
     Part(String),
     /// The pointer is not a JSON Pointer.
     #[error(transparent)]
     Pointer(#[from] PointerError),
     /// The layout does not state the place of the message.
-    #[error("it is not said where the message is: add {0}")]
+    #[error("the place of the message is missing: add {0}")]
     NoMessage(&'static str),
     /// The text is not a regular expression.
     #[error(transparent)]
@@ -240,10 +240,10 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used() {
+    fn unusable_layouts_are_refused() {
         for (text, expected) in [
             ("message", "is not NAME=/POINTER"),
-            ("msg=/a", "there is no part `msg`"),
+            ("msg=/a", "unknown part `msg`"),
             ("message=a", "`a` is not a JSON Pointer"),
             ("message=/a~2", "`/a~2` is not a JSON Pointer"),
             ("time=/a", "add message=/POINTER"),
@@ -252,7 +252,8 @@ mod tests {
             let error = Layout::envelope(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");
         }
-        for (text, expected) in [("(", "regex parse error"), ("(?<a>x)", "no part `a`"), ("x", "a group (?<message>…)")]
+        for (text, expected) in
+            [("(", "regex parse error"), ("(?<a>x)", "unknown part `a`"), ("x", "a group (?<message>…)")]
         {
             let error = Layout::line(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");

@@ -22,7 +22,7 @@ pub(super) type FoundEntry<'a> = (usize, Entry<'a>);
 
 /// The content of a piece of the input, a line or an element, besides the first entry.
 #[derive(Default)]
-pub(super) struct MoreEntries {
+pub(super) struct Extras {
     /// The other entries, and their offsets in the piece.
     pub entries: VecDeque<FoundEntry<'static>>,
     /// The number of bytes of a line that they take, if the rest is to be read as a line of its own.
@@ -31,7 +31,7 @@ pub(super) struct MoreEntries {
     length: usize,
 }
 
-impl MoreEntries {
+impl Extras {
     /// Gives the first entry of a piece of `length` bytes. The last entry consumes the piece.
     #[inline]
     pub(super) fn give<'a>(&mut self, (start, entry): FoundEntry<'a>, length: usize, limit: usize) -> Step<'a> {
@@ -67,18 +67,18 @@ pub(super) trait LineReader: Send {
     /// messages.
     ///
     /// Of a line that is too long to be kept, only the beginning is given.
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>>;
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>>;
 
     /// Continues what was begun, or reads input that does not begin as a line. `None` if a line begins here, or
     /// continues.
     #[inline]
-    fn resume<'a>(&mut self, _input: &'a [u8], _end: bool, _more: &mut MoreEntries) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, _input: &'a [u8], _end: bool, _more: &mut Extras) -> Option<Step<'a>> {
         None
     }
 
     /// Consumes a span other than the current line. `None` if the line is to be read by itself.
     #[inline]
-    fn below<'a>(&mut self, _at: LineInInput<'a>, _more: &mut MoreEntries) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, _at: LineInInput<'a>, _more: &mut Extras) -> Option<Step<'a>> {
         None
     }
 
@@ -91,9 +91,9 @@ pub(super) trait LineReader: Send {
     }
 }
 
-impl<F: for<'a> FnMut(&'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>> + Send> LineReader for F {
+impl<F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send> LineReader for F {
     #[inline]
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         self(line, more)
     }
 }
@@ -107,7 +107,7 @@ pub(super) struct MarkedLines {
     /// The number of bytes of the input that are known not to hold an LF.
     searched: usize,
     marks: Box<dyn LineReader>,
-    more: MoreEntries,
+    more: Extras,
     /// A line that is being skipped, the offset of its entry, and the entry without its bytes.
     long: Option<(SkippedLength, FoundEntry<'static>)>,
 }
@@ -115,7 +115,7 @@ pub(super) struct MarkedLines {
 /// Creates a decoder of lines that a function reads, like [`MarkedLines::boxed`].
 pub(super) fn marked_lines<F>(limit: usize, around: usize, read: F) -> Box<dyn Decoder>
 where
-    F: for<'a> FnMut(&'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>> + Send + 'static,
+    F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
     MarkedLines::boxed(limit, around, read)
 }
@@ -128,7 +128,7 @@ impl MarkedLines {
             most: limit.saturating_add(around),
             searched: 0,
             marks: Box::new(marks),
-            more: MoreEntries::default(),
+            more: Extras::default(),
             long: None,
         })
     }
@@ -176,7 +176,7 @@ impl Decoder for MarkedLines {
             let head = &line[..=self.most];
             let (start, entry) = self.marks.read(head, &mut self.more).unwrap_or((0, LogLine::new(head).into()));
             self.long = Some((SkippedLength::new(head), (start, entry.oversized(0))));
-            self.more = MoreEntries::default();
+            self.more = Extras::default();
             return Step::Begin { start, consumed: head.len() };
         }
         self.line(line, line_end.map_or(line.len(), |at| at + 1), input, end)
@@ -223,7 +223,7 @@ pub(super) fn with_others<'a>(
     text: &'a [u8],
     known: KnownMembers,
     (start, entry): FoundEntry<'a>,
-    more: &mut MoreEntries,
+    more: &mut Extras,
 ) -> FoundEntry<'a> {
     let found: Vec<_> = iter::once((start, entry.bytes()))
         .chain(more.entries.iter().map(|(start, entry)| (*start, entry.bytes())))
@@ -248,7 +248,7 @@ pub(super) fn with_others<'a>(
 }
 
 /// Gives the text of a piece, and then the entry found there.
-pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): FoundEntry<'a>, more: &mut MoreEntries) -> FoundEntry<'a> {
+pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): FoundEntry<'a>, more: &mut Extras) -> FoundEntry<'a> {
     more.entries.push_front((start, entry.into_owned()));
     (0, LogLine::new(text).into())
 }
@@ -262,9 +262,9 @@ pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): FoundEntry<'a>, more
 /// not end, is read as another line: two writers may share a log.
 pub(super) fn in_envelope<'a>(
     line: &'a [u8],
-    more: &mut MoreEntries,
+    more: &mut Extras,
     known: KnownMembers,
-    open: impl FnOnce(&RawObject<'a>, &'a [u8], &mut MoreEntries) -> Option<FoundEntry<'a>>,
+    open: impl FnOnce(&RawObject<'a>, &'a [u8], &mut Extras) -> Option<FoundEntry<'a>>,
 ) -> Option<FoundEntry<'a>> {
     let Some((object, length)) = RawObject::first(line) else { return Some((0, LogLine::new(line).into())) };
     let own = &line[..length];

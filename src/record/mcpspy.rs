@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_on_the_wire_is_lost_or_invented() {
+    fn raw_messages_are_kept_exactly() {
         let found = |lines: &str| texts(&entries(|| (ABOUT.decoder)(1000), lines.as_bytes()));
         let one = http(r#""type":"request","raw":"{\"id\":1.0,\"method\":\"a\"}""#);
         let two = http(r#""type":"request","method":"b","raw":"{\"method\":\"b\"}""#);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_the_client_of_a_pair() {
+    fn client_of_a_pair_is_found() {
         let log = [
             (stdio(9, 7, r#""method":"ping""#), None),
             (stdio(7, 9, r#""type":"response""#), None),

@@ -38,8 +38,8 @@ const OBJECTS: &[(&[&str], &str)] = &[
     (&["request_method"], ACCESS),
 ];
 const DAP: &str = "it has messages of the Debug Adapter Protocol (DAP), which is not JSON-RPC";
-const ACCESS: &str = "it looks like the access log of a web server, whose methods are those of HTTP; \
-                      `--from json-lines` reads them as those of JSON-RPC";
+const ACCESS: &str = "it looks like the access log of a web server, whose methods are HTTP methods; \
+                      `--from json-lines` reads them as JSON-RPC methods";
 
 /// The maximum number of objects that are examined.
 const MOST: usize = 32;

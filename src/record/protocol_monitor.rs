@@ -2,7 +2,7 @@
 
 use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
-use super::marked::{FoundEntry, MoreEntries};
+use super::marked::{Extras, FoundEntry};
 use super::object::{ObjectBuilder, RawObject, plain_name, side};
 use super::times::{duration, epoch, from_milliseconds, later, number};
 use super::{Flags, Record, Sender};
@@ -27,7 +27,7 @@ fn sender(entry: &RawObject<'_>) -> Option<Sender> {
 }
 
 /// Returns a message with the member `type`, or a call with its answer.
-fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+fn open<'a>(entry: &RawObject<'a>, text: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
     if let Some(sender) = sender(entry) {
         return Some((0, Record { sender: Some(sender), ..Record::new(text) }.into()));
     }

@@ -4,9 +4,7 @@ use super::clues::{named_direction, named_side};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::elements::object_array;
 use super::known::names_member;
-use super::marked::{
-    AROUND, FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries, head, in_envelope, with_text,
-};
+use super::marked::{AROUND, Extras, FoundEntry, LineInInput, LineReader, MarkedLines, head, in_envelope, with_text};
 use super::object::{RawObject, offset_in, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
 use super::value::{Extent, value};
@@ -133,7 +131,7 @@ impl FormatRules {
     }
 
     /// Returns the first entry in an envelope, and adds the others to `more`.
-    fn open<'a>(&self, object: &RawObject<'a>, text: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+    fn open<'a>(&self, object: &RawObject<'a>, text: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let mut found = self.rules.iter().find_map(|rule| rule.open(object, text))?.into_iter();
         let first = found.next();
         more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
@@ -230,7 +228,7 @@ struct RuleReader {
 }
 
 impl LineReader for RuleReader {
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let rules = self.rules.clone();
         let has_envelope = || rules.rules.iter().any(|rule| matches!(rule.place, RulePlace::Envelope(_)));
         if line.starts_with(b"{") && has_envelope() {
@@ -240,11 +238,7 @@ impl LineReader for RuleReader {
     }
 
     /// Reads a value that continues on the lines below.
-    fn below<'a>(
-        &mut self,
-        LineInInput { line, input, end, .. }: LineInInput<'a>,
-        _: &mut MoreEntries,
-    ) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, LineInInput { line, input, end, .. }: LineInInput<'a>, _: &mut Extras) -> Option<Step<'a>> {
         let start = match line.last()? {
             b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
                 let RulePlace::Line(LineRule { regex, .. }) = &rule.place else { return None };
@@ -261,7 +255,7 @@ impl LineReader for RuleReader {
             Extent::Incomplete if is_all => trim_end(text).len(),
             Extent::Incomplete | Extent::Broken(_) => return None,
         };
-        let found = if start + length > line.len() { self.read(line, &mut MoreEntries::default()) } else { None };
+        let found = if start + length > line.len() { self.read(line, &mut Extras::default()) } else { None };
         let Some((_, Entry::Record(record))) = found else { return None };
         let entry = Entry::from(Record { length: length as u64, bytes: text[..length].into(), ..record });
         Some(Step::entry(start, start + length, entry.within(self.limit)))
@@ -282,7 +276,7 @@ impl RuleReader {
     }
 
     /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
-    fn line<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+    fn line<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let RulePlace::Line(LineRule { regex, is_open, session }) = &rule.place else { return None };
         if !is_open && rule.kind == RuleKind::Messages {
             let mut found = regex.captures_iter(line).filter_map(|captures| {

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_no_message() {
+    fn events_without_messages_are_log_lines() {
         let table = [
             ("event: endpoint\ndata: /messages\n\n", &["# event: endpoint", "# data: /messages"][..]),
             ("event: ping\ndata: {\"now\":1}\n\n", &["# event: ping", "# data: {\"now\":1}"]),
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn where_log_lines_are() {
+    fn log_lines_have_their_offsets() {
         let (starts, found) = events(100, "data: {}\n: x\n\ny\n");
         assert_eq!((starts, found), (vec![9, 6, 14], ["# : x", "{}", "# y"].map(String::from).to_vec()));
     }

@@ -3,7 +3,7 @@
 use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
 use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION};
-use super::marked::{FoundEntry, MoreEntries};
+use super::marked::{Extras, FoundEntry};
 use super::object::{RawObject, offset_in, scalar};
 use super::rules::time;
 use super::{Entry, LogLine, Record, Sender};
@@ -44,7 +44,7 @@ const STREAMS: usize = 64;
 fn open<'a>(
     packet: &RawObject<'a>,
     text: &'a [u8],
-    more: &mut MoreEntries,
+    more: &mut Extras,
     (asked, seen): (&mut RequestsByStream, &mut ArchiveFacts),
 ) -> Option<FoundEntry<'a>> {
     let none = || Some((0, LogLine::new(text).into()));

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_hold_more_than_one_message_is_a_record_as_it_is() {
+    fn objects_with_several_messages_stay_whole() {
         let message = r#"{"id":1,"method":"a"}"#;
         for more in
             [format!(r#","more":{message}"#), format!(r#" "type":{message}"#), format!(r#","message":{message}"#)]

@@ -2,10 +2,10 @@
 //! result or error data after the headline. The envelope is not logged, so it is reconstructed.
 
 use super::about::{FormatInfo, FormatTest};
-use super::asked::UnansweredRequests;
 use super::decoder::{SkippedLength, Step, trim_end};
 use super::lsp_trace::{Headline, HeadlineKind, TraceParts, TraceText};
-use super::marked::{FoundEntry, LineInInput, LineReader, MarkedLines, MoreEntries};
+use super::marked::{Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
+use super::unanswered::UnansweredRequests;
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
@@ -32,7 +32,7 @@ struct VscodeLspText {
 }
 
 impl LineReader for VscodeLspText {
-    fn read<'a>(&mut self, line: &'a [u8], _: &mut MoreEntries) -> Option<FoundEntry<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], _: &mut Extras) -> Option<FoundEntry<'a>> {
         // Other headlines were read with the lines below them.
         if line.len() <= self.limit.saturating_add(AROUND) {
             return None;
@@ -41,7 +41,7 @@ impl LineReader for VscodeLspText {
         Some((0, told(Record::new(line), headline.time, self.sender(&headline))))
     }
 
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut MoreEntries) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         let (passed, time, sender) = self.long.as_mut()?;
         let (length, done) = TraceText { bytes: input, last: end }.entry_end(0);
         let (step, time, sender) = (passed.step(&input[..length], done), *time, *sender);
@@ -49,7 +49,7 @@ impl LineReader for VscodeLspText {
         Some(step.map(|entry| told(Record::oversized(entry.length()), time, sender)))
     }
 
-    fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut MoreEntries) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut Extras) -> Option<Step<'a>> {
         Some(self.message(Headline::of(at.line)?, at.length, at.input, at.end))
     }
 }

@@ -1,11 +1,11 @@
 //! `zed-acp`: the log of agents (ACP), as the Zed editor copies it. It lacks envelopes, which are reconstructed.
 
 use super::about::{FormatInfo, FormatTest, InputHead};
-use super::asked::UnansweredRequests;
 use super::elements::{first_element, object_array};
-use super::marked::{FoundEntry, MoreEntries};
+use super::marked::{Extras, FoundEntry};
 use super::object::{ObjectBuilder, RawObject, offset_in, plain_name, side, unescape};
 use super::times::number;
+use super::unanswered::UnansweredRequests;
 use super::{Flags, LogLine, Record, Sender};
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
@@ -40,7 +40,7 @@ fn open<'a>(
     entry: &RawObject<'a>,
     text: &'a [u8],
     asked: &mut UnansweredRequests,
-    more: &mut MoreEntries,
+    more: &mut Extras,
 ) -> Option<FoundEntry<'a>> {
     let kind = entry.get("_type")?;
     let (is_response, is_notification) = (kind == b"\"response\"", kind == b"\"notification\"");

@@ -39,7 +39,7 @@ fn has(list: &HashSet<String>, name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| list.contains(name))
 }
 
-/// Where a value is.
+/// The position of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValuePosition {
     /// Around messages.

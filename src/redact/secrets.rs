@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_looks_like_a_secret() {
+    fn secrets_are_recognized() {
         for (text, expected) in [
             (r#"{"token":"ghp_0123456789abcdefghij0123"}"#, 1),
             (r#"{"headers":{"Authorization":"Bearer abcdefghijklmnop.qrst"}}"#, 1),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn where_secrets_are_and_how_they_begin() {
+    fn secrets_have_a_pointer_and_a_prefix() {
         for (text, expected) in [
             (
                 r#"{"a/b~":[1,{"token":"x ghp_0123456789abcdefghij0123"}],"z":"sk-0123456789abcdef"}"#,

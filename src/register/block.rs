@@ -237,7 +237,7 @@ fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<Stri
     };
     let mut examples = read?;
     let mut unused = |place: &str, others: &UnusedEntries| {
-        notes.extend(others.keys().map(|name| format!("{place}: there is no use for the entry `{name}`")));
+        notes.extend(others.keys().map(|name| format!("{place}: unused entry `{name}`")));
     };
     unused(file, &examples.others);
     for (example, number) in examples.examples.iter_mut().zip(1..) {

@@ -290,7 +290,7 @@ examples:
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_in_examples_have_a_line() {
         for (text, said, line) in [
             ("examples:\n  - title: [a]\n", "string", 2),
             ("examples:\n  - snippets:\n    - language: json\n", "neither `code` nor `ref`", 3),

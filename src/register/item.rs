@@ -108,7 +108,7 @@ impl ItemRunner {
             self.shapes.check(&done.graph, &mut done.item)?;
         }
         if job.must_fail && !done.item.has_errors() {
-            let message = "Failure was expected, and nothing is wrong";
+            let message = "Failure was expected, but the test passed";
             done.item.done(Section::General, message, json!({ "op": "require-fail" }));
         }
         Ok(done)
@@ -296,7 +296,7 @@ impl ItemRunner {
         done.item.done(Section::Files, using, json!({}));
         match read_turtle(&text, done.item.url.as_deref()) {
             Ok(triples) if triples.is_empty() => {
-                done.item.fail(Section::Turtle, "The Turtle has no triples", json!({ "empty": true }));
+                done.item.fail(Section::Turtle, "The Turtle does not contain triples", json!({ "empty": true }));
             }
             Ok(triples) => done.graph = turtle::normal(triples),
             Err(error) => done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), json!({})),

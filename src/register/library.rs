@@ -196,9 +196,9 @@ impl Library {
     fn unknown(&self, reference: &str, base: &str) -> BlockError {
         let lacking = self.imports.borrow().lacking.join(", ");
         let message = match lacking.is_empty() {
-            true => "neither the repository nor what it imports has a schema of that name".to_owned(),
+            true => "neither the repository nor its imports contain the schema".to_owned(),
             false => format!(
-                "the repository has no schema of that name, and what it imports is not at hand: name folders with \
+                "the schema is not in the repository, and its imports are not available: name folders with \
                  --import URL=DIR, or fetch it with --online -c URL: {lacking}"
             ),
         };

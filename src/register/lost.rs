@@ -43,7 +43,7 @@ pub enum LossReason {
     #[error("its name is like a keyword's, which JSON-LD ignores")]
     KeywordLike,
     /// A value that is not the object of any triple.
-    #[error("a value that is no member of a node is the object of no triple")]
+    #[error("a value outside of a node is not the object of a triple")]
     FreeValue,
     /// A key of an index, which RDF does not have.
     #[error("the keys of an index are not in the graph")]
@@ -514,7 +514,7 @@ mod tests {
 
     /// Compares with expansion itself: if the graph stays the same without a member, the member is a loss.
     #[test]
-    fn what_is_not_lost_is_in_the_graph() {
+    fn losses_equal_those_of_expansion() {
         for (context, document) in [
             (
                 r#"{"T": {"@id": "https://e.org/T", "@context": {"p": "https://e.org/p", "l": {"@id": "https://e.org/l", "@container": "@list"}}},

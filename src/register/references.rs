@@ -78,8 +78,8 @@ pub fn pointer(schema: &Value, anchors: &Anchors, fragment: &str) -> Result<Stri
     }
     let known: Vec<_> = anchors.keys().map(|name| format!("#{name}")).collect();
     Err(match known.is_empty() {
-        true => format!("there is no anchor #{fragment}, nor any other"),
-        false => format!("there is no anchor #{fragment}; there are {}", known.join(", ")),
+        true => format!("unknown anchor #{fragment}: the schema does not have anchors"),
+        false => format!("unknown anchor #{fragment}; use one of {}", known.join(", ")),
     })
 }
 

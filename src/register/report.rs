@@ -149,7 +149,7 @@ impl ReportItem {
     /// Returns the reasons why it did not pass, one line each.
     pub fn reasons(&self) -> Vec<String> {
         if self.must_fail && !self.has_errors() {
-            return vec!["its name says that it must fail, but nothing is wrong with it".to_owned()];
+            return vec!["its name says that it must fail, but it passed".to_owned()];
         }
         let errors = self.entries.iter().filter(|entry| entry.is_error);
         errors.map(|entry| format!("{}: {}", entry.section.title(), entry.message)).collect()

@@ -118,7 +118,7 @@ impl Repository {
             }
         }
         if blocks.is_empty() {
-            let message = format!("there is no bblock.json in a folder below {SOURCES}");
+            let message = format!("found no bblock.json in a folder below {SOURCES}");
             return Err(BlockError::unusable(&super::folder::shown(path), message));
         }
         Ok(Self { folder, config, blocks, is_alone: false, examples: None, notes })
@@ -147,7 +147,7 @@ impl Repository {
     ) -> Result<Register, BlockError> {
         let identifiers = || self.blocks.keys().map(String::as_str);
         if let Some(id) = only.filter(|id| !self.blocks.contains_key(*id)) {
-            let message = format!("there is no such block; there are {}", identifiers().collect::<Vec<_>>().join(", "));
+            let message = format!("unknown block; use one of {}", identifiers().collect::<Vec<_>>().join(", "));
             return Err(BlockError::unusable(&format!("--block {id}"), message));
         }
         let mut notes = self.notes.clone();
@@ -496,7 +496,9 @@ fn extend(blocks: &Blocks, sites: &BTreeMap<&str, RegisterPaths>, library: &mut 
             at = next;
         }
         if !library.has_schema(at) && base(at).is_none() {
-            notes.push(format!("{id}: extensionPoints are only said: what they extend has no JSON Schema"));
+            notes.push(format!(
+                "{id}: extensionPoints are listed but not applied: the extended block lacks a JSON Schema"
+            ));
             continue;
         }
         let mut local = library.block(&block.identifier).cloned().unwrap_or_default();

@@ -106,7 +106,7 @@ impl ShaclRules<'_> {
             queries.push(of_class(&shape.to_string()));
         }
         for target in self.graph.objects_for_subject_predicate(shape, &sh("target")) {
-            let select = text(&self.graph, node(target)?, "select").ok_or("a sh:target has no sh:select")?;
+            let select = text(&self.graph, node(target)?, "select").ok_or("a sh:target lacks a sh:select")?;
             queries.push(format!("{}{select}", prefixes(&self.graph)));
         }
         if queries.is_empty() {

@@ -158,7 +158,7 @@ fn jq(code: &str, input: &str) -> Result<String, String> {
     let modules = modules.map_err(|_| "it is not a jq program, or imports another".to_owned())?;
     let filter = Compiler::default().with_funs(functions).compile(modules).map_err(|errors| {
         let unknown = errors.iter().flat_map(|(_, errors)| errors).map(|(name, _)| *name);
-        format!("there is no {} in the jq that is used here", unknown.collect::<Vec<_>>().join(", "))
+        format!("the built-in jq lacks {}", unknown.collect::<Vec<_>>().join(", "))
     })?;
     let context = Ctx::<data::JustLut<jaq_json::Val>>::new(&filter.lut, Vars::new([]));
     match filter.id.run((context, input)).map(unwrap_valr).next() {

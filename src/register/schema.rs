@@ -73,7 +73,7 @@ impl Schemas {
     }
 
     fn prepared(&mut self, reference: &str, by: &str) -> Result<String, BlockError> {
-        let no_file = || format!("schema-ref {reference:?} has no file before `#`, and the building block no schema");
+        let no_file = || format!("schema-ref {reference:?} needs a file before `#`: the building block lacks a schema");
         let (uri, fragment) = self.target(reference).ok_or_else(|| BlockError::unusable(by, no_file()))?;
         let document = self.library.document(&uri, by)?;
         self.collect(&uri)?;

@@ -106,7 +106,7 @@ impl Shapes {
 
 impl ShapesFile {
     fn unused(&self) -> String {
-        format!("{}: nothing is validated with {}", self.name, self.unknown.join(", "))
+        format!("{}: validation ignores {}", self.name, self.unknown.join(", "))
     }
 }
 
@@ -188,7 +188,7 @@ fn check_shapes(graph: &Graph) -> Result<(), String> {
             other => return Err(format!("{other} is the object of sh:property and no property shape")),
         };
         if graph.object_for_subject_predicate(shape, &sh("path")).is_none() {
-            return Err(format!("a property shape of {} has no sh:path", triple.subject));
+            return Err(format!("a property shape of {} lacks a sh:path", triple.subject));
         }
     }
     let prefixes = prefixes(graph);

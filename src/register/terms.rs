@@ -37,8 +37,7 @@ pub struct BuiltContext {
 /// Makes the context of the schema at a URI.
 pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError> {
     let full = library.annotated(uri)?;
-    let place =
-        SchemaPlace { uri: uri.to_owned(), fragment: String::new(), reference: String::new(), full, from: None };
+    let place = Subschema { uri: uri.to_owned(), fragment: String::new(), reference: String::new(), full, from: None };
     let mut builder = TermsBuilder {
         library,
         lacking: BTreeMap::new(),
@@ -76,12 +75,12 @@ pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError>
 }
 
 /// A schema or a part of one, and the references that led to it.
-struct SchemaPlace {
+struct Subschema {
     uri: String,
     fragment: String,
     reference: String,
     full: Rc<Value>,
-    from: Option<Rc<SchemaPlace>>,
+    from: Option<Rc<Subschema>>,
 }
 
 /// The state that a subschema inherits from the schemas around it.
@@ -123,7 +122,7 @@ struct TermsBuilder<'l> {
 
 impl TermsBuilder<'_> {
     /// Returns the terms of a subschema. The `@id` of a term is null if it is not known yet.
-    fn subschema(&mut self, schema: &Value, place: &Rc<SchemaPlace>, mut scope: SchemaScope<'_>) -> Terms {
+    fn subschema(&mut self, schema: &Value, place: &Rc<Subschema>, mut scope: SchemaScope<'_>) -> Terms {
         let mut terms = Terms::new();
         let Some(entries) = schema.as_object().filter(|_| self.steps <= MAX_STEPS) else { return terms };
         self.steps += if scope.depth > MAX_DEPTH { MAX_STEPS } else { 1 };
@@ -177,7 +176,7 @@ impl TermsBuilder<'_> {
     }
 
     /// Keeps the prefixes and extra terms of a schema when a reference first leads to it.
-    fn imported(&mut self, entries: &Terms, place: &SchemaPlace) {
+    fn imported(&mut self, entries: &Terms, place: &Subschema) {
         let reference = format!("{}{}", place.uri, place.reference);
         let top = |name: &str| place.full.get(name).and_then(Value::as_object);
         if !self.prefixes.contains_key(&reference) {
@@ -194,7 +193,7 @@ impl TermsBuilder<'_> {
 
     /// Returns the terms of a reference's target; `None` if the target is missing or is one of the schemas that led to
     /// it.
-    fn reference(&mut self, reference: &str, place: &Rc<SchemaPlace>, scope: SchemaScope<'_>) -> Option<Terms> {
+    fn reference(&mut self, reference: &str, place: &Rc<Subschema>, scope: SchemaScope<'_>) -> Option<Terms> {
         let library = self.library;
         let found = library.follow(&place.uri, reference, "a schema").map_err(|error| error.to_string());
         let found =
@@ -225,11 +224,11 @@ impl TermsBuilder<'_> {
         }
         let full = if key.0 == place.uri { Rc::clone(&place.full) } else { full };
         let from = Some(Rc::clone(place));
-        let found = Rc::new(SchemaPlace { uri: key.0, fragment: key.1, reference: reference.to_owned(), full, from });
+        let found = Rc::new(Subschema { uri: key.0, fragment: key.1, reference: reference.to_owned(), full, from });
         found.full.pointer(&at).map(|schema| self.subschema(schema, &found, scope))
     }
 
-    fn properties(&mut self, entries: &Terms, place: &Rc<SchemaPlace>, terms: &mut Terms, scope: SchemaScope<'_>) {
+    fn properties(&mut self, entries: &Terms, place: &Rc<Subschema>, terms: &mut Terms, scope: SchemaScope<'_>) {
         let is_object = match entries.get("type") {
             None => true,
             Some(Value::Array(types)) => types.iter().any(|name| name == "object"),
@@ -245,7 +244,7 @@ impl TermsBuilder<'_> {
         &mut self,
         name: &str,
         property: &Value,
-        place: &Rc<SchemaPlace>,
+        place: &Rc<Subschema>,
         terms: &mut Terms,
         scope: SchemaScope<'_>,
     ) {
@@ -304,14 +303,7 @@ impl TermsBuilder<'_> {
     }
 
     /// Adds a definition to the known definition of a term.
-    fn define(
-        &mut self,
-        terms: &mut Terms,
-        name: &str,
-        mut definition: Terms,
-        id: Option<String>,
-        place: &SchemaPlace,
-    ) {
+    fn define(&mut self, terms: &mut Terms, name: &str, mut definition: Terms, id: Option<String>, place: &Subschema) {
         if let Some(iri) = definition.get("@id").and_then(Value::as_str) {
             let places = self.defined.entry((name.to_owned(), iri.to_owned())).or_default();
             places.insert(shown(&place.uri));

@@ -331,7 +331,7 @@ mod tests {
     proptest! {
         /// Lists, cycles, and nodes with several references or none survive the round trip.
         #[test]
-        fn what_is_written_is_read(triples in proptest::collection::vec((0..9, 0..4_usize, object()), 0..16)) {
+        fn written_turtle_parses_to_equal_triples(triples in proptest::collection::vec((0..9, 0..4_usize, object()), 0..16)) {
             let triples: Vec<_> = triples
                 .into_iter()
                 .map(|(subject, predicate, object)| {

@@ -350,7 +350,7 @@ fn describe(losses: &Losses, odd: &[String], quads: &[Quad]) -> Vec<String> {
         if let Term::Literal(literal) = &quad.object
             && is_ill_typed(literal.value(), literal.datatype())
         {
-            note(format!("{literal} is no value of its datatype"));
+            note(format!("{literal} is not a value of its datatype"));
         }
         let subject = if let NamedOrBlankNode::NamedNode(node) = &quad.subject { Some(node) } else { None };
         let object = if let Term::NamedNode(node) = &quad.object { Some(node) } else { None };

@@ -48,7 +48,7 @@ pub(super) enum RowState {
     Waiting = 4,
 }
 
-/// A row. Texts are indexes into [`PageIndex::texts`], where 0 is no text.
+/// A row. Texts are indexes into [`PageIndex::texts`], where 0 is an absent text.
 #[derive(Debug, Default)]
 pub(super) struct PageRow {
     pub kind: RowKind,

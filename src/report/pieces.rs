@@ -13,7 +13,7 @@ use tempfile::SpooledTempFile;
 /// The maximum number of messages in a piece, and the approximate size of its text, in bytes.
 const MESSAGES: usize = 1_000;
 const BYTES: usize = 1 << 20;
-/// The maximum size of pieces in memory, in bytes. A browser has no files.
+/// The maximum size of pieces in memory, in bytes. A browser cannot open files.
 const IN_MEMORY: usize = if cfg!(target_family = "wasm") { usize::MAX } else { 8 << 20 };
 
 /// The position of a text: its piece, its start there and its length, in bytes. A text that is not in the page is in

@@ -16,7 +16,7 @@ const UNIQUE_ITEMS: u64 = 20;
 
 /// Returns the cost of a schema: the number of its values, where a reference counts as its target. Such a value applies
 /// to each part of the validated value at most once. `None` if a reference leads back to itself or to another document,
-/// or the cost has no low limit for another reason.
+/// or the cost is unlimited for another reason.
 pub fn of(schema: &Value) -> Option<u64> {
     let mut costs = Costs { root: schema, sum: 0, open: Vec::new() };
     costs.add(schema, 0)?;
@@ -68,7 +68,7 @@ impl Costs<'_> {
     /// Adds the target of a reference.
     fn target(&mut self, reference: &str, nesting: u8) -> Option<()> {
         let pointer = percent_decode(reference.strip_prefix('#').filter(|fragment| fragment.starts_with('/'))?);
-        // A reference to nothing is an error when the schema is compiled.
+        // An unresolved reference is an error when the schema is compiled.
         let Some(target) = self.root.pointer(&pointer) else { return Some(()) };
         if self.open.contains(&pointer) {
             return None;

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 /// The argument that makes a program a worker.
 const ARGUMENT: &str = "worker";
-/// Limit on the address space of the process, in bytes. Windows has no such limit without unsafe code, and macOS does
+/// Limit on the address space of the process, in bytes. Windows lacks such a limit without unsafe code, and macOS does
 /// not enforce it.
 const MEMORY: u64 = 2 << 30;
 

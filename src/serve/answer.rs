@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::body::{RefusedRequest, ResponseBody, whole};
+use super::body::{HttpError, ResponseBody, whole};
 use super::media::{GRAPHS, ROWS, choose};
 use super::protocol::QueryRequest;
 use super::shared::{LiveContent, ServedData, SharedState};
@@ -39,13 +39,12 @@ const GRACE: Duration = Duration::from_millis(500);
 /// The time that a cancelled query has to release its memory.
 const RELEASE: Duration = Duration::from_secs(5);
 
-type Head = Result<Response<ResponseBody>, RefusedRequest>;
+type Head = Result<Response<ResponseBody>, HttpError>;
 
 /// Answers a query.
 pub(super) async fn answer(shared: Arc<SharedState>, live: Arc<LiveContent>, asked: QueryRequest) -> Head {
     let time = shared.limits.time;
-    let busy =
-        |_| RefusedRequest::new(StatusCode::SERVICE_UNAVAILABLE, "too many queries run already: ask again later");
+    let busy = |_| HttpError::new(StatusCode::SERVICE_UNAVAILABLE, "too many queries run already: ask again later");
     let slot = timeout(time, Arc::clone(&shared.slots).acquire_owned()).await.map_err(busy)?;
     let deadline = Instant::now() + time;
     let cancel = Cancel::default();
@@ -74,9 +73,7 @@ pub(super) async fn answer(shared: Arc<SharedState>, live: Arc<LiveContent>, ask
     });
     match head.await {
         Some(Ok(Ok(head))) => head,
-        Some(Ok(Err(_))) => {
-            Err(RefusedRequest::new(StatusCode::INTERNAL_SERVER_ERROR, "the query ended without an answer"))
-        }
+        Some(Ok(Err(_))) => Err(HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "the query ended without an answer")),
         Some(Err(_)) => Err(ended_by(&Cause::TimedOut)),
         None => Err(ended_by(&Cause::OutOfMemory)),
     }
@@ -120,16 +117,16 @@ async fn watch(
     shared.running().remove(&place);
 }
 
-fn ended_by(cause: &Cause) -> RefusedRequest {
-    RefusedRequest::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string())
+fn ended_by(cause: &Cause) -> HttpError {
+    HttpError::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string())
 }
 
-fn bad(error: impl ToString) -> RefusedRequest {
-    RefusedRequest::new(StatusCode::BAD_REQUEST, error.to_string())
+fn bad(error: impl ToString) -> HttpError {
+    HttpError::new(StatusCode::BAD_REQUEST, error.to_string())
 }
 
-fn failed(error: impl ToString) -> RefusedRequest {
-    RefusedRequest::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+fn failed(error: impl ToString) -> HttpError {
+    HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }
 
 /// Writes the answer to a query.
@@ -139,7 +136,7 @@ fn write(
     asked: &QueryRequest,
     cancel: &Cancel,
     writer: &mut HttpAnswerWriter,
-) -> Result<(), RefusedRequest> {
+) -> Result<(), HttpError> {
     let QueryRequest { query, default_graphs, named_graphs, accept } = asked;
     let base = shared.base.as_deref();
     let schemas = Arc::new(QuerySchemas::new(shared.worker.clone()));
@@ -189,7 +186,7 @@ fn write(
     written.map_err(|error| match error {
         // The format cannot carry a literal or a predicate.
         ResultsError::Sink(SinkError::NotXml { .. } | SinkError::NotXmlName { .. }) => {
-            RefusedRequest::new(StatusCode::NOT_ACCEPTABLE, error.to_string())
+            HttpError::new(StatusCode::NOT_ACCEPTABLE, error.to_string())
         }
         ResultsError::Query(QueryError::Server(_)) => bad(error),
         _ => failed(error),
@@ -240,7 +237,7 @@ impl HttpAnswerWriter {
     }
 
     /// Ends the answer: with the rest, or cut off if it is incomplete.
-    fn end(mut self, ended: Result<(), RefusedRequest>) {
+    fn end(mut self, ended: Result<(), HttpError>) {
         let part = std::mem::take(&mut self.part);
         if let Some(head) = self.head.take() {
             // The receiver may be gone.

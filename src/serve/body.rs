@@ -55,19 +55,19 @@ impl Body for ResponseBody {
 
 /// A refused request, with the reason.
 #[derive(Debug)]
-pub(super) struct RefusedRequest {
+pub(super) struct HttpError {
     pub status: StatusCode,
     text: String,
 }
 
-impl RefusedRequest {
+impl HttpError {
     pub fn new(status: StatusCode, text: impl Into<String>) -> Self {
         Self { status, text: text.into() }
     }
 }
 
-impl From<RefusedRequest> for Response<ResponseBody> {
-    fn from(refusal: RefusedRequest) -> Self {
+impl From<HttpError> for Response<ResponseBody> {
+    fn from(refusal: HttpError) -> Self {
         let mut response = whole("text/plain; charset=utf-8", refusal.text + "\n");
         *response.status_mut() = refusal.status;
         response
@@ -82,10 +82,10 @@ pub(super) fn whole(media_type: &'static str, body: impl Into<Bytes>) -> Respons
 }
 
 /// Reads the body of a request.
-pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, RefusedRequest> {
+pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, HttpError> {
     let too_long = || {
         let text = format!("a request has at most {} KiB here", LONGEST >> 10);
-        RefusedRequest::new(StatusCode::PAYLOAD_TOO_LARGE, text)
+        HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, text)
     };
     if body.size_hint().lower() > LONGEST as u64 {
         return Err(too_long());
@@ -94,7 +94,7 @@ pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, RefusedRequest> {
         let mut body = pin!(body);
         let mut bytes = Vec::new();
         while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-            let cut = |error: hyper::Error| RefusedRequest::new(StatusCode::BAD_REQUEST, error.to_string());
+            let cut = |error: hyper::Error| HttpError::new(StatusCode::BAD_REQUEST, error.to_string());
             if let Ok(data) = frame.map_err(cut)?.into_data() {
                 if bytes.len() + data.len() > LONGEST {
                     return Err(too_long());
@@ -104,7 +104,7 @@ pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, RefusedRequest> {
         }
         Ok(bytes)
     };
-    let too_slow = |_| RefusedRequest::new(StatusCode::REQUEST_TIMEOUT, "the request took too long to arrive");
+    let too_slow = |_| HttpError::new(StatusCode::REQUEST_TIMEOUT, "the request took too long to arrive");
     timeout(PATIENCE, reading).await.map_err(too_slow)?
 }
 

@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::body::{PATIENCE, RefusedRequest, ResponseBody, ServiceResult, read};
+use super::body::{HttpError, PATIENCE, ResponseBody, ServiceResult, read};
 use super::gate::Admission;
 use super::shared::SharedState;
 use super::{answer, protocol};
@@ -150,7 +150,7 @@ async fn follow(
     body: Incoming,
     entry: Admission,
     shared: &Arc<SharedState>,
-) -> Result<Response<ResponseBody>, RefusedRequest> {
+) -> Result<Response<ResponseBody>, HttpError> {
     if let Admission::New(cookie) = entry {
         let mut response = Response::new(ResponseBody::Whole(None));
         *response.status_mut() = StatusCode::SEE_OTHER;
@@ -171,8 +171,8 @@ async fn follow(
         "/" if reads => Ok(shared.live().await.report.as_ref().unwrap_or(&shared.ask).response()),
         "/query" if reads => Ok(shared.ask.response()),
         "/" | "/query" | "/sparql" => {
-            Err(RefusedRequest::new(StatusCode::METHOD_NOT_ALLOWED, format!("{} is not for this", head.method)))
+            Err(HttpError::new(StatusCode::METHOD_NOT_ALLOWED, format!("{} is not for this", head.method)))
         }
-        _ => Err(RefusedRequest::new(StatusCode::NOT_FOUND, "there are /, /query and /sparql")),
+        _ => Err(HttpError::new(StatusCode::NOT_FOUND, "there are /, /query and /sparql")),
     }
 }

@@ -10,7 +10,7 @@ use hyper::http::uri::Authority;
 use hyper::{HeaderMap, StatusCode};
 use url::form_urlencoded;
 
-use super::body::RefusedRequest;
+use super::body::HttpError;
 
 /// The length of a token, in bytes: too long to guess.
 const TOKEN: usize = 16;
@@ -60,15 +60,15 @@ impl Gate {
     }
 
     /// Checks the head of a request.
-    pub fn check(&self, head: &Parts) -> Result<Admission, RefusedRequest> {
+    pub fn check(&self, head: &Parts) -> Result<Admission, HttpError> {
         let host = one(&head.headers, HOST).filter(|host| self.is_own(host));
         let of_target = head.uri.authority().map(Authority::as_str);
         let Some(host) = host.filter(|host| of_target.is_none_or(|target| target == *host)) else {
             let text = "this server goes by its address only: ask it where it said that it is";
-            return Err(RefusedRequest::new(StatusCode::MISDIRECTED_REQUEST, text));
+            return Err(HttpError::new(StatusCode::MISDIRECTED_REQUEST, text));
         };
         if head.headers.contains_key(ORIGIN) && one(&head.headers, ORIGIN) != Some(&format!("http://{host}")) {
-            return Err(RefusedRequest::new(StatusCode::FORBIDDEN, "pages of other sites cannot ask this server"));
+            return Err(HttpError::new(StatusCode::FORBIDDEN, "pages of other sites cannot ask this server"));
         }
         let bearer = one(&head.headers, AUTHORIZATION).and_then(|value| value.split_once(' '));
         let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
@@ -82,7 +82,7 @@ impl Gate {
         }
         let text =
             "missing or invalid token: open the URL that the server printed, or send the token as a bearer token";
-        Err(RefusedRequest::new(StatusCode::UNAUTHORIZED, text))
+        Err(HttpError::new(StatusCode::UNAUTHORIZED, text))
     }
 
     /// Returns true if a `Host` is this server. A site can make its own name resolve to any address, but not an IP

@@ -3,7 +3,7 @@
 
 use hyper::StatusCode;
 
-use super::body::RefusedRequest;
+use super::body::HttpError;
 use crate::query::results::ResultsFormat;
 use crate::sink::Syntax;
 
@@ -36,7 +36,7 @@ pub(super) const GRAPHS: &[(&str, Syntax)] = &[
 pub(super) fn choose<T: Copy>(
     accept: Option<&str>,
     known: &[(&'static str, T)],
-) -> Result<(&'static str, T), RefusedRequest> {
+) -> Result<(&'static str, T), HttpError> {
     let accept = accept.unwrap_or("*/*");
     let mut best = None;
     for one in known {
@@ -47,7 +47,7 @@ pub(super) fn choose<T: Copy>(
     }
     best.map(|(_, one)| one).ok_or_else(|| {
         let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-        RefusedRequest::new(StatusCode::NOT_ACCEPTABLE, format!("the answer is written as one of {}", names.join(", ")))
+        HttpError::new(StatusCode::NOT_ACCEPTABLE, format!("the answer is written as one of {}", names.join(", ")))
     })
 }
 
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_liked_best() {
+    fn preferred_media_type_is_chosen() {
         assert_eq!(choose(None, ROWS).unwrap().1, ResultsFormat::Json);
         assert_eq!(rows("*/*"), Some("application/sparql-results+json"));
         assert_eq!(rows("text/csv"), Some("text/csv"));

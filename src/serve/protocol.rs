@@ -11,7 +11,7 @@ use oxrdfio::{RdfFormat, RdfParser};
 use percent_encoding::percent_decode;
 use url::form_urlencoded;
 
-use super::body::{RefusedRequest, ResponseBody, whole};
+use super::body::{HttpError, ResponseBody, whole};
 use super::media::{GRAPHS, choose};
 use crate::query::FUNCTIONS;
 use crate::query::results::write_graph;
@@ -27,8 +27,8 @@ pub(super) struct QueryRequest {
 }
 
 /// Returns the query of a request; `None` if the request is for the service description.
-pub(super) fn asked(head: &Parts, body: &[u8]) -> Result<Option<QueryRequest>, RefusedRequest> {
-    let bad = |text: &str| RefusedRequest::new(StatusCode::BAD_REQUEST, text);
+pub(super) fn asked(head: &Parts, body: &[u8]) -> Result<Option<QueryRequest>, HttpError> {
+    let bad = |text: &str| HttpError::new(StatusCode::BAD_REQUEST, text);
     let mut asked = QueryRequest {
         query: String::new(),
         default_graphs: Vec::new(),
@@ -47,7 +47,7 @@ pub(super) fn asked(head: &Parts, body: &[u8]) -> Result<Option<QueryRequest>, R
         (&Method::POST, "application/sparql-update") => return Err(bad("this server changes nothing")),
         (&Method::POST, _) => {
             let text = "a query is sent as application/sparql-query, or in application/x-www-form-urlencoded";
-            return Err(RefusedRequest::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+            return Err(HttpError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
         _ => head.uri.query().unwrap_or_default().as_bytes().into(),
     };
@@ -71,7 +71,7 @@ pub(super) fn asked(head: &Parts, body: &[u8]) -> Result<Option<QueryRequest>, R
     match <[String; 1]>::try_from(queries) {
         Ok([query]) => Ok(Some(QueryRequest { query, ..asked })),
         Err(queries) if queries.is_empty() && head.method != Method::POST => Ok(None),
-        Err(queries) => Err(bad(if queries.is_empty() { "there is no query" } else { "there are several queries" })),
+        Err(queries) => Err(bad(if queries.is_empty() { "missing query" } else { "several queries: send one" })),
     }
 }
 
@@ -82,7 +82,7 @@ fn list(head: &Parts, name: HeaderName) -> Option<String> {
 }
 
 /// Returns the service description.
-pub(super) fn description(head: &Parts) -> Result<Response<ResponseBody>, RefusedRequest> {
+pub(super) fn description(head: &Parts) -> Result<Response<ResponseBody>, HttpError> {
     let (media_type, syntax) = choose(list(head, ACCEPT).as_deref(), GRAPHS)?;
     let named = |aggregates: bool| {
         let functions = FUNCTIONS.iter().filter(|function| function.is_aggregate() == aggregates);
@@ -97,8 +97,7 @@ pub(super) fn description(head: &Parts) -> Result<Response<ResponseBody>, Refuse
         named(false),
         named(true)
     );
-    let failed =
-        |error: &dyn std::fmt::Display| RefusedRequest::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string());
+    let failed = |error: &dyn std::fmt::Display| HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string());
     let host = head.headers.get(hyper::header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let parser = RdfParser::from_format(RdfFormat::Turtle).with_base_iri(format!("http://{host}/sparql"));
     let quads = parser.map_err(|error| failed(&error))?.for_slice(&turtle).collect::<Result<Vec<_>, _>>();

@@ -122,8 +122,8 @@ impl Connection {
                 nodes.push(self.single(record, name, single, flagged, known, answered));
             }
             Content::Batch(elements) => {
-                let told = elements.iter().find_map(Single::known_sender);
-                let mut batch = self.begin_batch(record, elements.is_empty(), told);
+                let sender_method = elements.iter().find_map(Single::known_sender);
+                let mut batch = self.begin_batch(record, elements.is_empty(), sender_method);
                 nodes.reserve(elements.len() + 1);
                 let first = nodes.len();
                 nodes.extend(elements.into_iter().map(|element| self.element(record, &mut batch, element, answered)));
@@ -164,12 +164,17 @@ impl Connection {
         (Name { record: record.location.record, element: None }, flagged)
     }
 
-    /// Begins its next record, a batch. `told` is the first known method in it that implies a sender.
-    pub fn begin_batch(&mut self, record: &Record<'_>, is_empty: bool, told: Option<KnownMethod>) -> OpenBatch {
+    /// Begins its next record, a batch. `sender_method` is the first known method in it that implies a sender.
+    pub fn begin_batch(
+        &mut self,
+        record: &Record<'_>,
+        is_empty: bool,
+        sender_method: Option<KnownMethod>,
+    ) -> OpenBatch {
         let (name, mut problems) = self.begin(record);
         problems.insert_if(is_empty, Problem::EmptyBatch);
-        let sender = self.tally.sides.party(record, told).sender;
-        OpenBatch { name, problems, told, sender, common: None, next: 1 }
+        let sender = self.tally.sides.party(record, sender_method).sender;
+        OpenBatch { name, problems, sender_method, sender, common: None, next: 1 }
     }
 
     /// Annotates the next element of its last record, which is a batch.
@@ -183,7 +188,7 @@ impl Connection {
         let index = batch.next;
         batch.next = index.saturating_add(1);
         let name = Name { element: Some(index), ..batch.name };
-        let known = element.known_sender().or(batch.told);
+        let known = element.known_sender().or(batch.sender_method);
         let node = self.single(record, name, element, Problems::default(), known, answered);
         let common = batch.common.map_or(node.sender, |common| common.filter(|common| node.sender == Some(*common)));
         batch.common = Some(common);
@@ -282,7 +287,7 @@ pub(crate) struct OpenBatch {
     name: Name,
     problems: Problems,
     /// The known method of a message in it: all messages of a batch come from one side.
-    told: Option<KnownMethod>,
+    sender_method: Option<KnownMethod>,
     sender: Option<Sender>,
     /// The sender of all elements so far, if it is the same.
     common: Option<Option<Sender>>,

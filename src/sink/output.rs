@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 
-use super::beside;
 use super::compression::Compression;
 use super::terminal::TerminalWriter;
+use super::unfinished;
 
 /// An error in writing an output.
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +119,7 @@ impl OutputTarget {
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // The mode of any new file; a replaced file keeps its own.
-        let (file, lock) = beside::begin::<NamedTempFile>(folder, 0o666)?;
+        let (file, lock) = unfinished::begin::<NamedTempFile>(folder, 0o666)?;
         if let Some(metadata) = existing {
             if metadata.permissions().readonly() {
                 return Err(io::ErrorKind::PermissionDenied.into());

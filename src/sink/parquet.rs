@@ -17,9 +17,9 @@ pub(crate) use self::rows::{ExchangeRole, RecordRows};
 pub use self::schema::describe_tables;
 use self::schema::{TABLES, messages};
 use self::table::TableWriter;
-use super::beside::{begin, put_folder};
 use super::output::OutputError;
 use super::record_sink::{RecordSink, SinkError, SinkInput};
+use super::unfinished::{begin, put_folder};
 use crate::protocol::OpenRequests;
 
 /// The maximum size of a row group before compression, in bytes, unless a single row is larger. Writers and readers

@@ -25,7 +25,7 @@ pub enum SinkError {
     },
     /// The syntax cannot represent a predicate.
     #[error(
-        "XML cannot carry the property <{predicate}>, which has no name that XML allows: use Turtle or another syntax instead"
+        "XML cannot carry the property <{predicate}>, whose name XML does not allow: use Turtle or another syntax instead"
     )]
     NotXmlName {
         /// The predicate.

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_escaped_wherever_it_is_cut() {
+    fn control_characters_are_escaped_at_any_split() {
         let text = "a\tb\r\n\u{1b}[2J\u{9b}31m\u{61c}\u{200e}\u{202e}é日😀\rc\n";
         for (xml, expected) in [
             (false, "a\tb\r\n\\u001B[2J\\u009B31m\\u061C\\u200E\\u202Eé日😀\\u000Dc\n"),

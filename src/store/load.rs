@@ -4,7 +4,7 @@
 //! input → quads → spool → target
 //! ```
 //!
-//! A graph is replaced as a whole, so that a log may be loaded twice, or again after it grew. Nothing is sent before
+//! A graph is replaced as a whole, so that a log may be loaded twice, or again after it grew. Sending starts after
 //! the whole input was read, and the triples that declare a session arrive last. So whatever fails on the way, a
 //! declared session is complete.
 
@@ -50,7 +50,7 @@ pub enum ReplaceError {
     Endpoint(#[from] EndpointError),
     /// The server failed in the last step, moving the complete graph to its name.
     #[cfg(feature = "http")]
-    #[error("nobody knows whether the server has put {graph} in its place: load it again, which does no harm")]
+    #[error("it is unknown whether the server replaced {graph}: load it again, which is safe")]
     InDoubt {
         /// The graph.
         graph: NamedNode,

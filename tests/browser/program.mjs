@@ -151,11 +151,11 @@ const tests = {
   "what is no log is refused as by the command"() {
     assert.match(
       failure(() => opened({ "notes.txt": "Dear diary,\ntoday nothing happened.\n" }).page(false, true)),
-      /^notes\.txt: nothing was read as JSON-RPC/,
+      /^notes\.txt: found no JSON-RPC/,
     );
     const logs = opened({ "notes.txt": "Dear diary\n", ...EXAMPLES[0] });
     logs.page(false, true);
-    assert.match(logs.notes().join(), /^notes\.txt: nothing was read/);
+    assert.match(logs.notes().join(), /^notes\.txt: found no JSON-RPC/);
     assert.match(
       failure(() => csv(logs, "SELECT")),
       /not SPARQL, at line 1/,

@@ -201,7 +201,7 @@ const cases = {
   async "broken logs say why, and the next log opens"(url) {
     const tab = await opened(url);
     await tab.drop({ "notes.txt": "Dear diary,\ntoday nothing happened.\n" });
-    assert.match(await tab.failure(), /^notes\.txt: nothing was read as JSON-RPC .*/);
+    assert.match(await tab.failure(), /^notes\.txt: found no JSON-RPC .*/);
     await tab.drop({ "cut.gz": gzipSync(FIRST.repeat(50)).subarray(0, 90) });
     await tab.until(() => /cut\.gz: .*gzip data ends early/.test(document.getElementById("failure").textContent));
     assert.equal(await tab.$eval("body > main", (main) => main.checkVisibility()), false);

@@ -207,7 +207,7 @@ fn torture() -> Vec<u8> {
 }
 
 #[test]
-fn what_no_corpus_holds() {
+fn unusual_messages_agree() {
     let log = torture();
     with_room(|| {
         for mapping in MAPPINGS {

@@ -65,7 +65,7 @@ fn published_examples() {
 }
 
 #[test]
-fn what_the_context_makes_of_messages() {
+fn messages_map_under_the_context() {
     for (message, expected) in [
         (r#"{"jsonrpc":"2.0","method":"m","id":1}"#, r#"[] jrpc:version "2.0" ; jrpc:hasMethod "m" ; jrpc:hasId 1 ."#),
         (r#"{"method":"m","id":1.5}"#, r#"[] jrpc:hasMethod "m" ; jrpc:hasId 1.5E0 ."#),

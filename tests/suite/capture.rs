@@ -114,7 +114,7 @@ fn one_example_for_each_method_and_outcome() {
 }
 
 #[test]
-fn what_breaks_the_protocol_is_a_test_that_fails() {
+fn protocol_violations_become_failing_tests() {
     let capture = captured(
         r#"{"id":1,"method":"a"}
 {"jsonrpc":"2.0","id":1,"result":1}

@@ -55,7 +55,7 @@ fn the_way_from_a_log_to_a_register() {
 
 /// JSON takes characters as they are that YAML does not.
 #[test]
-fn what_yaml_cannot_hold() {
+fn characters_outside_of_yaml_are_escaped() {
     let log = "{\"jsonrpc\":\"2.0\",\"id\":\"\u{FFFE}\",\"method\":\"a\u{FFFF}\u{7f}\u{85}\u{2028}\u{FEFF}\",\
                \"params\":[\"\u{FFFE}\u{9b}\"]}\n\
                {\"jsonrpc\":\"2.0\",\"id\":\"\u{FFFE}\",\"error\":{\"code\":1,\"message\":\"\u{FFFF}\"}}\n";
@@ -68,7 +68,7 @@ fn what_yaml_cannot_hold() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn impossible_captures_are_refused() {
     let place = Place::with("session.log", LOG);
     place.put("text.log", "nothing here\n");
     place.put("answer.log", r#"{"jsonrpc":"2.0","id":1,"result":1}"#);
@@ -76,12 +76,12 @@ fn what_cannot_be_done_is_said() {
     for (arguments, said) in [
         (
             &["capture", "text.log", "-o", "out"][..],
-            "error: text.log: nothing was read as JSON-RPC (json-lines: 1 malformed record); it begins with `nothing \
+            "error: text.log: found no JSON-RPC (json-lines: 1 malformed record); it begins with `nothing \
              here`: ",
         ),
         (
             &["capture", "answer.log", "-o", "out"],
-            "error: there is no exchange to show in 1 record; in no example: 1 × an answer to no request of the log; if \
+            "error: found no exchange in 1 record; in no example: 1 × an answer to no request of the log; if \
              the logs hold any, name their format with --from\n",
         ),
         (&["capture", "none.log", "-o", "out"], "error: cannot read none.log"),

@@ -364,7 +364,7 @@ fn indented() {
 }
 
 #[test]
-fn nothing_is_found_where_nothing_is() {
+fn other_logs_hold_no_messages() {
     for (name, _, wrap) in CARRIERS {
         for line in OTHERS {
             let log = carried(wrap, &format!("{line}\n").repeat(3), "\n");
@@ -377,7 +377,7 @@ fn nothing_is_found_where_nothing_is() {
 
 /// Where the format is stated, carriers are taken off as well; not where what was said shows a record in the lines as they are.
 #[test]
-fn where_the_format_is_stated() {
+fn wrappers_are_removed_from_stated_formats() {
     let stated = |log: &str, options: &ReaderOptions, size: usize| {
         let mut reader = Reader::new(Pieces(log.as_bytes(), size), options).unwrap();
         let entries: Vec<_> = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();

@@ -88,7 +88,7 @@ fn rules_are_described_with_terms_that_exist() {
         let unknown: Vec<_> = rule.queries().flat_map(|query| query.unknown_terms()).collect();
         assert_eq!(unknown, Vec::<String>::new(), "{id}");
         for other in &rule.also_breaks {
-            assert!(rules.iter().any(|rule| rule.id == *other), "{id}: there is no rule {other}");
+            assert!(rules.iter().any(|rule| rule.id == *other), "{id}: unknown rule {other}");
         }
     }
     for (name, text) in BUILT_IN {
@@ -262,7 +262,7 @@ fn rules_are_listed_and_explained() {
     for part in ["(error)", "clause: https://", "This breaks it:\n{", "This keeps it:\n{"] {
         assert!(rule.quietly().text().contains(part), "{part} in {}", rule.text());
     }
-    let unknown = "error: there is no rule \"jsonrpc/norequest\": did you mean jsonrpc/no-request?\n";
+    let unknown = "error: unknown rule \"jsonrpc/norequest\": did you mean jsonrpc/no-request?\n";
     place.run(&["check", "--rule", "jsonrpc/norequest"]).said(2, unknown);
     place.run(&["check", "--only", "jsonrpc/norequest", "x"]).said(2, unknown);
 }
@@ -336,7 +336,7 @@ fn junit_has_a_case_for_each_rule() {
 }
 
 #[test]
-fn what_a_baseline_has_does_not_fail() {
+fn findings_in_the_baseline_do_not_fail() {
     let place = Place::with("a.log", LOG);
     let with = |option| check(&place, &["a.log", "-t", "json", option, "known.jsonl"], "");
     assert_eq!(json_lines(with("--write-baseline").text()).len(), 2);
@@ -406,7 +406,7 @@ fn an_openrpc_document_is_checked() {
     ];
     assert_eq!((found.as_slice(), ran.status), (expected.map(str::to_owned).as_slice(), Some(1)), "{}", ran.stderr);
     place.put("api.json", "{}");
-    let refused = "error: api.json is not an OpenRPC document: it has no array `methods`\n";
+    let refused = "error: api.json is not an OpenRPC document: the array `methods` is missing\n";
     place.run(&["check", "a.log", "--openrpc", "api.json"]).said(2, refused);
 }
 

@@ -187,7 +187,7 @@ fn imports_are_overridden_by_what_imports_them() {
 }
 
 #[test]
-fn what_is_no_context_is_refused() {
+fn invalid_context_files_are_refused() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("c.jsonld");
     let file = Reference::File(path.clone());

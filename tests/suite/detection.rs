@@ -41,7 +41,7 @@ fn every_log_of_the_corpora() {
 
 /// However a log comes in, it is the same log.
 #[test]
-fn whatever_the_pieces() {
+fn logs_are_equal_at_any_split() {
     struct Pieces<'a>(&'a [u8], usize);
     impl std::io::Read for Pieces<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {

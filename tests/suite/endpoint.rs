@@ -97,7 +97,7 @@ fn the_default_graph_may_have_to_be_named() {
 }
 
 #[test]
-fn what_is_no_answer_says_what_it_is() {
+fn unexpected_content_types_are_described() {
     let html = "text/html;charset=utf-8";
     let page = "<!doctype html><HEAD><title>no</title></head><script>x</script><p>It  works &amp;\nso\u{7}</p>";
     assert_eq!(
@@ -108,7 +108,7 @@ fn what_is_no_answer_says_what_it_is() {
     let server = Server::start(|_, stream| ok(stream, ""));
     assert_eq!(
         refusal(&server, "CONSTRUCT {} {}"),
-        "S/query answered a query with nothing that has a type where RDF was expected: is it the URL of a SPARQL server?"
+        "S/query answered a query with an unknown content type where RDF was expected: is it the URL of a SPARQL server?"
     );
     let json = "application/sparql-results+json";
     let not_json = "the answer of S/query to a query is not the application/sparql-results+json that it says it is";
@@ -256,7 +256,7 @@ fn targets_are_named_once() {
         ran.began(2, "error: the argument '--store <DIR>' cannot be used with");
         assert!(ran.stderr.contains(&format!("{option} <{value}>")), "{}", ran.stderr);
     }
-    let stdin = "error: standard input has no name that its graph could have: give it one with --base IRI\n";
+    let stdin = "error: standard input needs a name for its graph: give it one with --base IRI\n";
     for inputs in [&["-"][..], &[], &["log", "-"]] {
         place.run(&[&["load", "--endpoint", "http://localhost/"], inputs].concat()).said(2, stdin);
     }

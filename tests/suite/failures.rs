@@ -186,7 +186,7 @@ fn a_batch_in_an_exchange_that_failed_is_answered_whole() {
 }
 
 #[test]
-fn what_is_overtaken_or_negotiated_is_not_a_failure() {
+fn cancellations_and_negotiations_are_not_failures() {
     let versions = r#","data":{"supported":["2025-11-25"],"requested":"1"}"#;
     for (method, code, data, failures) in [
         ("textDocument/hover", -32800, "", 0),

@@ -114,7 +114,7 @@ fn a_circle_of_files_fails() {
 }
 
 #[test]
-fn what_is_listed_passes_as_long_as_it_holds() {
+fn listed_exceptions_pass_while_they_hold() {
     let up = ("low.rs", "use crate::high::part::Part;\n");
     let part = ("high/part.rs", "");
     holds(&[up, part, ("../.ci/house.txt", "# Why.\nup low high::part\n")]);

@@ -111,7 +111,7 @@ fn a_log_that_was_not_read_has_no_answer() {
     let ask = |text: &str| Log::read("log", "ready\n".as_bytes()).ask(&Query::parse(text, None).unwrap());
     let error = ask("ASK { ?answer a jrpc:ErrorResponse }").err().unwrap();
     assert!(matches!(error, LogError::Unread { .. }));
-    assert!(error.to_string().starts_with("log: nothing was read as JSON-RPC (json-lines: 1 malformed record); "));
+    assert!(error.to_string().starts_with("log: found no JSON-RPC (json-lines: 1 malformed record); "));
     assert_eq!(ask("SELECT ?record { ?record a rpcg:MalformedRecord }").unwrap().count(), 1);
 }
 

@@ -286,9 +286,8 @@ fn a_move_that_nobody_knows_of_is_in_doubt() {
         }
         let ran = load(&place, &server, Way::Updates, &arguments);
         server.failed();
-        let message = format!(
-            "error: nobody knows whether the server has put <{BASE}> in its place: load it again, which does no harm: "
-        );
+        let message =
+            format!("error: it is unknown whether the server replaced <{BASE}>: load it again, which is safe: ");
         ran.began(2, &message);
         // The old one is there, and what was to replace it is none.
         assert_eq!(server.sessions(), [format!("<{BASE}>")].into());
@@ -319,7 +318,7 @@ fn a_server_that_goes_away_leaves_nothing_that_looks_whole() {
 }
 
 #[test]
-fn what_the_server_does_not_keep_is_said() {
+fn triples_that_the_server_dropped_are_reported() {
     let (place, server, _) = grown(Way::Updates);
     // It says that it has followed, and has not.
     server.fail(SECOND_BATCH, Fault::Refuse("200 OK", &[], ""));
@@ -332,7 +331,7 @@ fn what_the_server_does_not_keep_is_said() {
 }
 
 #[test]
-fn what_cannot_be_counted_says_why() {
+fn failed_counts_give_their_reason() {
     let (place, server, _) = grown(Way::Updates);
     server.fail("COUNT", Fault::Misreport("200 OK", &["Content-Type: application/sparql-results+json"]));
     let url = server.at("/query");
@@ -351,8 +350,7 @@ fn strict_and_unreadable_inputs_change_nothing() {
     let before = server.server.count();
     let arguments = ["other", "log", "--base", "https://example.org/", "--strict"];
     let ran = load(&place, &server, Way::Updates, &arguments);
-    let message =
-        "log:3: record 3 at byte 77: not JSON: expected `true`, `false` or `null` at byte 78\nnothing was loaded\n";
+    let message = "log:3: record 3 at byte 77: not JSON: expected `true`, `false` or `null` at byte 78\nthe input was not loaded\n";
     ran.said(1, message);
     assert_has(&server, &old, "strict");
     assert_eq!(server.server.count(), before + 1, "it was only asked whether it is there");
@@ -376,8 +374,8 @@ fn a_log_that_was_not_read_changes_nothing() {
     let (place, server, old) = grown(Way::Updates);
     place.put("log", "2026-11-21 ready\n");
     let ran = load_log(&place, &server, Way::Updates);
-    assert!(ran.stderr.ends_with("\nerror: nothing was read of 1 of 1 input\n"), "{}", ran.stderr);
-    ran.began(2, "error: log: nothing was read as JSON-RPC (json-lines: 1 malformed record); ");
+    assert!(ran.stderr.ends_with("\nerror: found no JSON-RPC in 1 of 1 input\n"), "{}", ran.stderr);
+    ran.began(2, "error: log: found no JSON-RPC (json-lines: 1 malformed record); ");
     assert_has(&server, &old, "unread");
 }
 

@@ -278,7 +278,7 @@ fn problems_are_noted() {
 }
 
 #[test]
-fn what_is_not_a_message_has_a_reason() {
+fn invalid_messages_have_a_reason() {
     let half = "half of a surrogate pair in id, method or error message";
     for (record, expected) in [
         ("null", "null, not an object"),

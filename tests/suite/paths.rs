@@ -113,7 +113,7 @@ fn assert_paths_agree_under_further(scoped: PathBuf, logs: &[PathBuf]) {
 }
 
 #[test]
-fn of_every_corpus() {
+fn paths_agree_on_every_corpus() {
     for ending in ["messages.ndjson", "not-json.txt", ".io", ".log"] {
         for file in logs(ending) {
             assert_paths_agree(&fs::read(&file).unwrap(), &file.display().to_string());
@@ -128,7 +128,7 @@ fn of_every_corpus() {
 
 /// What cannot be written is null, of which no context makes a list.
 #[test]
-fn of_strings_that_are_none() {
+fn paths_agree_on_lone_surrogates() {
     for context in further_contexts() {
         let log = br#"{"method":"m","params":"\ud800","a":"\ud800"}"#;
         assert_paths_agree_under(log, Mapping::Session, std::slice::from_ref(&context), true, context.origin());
@@ -137,7 +137,7 @@ fn of_strings_that_are_none() {
 
 /// What the payloads of MCP tell is the same triples whatever a context makes of them, and none of the building block's.
 #[test]
-fn of_facts_under_any_context() {
+fn facts_are_equal_under_any_context() {
     let log = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/facts/session.ndjson")).unwrap();
     let facts = |mapping, contexts: &[Context]| {
         assert_paths_agree_under(&log, mapping, contexts, true, "facts");
@@ -175,7 +175,7 @@ fn long_log() -> String {
 }
 
 #[test]
-fn of_a_long_log_whatever_the_threads() {
+fn long_logs_give_equal_output_on_any_number_of_threads() {
     let log = long_log();
     for (mapping, syntax) in [
         (Mapping::Session, Syntax::Turtle),
@@ -211,7 +211,7 @@ fn of_a_long_log_whatever_the_threads() {
 
 /// A strict run ends at the same record whatever the threads, with all before it written.
 #[test]
-fn of_a_strict_run() {
+fn strict_runs_end_at_the_same_record_on_any_number_of_threads() {
     let mut log = "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":[\"some text\"]}\n".repeat(20_000);
     log.push_str("no message\n");
     log.push_str(&"{\"jsonrpc\":\"2.0\",\"method\":\"after\"}\n".repeat(20_000));
@@ -368,12 +368,12 @@ proptest! {
     })]
 
     #[test]
-    fn of_generated_messages(lines in prop::collection::vec(line(), 1..8)) {
+    fn paths_agree_on_generated_messages(lines in prop::collection::vec(line(), 1..8)) {
         assert_paths_agree(lines.join("\n").as_bytes(), &lines.join("\n"));
     }
 
     #[test]
-    fn of_generated_messages_under_further_contexts(
+    fn paths_agree_on_generated_messages_under_further_contexts(
         lines in prop::collection::vec(prop_oneof![2 => message(), 1 => message_with_facts()], 1..4),
         context in prop::sample::select(further_contexts()),
     ) {

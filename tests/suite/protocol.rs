@@ -204,7 +204,7 @@ fn without_protocols_the_rest_is_the_same() {
 /// A million tools and a list that is never the same twice are written, and not all remembered: those of other sessions are
 /// forgotten first.
 #[test]
-fn what_is_remembered_is_bounded() {
+fn remembered_definitions_are_bounded() {
     let mut log = String::new();
     for list in 0..3 {
         let tools: Vec<_> = (0..40_000).map(|number| format!("t{list}-{number}")).collect();
@@ -220,7 +220,7 @@ fn what_is_remembered_is_bounded() {
 }
 
 #[test]
-fn what_tools_give_and_resources_hold() {
+fn contents_of_tool_results_and_resources_are_listed() {
     let log = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
 {"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"file:///a"}}
 {"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"type":"text","text":"x"},{"type":"resource_link","uri":"file:///b","name":"b"},{"type":"resource","resource":{"uri":"file:///c","mimeType":"text/plain","text":""}},{"type":"hologram"},7]}}

@@ -104,7 +104,7 @@ fn every_message_of_every_corpus() {
 }
 
 #[test]
-fn what_no_corpus_holds() {
+fn unusual_messages_are_rebuilt() {
     let log = [
         r#"{"jsonrpc":"2.0","id":9007199254740993,"method":"big"}"#,
         r#"{"jsonrpc":"2.0","id":9007199254740993,"result":[9007199254740993,1e400,0.1000,-0,1E2,123456789012345678901234567890.5]}"#,

@@ -212,7 +212,7 @@ fn numbers() -> String {
 }
 
 #[test]
-fn what_is_whole_comes_before_the_error() {
+fn complete_records_precede_the_error() {
     let text = numbers();
     let lines: Vec<_> = text.lines().collect();
     for (kind, data) in
@@ -358,7 +358,7 @@ proptest! {
 
     /// Every byte that is not blank is in exactly one record of `json-lines`, in order. Colours are the terminal's.
     #[test]
-    fn nothing_is_lost(lines in proptest::collection::vec("[ \t]{0,2}[^\n\x1b]{0,20}\r?\n?", 0..20)) {
+    fn every_byte_is_in_one_record(lines in proptest::collection::vec("[ \t]{0,2}[^\n\x1b]{0,20}\r?\n?", 0..20)) {
         let input = lines.concat();
         let solid = |bytes: &[u8]| bytes.iter().copied().filter(|byte| !b" \t\r\n".contains(byte)).collect::<Vec<_>>();
         let entries = whole(input.as_bytes(), ReaderOptions::default().with_format(Format::JsonLines));

@@ -127,7 +127,7 @@ fn every_example_and_test_of_the_calculator() {
 }
 
 #[test]
-fn what_the_context_does_not_take_is_listed() {
+fn losses_under_the_context_are_listed() {
     let register = build(&fixture("calculator"), &RegisterOptions::default());
     let lost: Vec<_> = item(&register, "lossy.json")
         .entries
@@ -146,7 +146,7 @@ fn what_the_context_does_not_take_is_listed() {
             "/trace/step/1",
             "/unknown",
             "1 of the names and references are no IRIs",
-            "\"1.0E-1\"^^<http://www.w3.org/2001/XMLSchema#decimal> is no value of its datatype",
+            "\"1.0E-1\"^^<http://www.w3.org/2001/XMLSchema#decimal> is not a value of its datatype",
         ]
     );
     assert_eq!(item(&register, "example_1_1.json").losses, 0);
@@ -273,7 +273,7 @@ fn links_lead_somewhere() {
 }
 
 #[test]
-fn what_stands_in_examples_is_no_markup() {
+fn texts_of_examples_are_escaped() {
     let place = Place::new();
     place.put("b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
     place.put(
@@ -290,7 +290,7 @@ fn what_stands_in_examples_is_no_markup() {
 }
 
 #[test]
-fn what_stands_in_metadata_is_no_markup() {
+fn texts_of_metadata_are_escaped() {
     let place = Place::new();
     place.put("b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
     place.put("b/examples.yaml", "- {title: '![i](x) &lt; _a_b_', snippets: [{language: json, code: '{\"p\": 1}'}]}\n");
@@ -426,7 +426,7 @@ fn the_command_says_what_failed() {
     let ran = place.run(&["register", "b", "-o", "out"]);
     assert_eq!(
         ran.stderr,
-        "note: examples.yaml, example 3: there is no use for the entry `unknown`
+        "note: examples.yaml, example 3: unused entry `unknown`
 example 1, snippet 1 (Fine): Lost: /q: no context maps it
 example 2, snippet 1 (Empty): Lost: /q: no context maps it
 failed: example 2, snippet 1 (Empty): Files: **Empty** output Turtle example_2_1.ttl created
@@ -434,7 +434,7 @@ failed: example 3, snippet 1: JSON Schema: Error parsing JSON: expected value at
 failed: example 3, snippet 2: JSON-LD: Error found when uplifting JSON-LD: it is no JSON object and no array, so no JSON-LD
 failed: example 3, snippet 3: Turtle: Error parsing Turtle: Parser error at line 1 column 9: . is not a valid RDF object
 failed: example 3, snippet 4: JSON-LD: Error found when uplifting JSON-LD: a context below the top of the document refers to another: write it out, or name it at the top
-failed: test good-fail.json: its name says that it must fail, but nothing is wrong with it
+failed: test good-fail.json: its name says that it must fail, but it passed
 b: 1 of 7 passed; 27 files in out
 "
     );

@@ -410,7 +410,7 @@ impl Read for Never {
 
 /// A message that is cut off with its envelope is a record all the same, so that there is a finding.
 #[test]
-fn what_is_cut_off_is_not_lost() {
+fn truncated_envelopes_are_records() {
     let log =
         "{\"rpc\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}}\n{\"rpc\":{\"jsonrpc\":\"2.0\",\"id\":2,\"meth\n";
     let texts: Vec<_> =
@@ -447,7 +447,7 @@ pub const OTHERS: [&str; 19] = [
 ];
 
 #[test]
-fn nothing_is_found_where_nothing_is() {
+fn other_logs_hold_no_messages() {
     for line in OTHERS {
         let log = format!("{line}\n").repeat(3);
         for entry in entries(log.as_bytes()) {

@@ -114,7 +114,7 @@ fn numbers_are_those_of_the_queries() {
 
 /// A log is written by strangers: nothing of it is HTML or script.
 #[test]
-fn nothing_of_a_log_is_markup() {
+fn texts_of_logs_are_escaped_in_pages() {
     let hostile = r#"{"jsonrpc":"2.0","id":"</script><script>alert(1)</script>","method":"<!--<script>","params":{"uri":"javascript:alert(1)"}}
 {"jsonrpc":"2.0","id":"</script><script>alert(1)</script>","error":{"code":-1,"message":"<img src=x onerror=alert(1)>\u202e\u001b[2J"}}
 </script><!-- text --><script>alert(2)</script>
@@ -256,7 +256,7 @@ fn a_page_of_chosen_messages() {
     assert_eq!((&index(&app)["kind"], &facts(&app)["leftOut"]), (&serde_json::json!([0]), &0.into()));
     folder.run(&["report", "log", "-o", "none.html", "--method", "tool/call"]).said(
         2,
-        "error: there is nothing to show of log: no message has the method \"tool/call\"; did you mean tools/call?\n",
+        "error: found nothing to show in log: no message has the method \"tool/call\"; did you mean tools/call?\n",
     );
     assert!(!folder.path("none.html").exists());
 }
@@ -276,7 +276,7 @@ fn the_command() {
     assert!(ran.stderr.contains("the page holds no log that is whole"), "{}", ran.stderr);
     folder
         .run(&["report", "b.ndjson", "-o", "b.html", "--fail-on-secrets"])
-        .said(1, "1 possible secret; there is no page\n");
+        .said(1, "1 possible secret; the page was not written\n");
     assert!(!folder.path("b.html").exists());
     folder.run(&["report", "prose.txt", "-o", "p.html"]).began(2, "error: prose.txt: ");
     assert!(!folder.path("p.html").exists());

@@ -142,7 +142,7 @@ fn unchunked(mut body: &[u8]) -> Vec<u8> {
 const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n2 ?o . ?p ?q ?r }";
 
 #[test]
-fn who_is_answered() {
+fn requests_without_the_token_are_refused() {
     let place = Place::with("log.ndjson", LOG);
     let server = Serving::start(&place, &["log.ndjson"]);
     let (port, token) = (server.port, server.token.clone());
@@ -295,7 +295,7 @@ fn the_protocol() {
     );
     refused(server.ask("POST /sparql", "Content-Type: text/plain", b"ASK {}"), 415, "application/sparql-query");
     refused(server.ask("POST /sparql", form, b"update=CLEAR+ALL"), 400, "changes nothing");
-    refused(server.ask("POST /sparql", form, b"x=y"), 400, "no query");
+    refused(server.ask("POST /sparql", form, b"x=y"), 400, "missing query");
     refused(server.ask(&format!("GET /sparql?{encoded}&{encoded}"), "", b""), 400, "several queries");
     refused(server.ask("GET /sparql?query=%FF", "", b""), 400, "UTF-8");
     refused(server.ask(&format!("GET /sparql?{encoded}&default-graph-uri=x"), "", b""), 400, "not an IRI");
@@ -384,7 +384,7 @@ fn clients_get_answers() {
     let around = place.run(&["show", "--endpoint", &endpoint, "m5", "--around", "1"]);
     let text = around.quietly().text();
     assert!(text.starts_with("m3 · Notification\n  {") && text.contains("\nm5 · ErrorResponse to m4\n"), "{text}");
-    place.run(&["show", "--endpoint", &endpoint, "log#m1"]).began(2, "error: there is no m1 in http://127.0.0.1:");
+    place.run(&["show", "--endpoint", &endpoint, "log#m1"]).began(2, "error: cannot find m1 in http://127.0.0.1:");
     let graph = place.run(&[
         "query",
         "--endpoint",
@@ -521,7 +521,7 @@ fn ctrl_c_ends_it() {
 }
 
 #[test]
-fn what_cannot_be_served() {
+fn unservable_inputs_are_refused() {
     let place = Place::with("log.ndjson", LOG);
     place.put("prose.txt", "nothing\nto see\n");
     place.put("graph.ttl", "<a> <b> <c> .");

@@ -528,7 +528,7 @@ fn a_session_lasts_from_its_earliest_to_its_latest_time() {
 }
 
 #[test]
-fn what_a_log_says_of_a_record_is_a_problem_of_it() {
+fn flags_of_records_become_problems() {
     let flagged = |bytes: &'static [u8], flags: Flags| {
         let mut run = Run::default();
         run.record(Record { flags, ..Record::new(bytes) })
@@ -557,7 +557,7 @@ fn what_a_log_says_of_a_record_is_a_problem_of_it() {
 }
 
 #[test]
-fn what_is_no_message_takes_no_part() {
+fn invalid_messages_do_not_pair() {
     let mut run = Run::default();
     for bytes in [
         &br#"{"jsonrpc":"2.0","id":1,"method":"m","result":1}"#[..],

@@ -175,7 +175,7 @@ fn a_folder_without_messages_is_not_a_log() {
 }
 
 #[test]
-fn what_tables_are_not() {
+fn unsupported_tables_are_refused() {
     let place = Place::with("log", LOG);
     place.put("c.jsonld", r#"{"@context":{}}"#);
     place.convert(&["log", "-t", "parquet"]).began(2, "error: tables are files in a folder");
@@ -334,7 +334,7 @@ fn tables_of_other_programs() {
     for (table, column, columns, said) in [
         ("messages", "REQUIRED INT64 seq;", "REQUIRED INT32 seq;", "the column seq has another type"),
         ("sessions", "record_count;", "record_count; OPTIONAL INT64 record_count;", "it has two columns record_count"),
-        ("problems", "problem (STRING);", "other (STRING);", "it has no column problem"),
+        ("problems", "problem (STRING);", "other (STRING);", "the column problem is missing"),
     ] {
         place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
         write_with_schema(&place.path(&format!("tables/{table}.parquet")), |schema| {

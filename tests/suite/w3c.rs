@@ -147,7 +147,7 @@ fn to_rdf() {
 }
 
 #[test]
-fn what_has_no_term_takes_nothing_with_it() {
+fn members_without_terms_do_not_affect_others() {
     for (document, expected) in [
         (
             r#"{"@id":"not an IRI","http://e/p":{"@id":"http://e/s","http://e/q":"kept"}}"#,

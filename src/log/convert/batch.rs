@@ -56,8 +56,8 @@ impl ConvertWorker<'_, '_> {
             }
             (written.report)(finding);
         }
-        let told = if in_session && record.sender.is_none() { self.known_sender(outline) } else { None };
-        let mut open = in_session.then(|| paired.sessions.begin_batch(record, told));
+        let sender_method = if in_session && record.sender.is_none() { self.known_sender(outline) } else { None };
+        let mut open = in_session.then(|| paired.sessions.begin_batch(record, sender_method));
         let (mut first, mut most) = (true, None);
         let mut elements = outline.elements().peekable();
         while elements.peek().is_some() {
@@ -104,7 +104,7 @@ impl ConvertWorker<'_, '_> {
         if let Some(open) = open {
             singles.iter_mut().for_each(Single::look_up_method);
             let spelled = self.spell(singles.iter());
-            let mut extracts = Extract::all(self.shared.told, singles.iter(), &spelled).into_iter();
+            let mut extracts = Extract::all(self.shared.extracted, singles.iter(), &spelled).into_iter();
             let mut statements = Vec::new();
             let (mut nodes, graph) = paired.sessions.elements(record, open, singles);
             paired.link(&graph, &mut nodes, &mut extracts, &mut statements);

@@ -27,7 +27,7 @@ pub enum ConvertError {
     #[error("{0}")]
     NotAMessage(Finding),
     /// A worker panicked; the panic hook has printed where.
-    #[error("the conversion of {input} broke off: this is a fault of rpcgraph; please report it with the lines above")]
+    #[error("the conversion of {input} failed: this is a bug in rpcgraph; please report it with the lines above")]
     Panicked {
         /// The input, as findings name it.
         input: String,

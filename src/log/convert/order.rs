@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_those_who_gave_up() {
+    fn giving_up_releases_waiting_threads() {
         let order = InOrder::new(());
         thread::scope(|scope| {
             let waiting = scope.spawn(|| order.in_turn(1, |()| ()));

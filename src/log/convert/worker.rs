@@ -16,7 +16,7 @@ use crate::json::{self, Outline};
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, InputMapper, Loss, MapPart, MapTally, MapTarget, Mapper, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
-use crate::protocol::{self, CanonicalText, Extract, Linker, Protocol, Statement, StatementSelection};
+use crate::protocol::{self, CanonicalText, Extract, Extraction, Linker, Protocol, Statement};
 use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
@@ -136,7 +136,7 @@ pub(super) struct ConvertWorker<'w, 's> {
 impl<'w, 's> ConvertWorker<'w, 's> {
     pub fn new(shared: &'w WorkShared<'s>, rendered: Box<dyn WorkerTarget>) -> Self {
         let mapper = InputMapper::new(shared.mapper, shared.iri);
-        let scanner = message::Scanner::new(shared.mapper.numbers()).with_payloads(shared.told.payloads);
+        let scanner = message::Scanner::new(shared.mapper.numbers()).with_payloads(shared.extracted.payloads);
         Self { shared, mapper, rendered, scanner, payloads: String::new() }
     }
 
@@ -214,7 +214,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         self.scanner.shrink();
         let elements = || contents.iter().flatten().flat_map(Content::elements);
         let spelled = self.spell(elements());
-        let extracts = Extract::all(self.shared.told, elements(), &spelled);
+        let extracts = Extract::all(self.shared.extracted, elements(), &spelled);
 
         let mut findings = Vec::new();
         let pair = |paired: &mut _| self.pair(paired, (entries, first_key), &mut contents, extracts, &mut findings);
@@ -329,7 +329,11 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         &self,
         elements: impl Iterator<Item = &'e Single<'c>>,
     ) -> Vec<Option<CanonicalText>> {
-        if self.shared.told.protocol == Protocol::None { Vec::new() } else { elements.map(protocol::spell).collect() }
+        if self.shared.extracted.protocol == Protocol::None {
+            Vec::new()
+        } else {
+            elements.map(protocol::spell).collect()
+        }
     }
 
     /// Counts, judges and pairs the records of a chunk, up to one that ends the run.
@@ -453,7 +457,7 @@ pub(super) fn bad_element(index: usize) -> String {
 pub(super) struct WorkShared<'s> {
     pub mapper: &'s Mapper,
     pub options: &'s Options,
-    pub told: StatementSelection,
+    pub extracted: Extraction,
     pub name: &'s str,
     pub iri: &'s InputIri,
     pub source: Mutex<ChunkSource<'s>>,

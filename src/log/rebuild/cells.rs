@@ -29,7 +29,7 @@ pub enum TableError {
     #[error("{0}.parquet: {1}")]
     NoTable(&'static str, io::Error),
     /// A column is missing.
-    #[error("it is not the table of {0} that `convert -t parquet` writes: it has no column {1}")]
+    #[error("it is not the table of {0} that `convert -t parquet` writes: the column {1} is missing")]
     NoColumn(&'static str, &'static str),
     /// A column has cells of another type.
     #[error("it is not the table of {0} that `convert -t parquet` writes: the column {1} has another type")]

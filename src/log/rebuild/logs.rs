@@ -103,7 +103,7 @@ impl TableLogs {
         let Some(session) = rest.records.next_session()? else { return Ok(None) };
         match self.places.get(log_iri(session)) {
             Some(place) if *place >= from => Ok(Some(*place)),
-            _ => Err(TableError::Misplaced(format!("messages of {session} follow on those of another session"))),
+            _ => Err(TableError::Misplaced(format!("messages of {session} are not in one block"))),
         }
     }
 }

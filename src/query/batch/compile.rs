@@ -38,7 +38,7 @@ pub(super) struct Compiler<'r> {
 
 /// The operators so far, and the known properties of their rows.
 #[derive(Default)]
-pub(super) struct CompiledPart {
+pub(super) struct Compiled {
     pub operators: Vec<Operator>,
     /// Slots that may have a value, and slots that have one in every row.
     pub possible: BTreeSet<Slot>,
@@ -66,7 +66,7 @@ pub(super) fn compile(query: &Query, run: &QueryRun) -> Result<Plan, Uncovered> 
     };
     let mut compiler =
         Compiler { run, names: Vec::new(), scope: HashMap::new(), now: None, counts: RefCell::default() };
-    let mut part = CompiledPart::default();
+    let mut part = Compiled::default();
     compiler.append(pattern, &mut part)?;
     let mut variables = Vec::new();
     if !ask {
@@ -86,7 +86,7 @@ pub(super) fn compile(query: &Query, run: &QueryRun) -> Result<Plan, Uncovered> 
     Ok(Plan { variables, slots, chain, late, width, ask, names: compiler.names })
 }
 
-impl CompiledPart {
+impl Compiled {
     pub fn visible(&self, compiler: &Compiler<'_>) -> Names {
         let scope = compiler.scope.iter().filter(|(_, slot)| self.possible.contains(slot));
         scope.map(|(name, _)| name.clone()).collect()
@@ -127,11 +127,11 @@ impl<'r> Compiler<'r> {
     }
 
     /// Appends a pattern; as a table if values of the rows would change its meaning.
-    pub fn join(&mut self, pattern: &GraphPattern, part: &mut CompiledPart) -> Result<(), Uncovered> {
+    pub fn join(&mut self, pattern: &GraphPattern, part: &mut Compiled) -> Result<(), Uncovered> {
         if part.substituted || part.possible.is_empty() || is_safe(pattern, &part.visible(self)) {
             return self.append(pattern, part);
         }
-        let mut inside = CompiledPart::default();
+        let mut inside = Compiled::default();
         self.append(pattern, &mut inside)?;
         let names = in_scope(pattern);
         self.table(inside, names, TableSink::All, part);
@@ -139,7 +139,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// Joins the rows with a part, as a table.
-    fn table(&mut self, inside: CompiledPart, names: Names, sink: TableSink, part: &mut CompiledPart) {
+    fn table(&mut self, inside: Compiled, names: Names, sink: TableSink, part: &mut Compiled) {
         let slots: Vec<Slot> = names.iter().map(|name| self.slot(name)).collect();
         let join = self.joined(inside, slots, sink, part);
         let certain: Vec<Slot> = join.1;
@@ -149,13 +149,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// Returns a join of the rows so far with the table of a part, and the slots that have a value in each of its rows.
-    fn joined(
-        &mut self,
-        inside: CompiledPart,
-        slots: Vec<Slot>,
-        sink: TableSink,
-        part: &CompiledPart,
-    ) -> (Join, Vec<Slot>) {
+    fn joined(&mut self, inside: Compiled, slots: Vec<Slot>, sink: TableSink, part: &Compiled) -> (Join, Vec<Slot>) {
         let certain: Vec<Slot> = match &sink {
             TableSink::Group(group) => {
                 let counts = group.aggregates.iter().filter(|aggregate| matches!(aggregate.kind, AggregateKind::Count));
@@ -172,7 +166,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// Appends a pattern.
-    pub fn append(&mut self, pattern: &GraphPattern, part: &mut CompiledPart) -> Result<(), Uncovered> {
+    pub fn append(&mut self, pattern: &GraphPattern, part: &mut Compiled) -> Result<(), Uncovered> {
         match pattern {
             GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Join { .. } => {
                 self.group(pattern, part)?;
@@ -242,7 +236,7 @@ impl<'r> Compiler<'r> {
                     return Err(Uncovered);
                 }
                 self.append(left, part)?;
-                let mut inside = CompiledPart::default();
+                let mut inside = Compiled::default();
                 self.append(right, &mut inside)?;
                 let slots: Vec<Slot> = in_scope(right).iter().map(|name| self.slot(name)).collect();
                 let (join, _) = self.joined(inside, slots, TableSink::All, part);
@@ -260,7 +254,7 @@ impl<'r> Compiler<'r> {
                     table.set(*slot, bindings.iter().map(id).collect());
                 }
                 let certain = slots.iter().filter(|slot| (0..table.rows).all(|row| table.get(**slot, row).is_bound()));
-                let inside = CompiledPart { certain: certain.copied().collect(), ..CompiledPart::default() };
+                let inside = Compiled { certain: certain.copied().collect(), ..Compiled::default() };
                 self.table(inside, variables.iter().cloned().collect(), TableSink::All, part);
                 if let Some(Operator::Join(join)) = part.operators.last() {
                     let _ = join.stage.table.set(Arc::new(table));
@@ -278,14 +272,14 @@ impl<'r> Compiler<'r> {
                 done?;
             }
             GraphPattern::Distinct { inner } => {
-                let mut inside = CompiledPart::default();
+                let mut inside = Compiled::default();
                 self.subselect(inner, part)?;
                 self.append(inner, &mut inside)?;
                 self.table(inside, in_scope(inner), TableSink::Distinct, part);
             }
             GraphPattern::Reduced { inner } => self.append(inner, part)?,
             GraphPattern::Slice { inner, start, length } => {
-                let mut inside = CompiledPart::default();
+                let mut inside = Compiled::default();
                 self.subselect(inner, part)?;
                 self.append(inner, &mut inside)?;
                 if let (Some(length), Some((Operator::Join(first), rest))) =
@@ -301,7 +295,7 @@ impl<'r> Compiler<'r> {
             GraphPattern::OrderBy { inner, expression } => self.sorted(inner, expression, part)?,
             GraphPattern::Group { inner, variables, aggregates } => {
                 self.subselect(inner, part)?;
-                let mut inside = CompiledPart::default();
+                let mut inside = Compiled::default();
                 self.append(inner, &mut inside)?;
                 let keys = variables.iter().map(|variable| self.slot(variable)).collect();
                 let mut found = Vec::new();
@@ -318,7 +312,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// Fails for a subselect inside `EXISTS` that would see the substituted values.
-    fn subselect(&mut self, inner: &GraphPattern, part: &CompiledPart) -> Result<(), Uncovered> {
+    fn subselect(&mut self, inner: &GraphPattern, part: &Compiled) -> Result<(), Uncovered> {
         let visible = part.visible(self);
         let is_apart = in_scope(inner).is_disjoint(&visible);
         if part.substituted && !is_apart { Err(Uncovered) } else { Ok(()) }
@@ -328,7 +322,7 @@ impl<'r> Compiler<'r> {
         &mut self,
         variable: &Variable,
         aggregate: &AggregateExpression,
-        inside: &CompiledPart,
+        inside: &Compiled,
     ) -> Result<Aggregate, Uncovered> {
         let slot = self.slot(variable);
         Ok(match aggregate {
@@ -355,14 +349,9 @@ impl<'r> Compiler<'r> {
     }
 
     /// Sorts the rows of a pattern as soon as the sort keys are known.
-    fn sorted(
-        &mut self,
-        inner: &GraphPattern,
-        by: &[OrderExpression],
-        part: &mut CompiledPart,
-    ) -> Result<(), Uncovered> {
+    fn sorted(&mut self, inner: &GraphPattern, by: &[OrderExpression], part: &mut Compiled) -> Result<(), Uncovered> {
         self.subselect(inner, part)?;
-        let mut inside = CompiledPart::default();
+        let mut inside = Compiled::default();
         self.append(inner, &mut inside)?;
         let mut keys = Vec::new();
         for key in by {
@@ -402,8 +391,7 @@ impl<'r> Compiler<'r> {
             part.certain = certain;
             return Ok(());
         }
-        let inside =
-            CompiledPart { operators: vec![Operator::Join(join)], possible, certain, ..CompiledPart::default() };
+        let inside = Compiled { operators: vec![Operator::Join(join)], possible, certain, ..Compiled::default() };
         let mut inside = inside;
         inside.operators.extend(rest);
         self.table(inside, in_scope(inner), TableSink::All, part);
@@ -411,8 +399,8 @@ impl<'r> Compiler<'r> {
     }
 
     /// Inserts the conditions whose variables all have values.
-    pub fn ready(&mut self, part: &mut CompiledPart) -> Result<(), Uncovered> {
-        let has = |part: &CompiledPart, compiler: &Self, name: &Variable| {
+    pub fn ready(&mut self, part: &mut Compiled) -> Result<(), Uncovered> {
+        let has = |part: &Compiled, compiler: &Self, name: &Variable| {
             compiler.scope.get(name).is_some_and(|slot| part.certain.contains(slot))
         };
         let mut place = 0;
@@ -434,7 +422,7 @@ impl<'r> Compiler<'r> {
         &mut self,
         right: &GraphPattern,
         condition: Option<&Algebra>,
-        part: &mut CompiledPart,
+        part: &mut Compiled,
     ) -> Result<(), Uncovered> {
         let mut inside = part.inside();
         self.join(right, &mut inside)?;
@@ -457,8 +445,8 @@ impl<'r> Compiler<'r> {
     }
 
     /// Compiles a pattern in `EXISTS` into a chain for rows of a part.
-    pub fn exists(&mut self, pattern: &GraphPattern, part: &CompiledPart) -> Result<(Chain, Slot), Uncovered> {
-        let mut inside = CompiledPart { substituted: true, ..part.inside() };
+    pub fn exists(&mut self, pattern: &GraphPattern, part: &Compiled) -> Result<(Chain, Slot), Uncovered> {
+        let mut inside = Compiled { substituted: true, ..part.inside() };
         self.append(pattern, &mut inside)?;
         Ok((chain(inside.operators), self.hidden()))
     }

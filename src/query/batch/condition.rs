@@ -6,7 +6,7 @@ use oxsdatatypes::DateTime;
 use spargebra::algebra::{Expression as Algebra, Function as Called};
 
 use super::super::algebra::operands_mut;
-use super::compile::{CompiledPart, Compiler, Uncovered};
+use super::compile::{Compiled, Compiler, Uncovered};
 use super::expression::custom;
 use super::plan::{Builtin, Call, Chain, Comparison, ExprNode, Expression, Operation, Slot};
 use super::scope::names_of;
@@ -20,7 +20,7 @@ struct ExprPatterns {
 
 impl Compiler<'_> {
     /// Compiles an expression over the rows of a part.
-    pub fn expression(&mut self, expression: &Algebra, part: &CompiledPart) -> Result<Expression, Uncovered> {
+    pub fn expression(&mut self, expression: &Algebra, part: &Compiled) -> Result<Expression, Uncovered> {
         let mut found = ExprPatterns::default();
         let root = self.node(expression, part, &mut found)?;
         let slots = names_of(expression);
@@ -29,12 +29,7 @@ impl Compiler<'_> {
         Ok(Expression { root, patterns: found.patterns, calls: found.calls, reads, uncertain })
     }
 
-    fn node(
-        &mut self,
-        expression: &Algebra,
-        part: &CompiledPart,
-        found: &mut ExprPatterns,
-    ) -> Result<ExprNode, Uncovered> {
+    fn node(&mut self, expression: &Algebra, part: &Compiled, found: &mut ExprPatterns) -> Result<ExprNode, Uncovered> {
         let pair = |compiler: &mut Self, one: &Algebra, other: &Algebra, found: &mut ExprPatterns| {
             Ok((Box::new(compiler.node(one, part, found)?), Box::new(compiler.node(other, part, found)?)))
         };
@@ -102,7 +97,7 @@ impl Compiler<'_> {
     fn nodes(
         &mut self,
         list: &[Algebra],
-        part: &CompiledPart,
+        part: &Compiled,
         found: &mut ExprPatterns,
     ) -> Result<Vec<ExprNode>, Uncovered> {
         list.iter().map(|expression| self.node(expression, part, found)).collect()

@@ -12,7 +12,7 @@ use spargebra::algebra;
 
 use super::super::functions::{FunctionKind, apply};
 use super::plan::{Batch, Builtin, Call, Comparison, ExprNode, Expression, Operation, Slot, Stop};
-use super::terms::{BatchValue, QueryRun};
+use super::terms::{Operand, QueryRun};
 use crate::sink::columns::TermId;
 
 /// The number of cached results.
@@ -31,7 +31,7 @@ pub(super) struct PreparedExpr<'e, 'r> {
     /// The cached results, for an expression of one slot.
     remembered: Option<(Slot, ResultCache)>,
     /// Values of slots that are not in the batch.
-    late: &'e [(Slot, Option<BatchValue<'r>>)],
+    late: &'e [(Slot, Option<Operand<'r>>)],
 }
 
 impl Expression {
@@ -58,8 +58,8 @@ impl Expression {
         run: &'r QueryRun,
         batch: &Batch,
         row: usize,
-        late: &[(Slot, Option<BatchValue<'r>>)],
-    ) -> Option<BatchValue<'r>> {
+        late: &[(Slot, Option<Operand<'r>>)],
+    ) -> Option<Operand<'r>> {
         let (patterns, calls) = (Vec::new(), Vec::new());
         let prepared = PreparedExpr { expression: self, run, batch, patterns, calls, remembered: None, late };
         prepared.value(&self.root, row)
@@ -120,22 +120,21 @@ impl<'r> PreparedExpr<'_, 'r> {
         found
     }
 
-    fn slot(&self, slot: Slot, row: usize) -> Option<BatchValue<'r>> {
+    fn slot(&self, slot: Slot, row: usize) -> Option<Operand<'r>> {
         if let Some((_, value)) = self.late.iter().find(|(known, _)| *known == slot) {
             return value.clone();
         }
-        Some(BatchValue::Id(self.batch.get(slot, row)))
-            .filter(|value| !matches!(value, BatchValue::Id(TermId::UNBOUND)))
+        Some(Operand::Id(self.batch.get(slot, row))).filter(|value| !matches!(value, Operand::Id(TermId::UNBOUND)))
     }
 
     /// Returns the value of an expression; `None` for an error or an unbound value.
-    pub fn value(&self, node: &ExprNode, row: usize) -> Option<BatchValue<'r>> {
+    pub fn value(&self, node: &ExprNode, row: usize) -> Option<Operand<'r>> {
         match node {
-            ExprNode::Constant(id) => Some(BatchValue::Id(*id)),
+            ExprNode::Constant(id) => Some(Operand::Id(*id)),
             ExprNode::Slot(slot) => self.slot(*slot, row),
             ExprNode::Called(call) => {
                 let id = self.calls.get(*call)?.get(row).copied()?;
-                id.is_bound().then_some(BatchValue::Id(id))
+                id.is_bound().then_some(Operand::Id(id))
             }
             ExprNode::If(parts) => {
                 let [condition, then, otherwise] = &**parts;
@@ -149,9 +148,9 @@ impl<'r> PreparedExpr<'_, 'r> {
             ExprNode::Custom(kind, arguments) => {
                 let term = |node| self.run.to_term(self.value(node, row)?);
                 let arguments: Vec<Term> = arguments.iter().map(term).collect::<Option<_>>()?;
-                apply(*kind, &arguments, &self.run.schemas).map(BatchValue::from)
+                apply(*kind, &arguments, &self.run.schemas).map(Operand::from)
             }
-            _ => self.condition(node, row).map(BatchValue::Boolean),
+            _ => self.condition(node, row).map(Operand::Boolean),
         }
     }
 
@@ -196,46 +195,46 @@ impl<'r> PreparedExpr<'_, 'r> {
     }
 
     /// Returns the effective boolean value; `None` for an error.
-    fn truth_of(&self, value: BatchValue<'_>) -> Option<bool> {
+    fn truth_of(&self, value: Operand<'_>) -> Option<bool> {
         Some(match look(self.run, value)? {
-            BatchValue::Boolean(truth) => truth,
-            BatchValue::Text(text) => !text.is_empty(),
-            BatchValue::Integer(integer) => integer != 0,
-            BatchValue::Decimal(decimal) => decimal != Decimal::from(0),
+            Operand::Boolean(truth) => truth,
+            Operand::Text(text) => !text.is_empty(),
+            Operand::Integer(integer) => integer != 0,
+            Operand::Decimal(decimal) => decimal != Decimal::from(0),
             value => return self.run.truth(self.run.to_term(value)?),
         })
     }
 
-    fn look(&self, node: &ExprNode, row: usize) -> Option<BatchValue<'r>> {
+    fn look(&self, node: &ExprNode, row: usize) -> Option<Operand<'r>> {
         look(self.run, self.value(node, row)?)
     }
 
-    fn function(&self, function: Builtin, arguments: &[ExprNode], row: usize) -> Option<BatchValue<'r>> {
+    fn function(&self, function: Builtin, arguments: &[ExprNode], row: usize) -> Option<Operand<'r>> {
         let first = self.look(arguments.first()?, row)?;
         match function {
-            Builtin::Str => return text(first).map(BatchValue::Text),
+            Builtin::Str => return text(first).map(Operand::Text),
             Builtin::IsIri => {
-                return Some(BatchValue::Boolean(matches!(first, BatchValue::Term(Term::NamedNode(_)))));
+                return Some(Operand::Boolean(matches!(first, Operand::Term(Term::NamedNode(_)))));
             }
             Builtin::IsBlank => {
-                return Some(BatchValue::Boolean(matches!(first, BatchValue::Term(Term::BlankNode(_)))));
+                return Some(Operand::Boolean(matches!(first, Operand::Term(Term::BlankNode(_)))));
             }
             Builtin::IsLiteral => {
-                return Some(BatchValue::Boolean(!matches!(
+                return Some(Operand::Boolean(!matches!(
                     first,
-                    BatchValue::Term(Term::BlankNode(_) | Term::NamedNode(_))
+                    Operand::Term(Term::BlankNode(_) | Term::NamedNode(_))
                 )));
             }
             Builtin::Datatype => {
                 let datatype = match &first {
-                    BatchValue::Text(_) => xsd::STRING.into_owned(),
-                    BatchValue::Integer(_) => xsd::INTEGER.into_owned(),
-                    BatchValue::Decimal(_) => xsd::DECIMAL.into_owned(),
-                    BatchValue::Boolean(_) => xsd::BOOLEAN.into_owned(),
-                    BatchValue::Term(Term::Literal(literal)) => literal.datatype().into_owned(),
+                    Operand::Text(_) => xsd::STRING.into_owned(),
+                    Operand::Integer(_) => xsd::INTEGER.into_owned(),
+                    Operand::Decimal(_) => xsd::DECIMAL.into_owned(),
+                    Operand::Boolean(_) => xsd::BOOLEAN.into_owned(),
+                    Operand::Term(Term::Literal(literal)) => literal.datatype().into_owned(),
                     _ => return None,
                 };
-                return Some(BatchValue::Term(datatype.into()));
+                return Some(Operand::Term(datatype.into()));
             }
             _ => {}
         }
@@ -243,38 +242,33 @@ impl<'r> PreparedExpr<'_, 'r> {
         if std::iter::once(&first).chain(&rest).any(is_tagged) {
             return self.by_oxigraph(function, first, rest);
         }
-        let BatchValue::Text(one) = first else { return None };
+        let Operand::Text(one) = first else { return None };
         Some(match (function, rest.as_slice()) {
-            (Builtin::StrLen, _) => BatchValue::Integer(i64::try_from(one.chars().count()).ok()?),
-            (Builtin::LCase, _) => BatchValue::Text(one.to_lowercase().into()),
-            (Builtin::UCase, _) => BatchValue::Text(one.to_uppercase().into()),
-            (Builtin::Contains, [BatchValue::Text(other)]) => BatchValue::Boolean(one.contains(&**other)),
-            (Builtin::StrStarts, [BatchValue::Text(other)]) => BatchValue::Boolean(one.starts_with(&**other)),
-            (Builtin::StrEnds, [BatchValue::Text(other)]) => BatchValue::Boolean(one.ends_with(&**other)),
-            (Builtin::StrBefore, [BatchValue::Text(other)]) => {
-                BatchValue::Text(one.split_once(&**other).map_or("", |(before, _)| before).to_owned().into())
+            (Builtin::StrLen, _) => Operand::Integer(i64::try_from(one.chars().count()).ok()?),
+            (Builtin::LCase, _) => Operand::Text(one.to_lowercase().into()),
+            (Builtin::UCase, _) => Operand::Text(one.to_uppercase().into()),
+            (Builtin::Contains, [Operand::Text(other)]) => Operand::Boolean(one.contains(&**other)),
+            (Builtin::StrStarts, [Operand::Text(other)]) => Operand::Boolean(one.starts_with(&**other)),
+            (Builtin::StrEnds, [Operand::Text(other)]) => Operand::Boolean(one.ends_with(&**other)),
+            (Builtin::StrBefore, [Operand::Text(other)]) => {
+                Operand::Text(one.split_once(&**other).map_or("", |(before, _)| before).to_owned().into())
             }
-            (Builtin::StrAfter, [BatchValue::Text(other)]) => {
-                BatchValue::Text(one.split_once(&**other).map_or("", |(_, after)| after).to_owned().into())
+            (Builtin::StrAfter, [Operand::Text(other)]) => {
+                Operand::Text(one.split_once(&**other).map_or("", |(_, after)| after).to_owned().into())
             }
             (Builtin::Concat, rest) => {
                 let mut joined = one.into_owned();
                 for value in rest {
-                    let BatchValue::Text(other) = value else { return None };
+                    let Operand::Text(other) = value else { return None };
                     joined.push_str(other);
                 }
-                BatchValue::Text(joined.into())
+                Operand::Text(joined.into())
             }
             _ => return None,
         })
     }
 
-    fn by_oxigraph(
-        &self,
-        function: Builtin,
-        first: BatchValue<'r>,
-        rest: Vec<BatchValue<'r>>,
-    ) -> Option<BatchValue<'r>> {
+    fn by_oxigraph(&self, function: Builtin, first: Operand<'r>, rest: Vec<Operand<'r>>) -> Option<Operand<'r>> {
         let arguments = std::iter::once(first).chain(rest).enumerate();
         let arguments =
             arguments.map(|(nth, value)| Some((Variable::new_unchecked(format!("a{nth}")), self.run.to_term(value)?)));
@@ -291,44 +285,39 @@ impl<'r> PreparedExpr<'_, 'r> {
             Builtin::UCase => algebra::Function::UCase,
             _ => algebra::Function::Concat,
         };
-        self.run.evaluate_one(&algebra::Expression::FunctionCall(function, variables), arguments).map(BatchValue::from)
+        self.run.evaluate_one(&algebra::Expression::FunctionCall(function, variables), arguments).map(Operand::from)
     }
 }
 
 /// Resolves a number to its value.
-pub(super) fn look<'r>(run: &'r QueryRun, value: BatchValue<'r>) -> Option<BatchValue<'r>> {
+pub(super) fn look<'r>(run: &'r QueryRun, value: Operand<'r>) -> Option<Operand<'r>> {
     match value {
-        BatchValue::Id(id) => run.value(id),
+        Operand::Id(id) => run.value(id),
         value => Some(value),
     }
 }
 
 /// Returns the text of an IRI or a literal.
-fn text(value: BatchValue<'_>) -> Option<Cow<'_, str>> {
+fn text(value: Operand<'_>) -> Option<Cow<'_, str>> {
     Some(match value {
-        BatchValue::Text(text) => text,
-        BatchValue::Integer(integer) => integer.to_string().into(),
-        BatchValue::Decimal(decimal) => decimal.to_string().into(),
-        BatchValue::Boolean(truth) => truth.to_string().into(),
-        BatchValue::Term(Term::NamedNode(node)) => node.into_string().into(),
-        BatchValue::Term(Term::Literal(literal)) => literal.destruct().0.into(),
+        Operand::Text(text) => text,
+        Operand::Integer(integer) => integer.to_string().into(),
+        Operand::Decimal(decimal) => decimal.to_string().into(),
+        Operand::Boolean(truth) => truth.to_string().into(),
+        Operand::Term(Term::NamedNode(node)) => node.into_string().into(),
+        Operand::Term(Term::Literal(literal)) => literal.destruct().0.into(),
         _ => return None,
     })
 }
 
 /// Returns true if a string has a language tag.
-fn is_tagged(value: &BatchValue<'_>) -> bool {
-    matches!(value, BatchValue::Term(Term::Literal(literal)) if literal.datatype() == rdf::LANG_STRING)
+fn is_tagged(value: &Operand<'_>) -> bool {
+    matches!(value, Operand::Term(Term::Literal(literal)) if literal.datatype() == rdf::LANG_STRING)
 }
 
 /// Compares two values; `None` for an error.
-pub(super) fn compare(
-    run: &QueryRun,
-    comparison: Comparison,
-    one: BatchValue<'_>,
-    other: BatchValue<'_>,
-) -> Option<bool> {
-    if let (BatchValue::Id(one), BatchValue::Id(other)) = (&one, &other) {
+pub(super) fn compare(run: &QueryRun, comparison: Comparison, one: Operand<'_>, other: Operand<'_>) -> Option<bool> {
+    if let (Operand::Id(one), Operand::Id(other)) = (&one, &other) {
         if let (Some((one, zoned)), Some((other, as_zoned))) = (one.as_date_time(), other.as_date_time())
             && zoned == as_zoned
         {
@@ -340,25 +329,19 @@ pub(super) fn compare(
     }
     let (one, other) = (look(run, one)?, look(run, other)?);
     let order = match (&one, &other) {
-        (BatchValue::Text(one), BatchValue::Text(other)) => one.cmp(other),
-        (BatchValue::Integer(one), BatchValue::Integer(other)) => one.cmp(other),
-        (BatchValue::Decimal(one), BatchValue::Decimal(other)) => one.cmp(other),
-        (BatchValue::Integer(one), BatchValue::Decimal(other)) => Decimal::from(*one).cmp(other),
-        (BatchValue::Decimal(one), BatchValue::Integer(other)) => one.cmp(&Decimal::from(*other)),
-        (BatchValue::Boolean(one), BatchValue::Boolean(other)) => one.cmp(other),
-        (BatchValue::Term(Term::NamedNode(one)), BatchValue::Term(Term::NamedNode(other))) => {
+        (Operand::Text(one), Operand::Text(other)) => one.cmp(other),
+        (Operand::Integer(one), Operand::Integer(other)) => one.cmp(other),
+        (Operand::Decimal(one), Operand::Decimal(other)) => one.cmp(other),
+        (Operand::Integer(one), Operand::Decimal(other)) => Decimal::from(*one).cmp(other),
+        (Operand::Decimal(one), Operand::Integer(other)) => one.cmp(&Decimal::from(*other)),
+        (Operand::Boolean(one), Operand::Boolean(other)) => one.cmp(other),
+        (Operand::Term(Term::NamedNode(one)), Operand::Term(Term::NamedNode(other))) => {
             return (comparison == Comparison::Equal).then(|| one == other);
         }
-        (
-            BatchValue::Text(_) | BatchValue::Integer(_) | BatchValue::Decimal(_),
-            BatchValue::Term(Term::NamedNode(_)),
-        )
-        | (
-            BatchValue::Term(Term::NamedNode(_)),
-            BatchValue::Text(_) | BatchValue::Integer(_) | BatchValue::Decimal(_),
-        )
-        | (BatchValue::Text(_), BatchValue::Integer(_) | BatchValue::Decimal(_))
-        | (BatchValue::Integer(_) | BatchValue::Decimal(_), BatchValue::Text(_)) => {
+        (Operand::Text(_) | Operand::Integer(_) | Operand::Decimal(_), Operand::Term(Term::NamedNode(_)))
+        | (Operand::Term(Term::NamedNode(_)), Operand::Text(_) | Operand::Integer(_) | Operand::Decimal(_))
+        | (Operand::Text(_), Operand::Integer(_) | Operand::Decimal(_))
+        | (Operand::Integer(_) | Operand::Decimal(_), Operand::Text(_)) => {
             return (comparison == Comparison::Equal).then_some(false);
         }
         _ => {
@@ -391,8 +374,8 @@ impl Comparison {
 fn evaluate_pair(
     run: &QueryRun,
     operator: fn(Box<algebra::Expression>, Box<algebra::Expression>) -> algebra::Expression,
-    one: BatchValue<'_>,
-    other: BatchValue<'_>,
+    one: Operand<'_>,
+    other: Operand<'_>,
 ) -> Option<Term> {
     let [a, b] = ["a", "b"].map(Variable::new_unchecked);
     let [one_of, other_of] = [&a, &b].map(|name| Box::new(algebra::Expression::Variable(name.clone())));
@@ -403,22 +386,22 @@ fn evaluate_pair(
 pub(super) fn arithmetic<'r>(
     run: &'r QueryRun,
     operation: Operation,
-    one: BatchValue<'r>,
-    other: BatchValue<'r>,
-) -> Option<BatchValue<'r>> {
+    one: Operand<'r>,
+    other: Operand<'r>,
+) -> Option<Operand<'r>> {
     let (one, other) = (look(run, one)?, look(run, other)?);
     let (left, right) = match (&one, &other) {
-        (BatchValue::Integer(one), BatchValue::Integer(other)) if operation != Operation::Divide => {
-            return Some(BatchValue::Integer(match operation {
+        (Operand::Integer(one), Operand::Integer(other)) if operation != Operation::Divide => {
+            return Some(Operand::Integer(match operation {
                 Operation::Add => one.checked_add(*other)?,
                 Operation::Subtract => one.checked_sub(*other)?,
                 _ => one.checked_mul(*other)?,
             }));
         }
-        (BatchValue::Integer(one), BatchValue::Integer(other)) => (Decimal::from(*one), Decimal::from(*other)),
-        (BatchValue::Decimal(one), BatchValue::Decimal(other)) => (*one, *other),
-        (BatchValue::Integer(one), BatchValue::Decimal(other)) => (Decimal::from(*one), *other),
-        (BatchValue::Decimal(one), BatchValue::Integer(other)) => (*one, Decimal::from(*other)),
+        (Operand::Integer(one), Operand::Integer(other)) => (Decimal::from(*one), Decimal::from(*other)),
+        (Operand::Decimal(one), Operand::Decimal(other)) => (*one, *other),
+        (Operand::Integer(one), Operand::Decimal(other)) => (Decimal::from(*one), *other),
+        (Operand::Decimal(one), Operand::Integer(other)) => (*one, Decimal::from(*other)),
         _ => {
             let operator = match operation {
                 Operation::Add => algebra::Expression::Add,
@@ -426,10 +409,10 @@ pub(super) fn arithmetic<'r>(
                 Operation::Multiply => algebra::Expression::Multiply,
                 Operation::Divide => algebra::Expression::Divide,
             };
-            return evaluate_pair(run, operator, one, other).map(BatchValue::from);
+            return evaluate_pair(run, operator, one, other).map(Operand::from);
         }
     };
-    Some(BatchValue::Decimal(match operation {
+    Some(Operand::Decimal(match operation {
         Operation::Add => left.checked_add(right)?,
         Operation::Subtract => left.checked_sub(right)?,
         Operation::Multiply => left.checked_mul(right)?,

@@ -10,7 +10,7 @@ use oxrdf::{Literal, Term};
 use super::super::functions::accumulator;
 use super::expression::{arithmetic, compare, look};
 use super::plan::{AggregateKind, Batch, Chain, Comparison, Group, Operation, Stop};
-use super::terms::{BatchValue, FoldingSeed, QueryRun};
+use super::terms::{FoldingSeed, Operand, QueryRun};
 use crate::sink::columns::TermId;
 
 /// The state of an aggregate in a group.
@@ -27,7 +27,7 @@ enum State {
 /// A sum: an integer, or another value.
 enum TermSum {
     Integer(i64),
-    Value(BatchValue<'static>),
+    Value(Operand<'static>),
 }
 
 impl Group {
@@ -137,11 +137,11 @@ impl AggregateKind {
                     return;
                 }
                 let so_far = match sum.take() {
-                    Some(TermSum::Integer(integer)) => BatchValue::Integer(integer),
+                    Some(TermSum::Integer(integer)) => Operand::Integer(integer),
                     Some(TermSum::Value(value)) => value,
                     None => return,
                 };
-                *sum = arithmetic(run, Operation::Add, so_far, BatchValue::Id(id))
+                *sum = arithmetic(run, Operation::Add, so_far, Operand::Id(id))
                     .map(|value| TermSum::Value(owned(run, value)));
             }
             (_, State::One(found)) => {
@@ -152,8 +152,8 @@ impl AggregateKind {
             }
             (Self::Concat(separator), State::Concat(joined)) => {
                 let text = match run.value(id) {
-                    Some(BatchValue::Text(text)) => Some((text.into_owned(), None)),
-                    Some(BatchValue::Term(Term::Literal(literal))) if literal.language().is_some() => {
+                    Some(Operand::Text(text)) => Some((text.into_owned(), None)),
+                    Some(Operand::Term(Term::Literal(literal))) if literal.language().is_some() => {
                         let language = literal.language().map(str::to_owned);
                         Some((literal.destruct().0, language))
                     }
@@ -186,27 +186,25 @@ impl AggregateKind {
 
     fn end(&self, run: &QueryRun, state: State) -> TermId {
         let value = match state {
-            State::Count(count) => i64::try_from(count).ok().map(BatchValue::Integer),
+            State::Count(count) => i64::try_from(count).ok().map(Operand::Integer),
             State::Sum(sum, count) => {
                 let sum = sum.map(|sum| match sum {
-                    TermSum::Integer(integer) => BatchValue::Integer(integer),
+                    TermSum::Integer(integer) => Operand::Integer(integer),
                     TermSum::Value(value) => value,
                 });
                 match self {
                     Self::Average if count > 0 => {
-                        sum.and_then(|sum| arithmetic(run, Operation::Divide, sum, BatchValue::Integer(count)))
+                        sum.and_then(|sum| arithmetic(run, Operation::Divide, sum, Operand::Integer(count)))
                     }
                     _ => sum,
                 }
             }
             State::One(id) => return id,
             State::Concat(joined) => joined.map(|(text, language)| match language.flatten() {
-                Some(language) => {
-                    BatchValue::Term(Literal::new_language_tagged_literal_unchecked(text, language).into())
-                }
-                None => BatchValue::Text(text.into()),
+                Some(language) => Operand::Term(Literal::new_language_tagged_literal_unchecked(text, language).into()),
+                None => Operand::Text(text.into()),
             }),
-            State::Custom(mut accumulator) => accumulator.finish().map(BatchValue::from),
+            State::Custom(mut accumulator) => accumulator.finish().map(Operand::from),
             State::Failed => None,
         };
         value.map_or(TermId::UNBOUND, |value| run.number(value))
@@ -214,12 +212,12 @@ impl AggregateKind {
 }
 
 /// Returns the value without borrowed data.
-fn owned(run: &QueryRun, value: BatchValue<'_>) -> BatchValue<'static> {
+fn owned(run: &QueryRun, value: Operand<'_>) -> Operand<'static> {
     match value {
-        BatchValue::Integer(integer) => BatchValue::Integer(integer),
-        BatchValue::Decimal(decimal) => BatchValue::Decimal(decimal),
-        BatchValue::Id(id) => BatchValue::Id(id),
-        value => BatchValue::Id(run.number(value)),
+        Operand::Integer(integer) => Operand::Integer(integer),
+        Operand::Decimal(decimal) => Operand::Decimal(decimal),
+        Operand::Id(id) => Operand::Id(id),
+        value => Operand::Id(run.number(value)),
     }
 }
 
@@ -232,12 +230,12 @@ fn order(run: &QueryRun, one: TermId, other: TermId) -> Ordering {
         return one.cmp(&other);
     }
     let (Some(first), Some(second)) = (run.value(one), run.value(other)) else { return Ordering::Equal };
-    if let (BatchValue::Text(first), BatchValue::Text(second)) = (&first, &second) {
+    if let (Operand::Text(first), Operand::Text(second)) = (&first, &second) {
         return first.cmp(second);
     }
-    let rank = |value: &BatchValue<'_>| match value {
-        BatchValue::Term(Term::BlankNode(_)) => 0,
-        BatchValue::Term(Term::NamedNode(_)) => 1,
+    let rank = |value: &Operand<'_>| match value {
+        Operand::Term(Term::BlankNode(_)) => 0,
+        Operand::Term(Term::NamedNode(_)) => 1,
         _ => 2,
     };
     match rank(&first).cmp(&rank(&second)) {

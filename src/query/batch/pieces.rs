@@ -8,7 +8,7 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::super::algebra::parts;
 use super::super::items::{ELEMENT_OF, MEMBER_OF, VALUE_OF};
-use super::compile::{CompiledPart, Compiler, Uncovered};
+use super::compile::{Compiled, Compiler, Uncovered};
 use super::live::chain;
 use super::plan::{Operator, TermSource, TripleScan};
 use super::scope::{Names, in_scope, named};
@@ -23,14 +23,14 @@ enum GroupPiece<'p> {
 
 impl Compiler<'_> {
     /// Appends a group.
-    pub fn group(&mut self, pattern: &GraphPattern, part: &mut CompiledPart) -> Result<(), Uncovered> {
+    pub fn group(&mut self, pattern: &GraphPattern, part: &mut Compiled) -> Result<(), Uncovered> {
         let mut pieces = Vec::new();
         flatten(pattern, &mut pieces);
         self.pieces(pieces, part)
     }
 
     /// Appends pieces, the cheapest first.
-    fn pieces(&mut self, mut pieces: Vec<GroupPiece<'_>>, part: &mut CompiledPart) -> Result<(), Uncovered> {
+    fn pieces(&mut self, mut pieces: Vec<GroupPiece<'_>>, part: &mut Compiled) -> Result<(), Uncovered> {
         while !pieces.is_empty() {
             let visible = part.visible(self);
             let mut best: Option<(f64, usize)> = None;
@@ -68,7 +68,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn scan(&mut self, scan: TripleScan, part: &mut CompiledPart) {
+    fn scan(&mut self, scan: TripleScan, part: &mut Compiled) {
         scan.slots().for_each(|slot| part.binds(slot));
         part.operators.push(Operator::Scan(scan));
     }
@@ -90,7 +90,7 @@ impl Compiler<'_> {
         subject: &TermPattern,
         paths: &[&PropertyPathExpression],
         object: &TermPattern,
-        part: &mut CompiledPart,
+        part: &mut Compiled,
     ) -> Result<(), Uncovered> {
         let (from, to) = (self.place(subject)?, self.place(object)?);
         self.places(from, paths, to, part)
@@ -101,7 +101,7 @@ impl Compiler<'_> {
         from: TermSource,
         paths: &[&PropertyPathExpression],
         to: TermSource,
-        part: &mut CompiledPart,
+        part: &mut Compiled,
     ) -> Result<(), Uncovered> {
         use PropertyPathExpression::{Alternative, NamedNode as Name, Reverse, Sequence};
         let names: Option<Vec<_>> =
@@ -145,7 +145,7 @@ impl Compiler<'_> {
                 let (mut ahead, mut behind) = (Vec::new(), Vec::new());
                 choose(first, &mut ahead);
                 choose(second, &mut behind);
-                let is_known = |place: TermSource, part: &CompiledPart| match place {
+                let is_known = |place: TermSource, part: &Compiled| match place {
                     TermSource::Slot(slot) => part.certain.contains(&slot),
                     TermSource::Known(_) => true,
                 };

@@ -7,7 +7,7 @@ use oxrdf::{Term, Variable};
 
 use super::super::answer::QueryError;
 use super::plan::{Batch, Plan, Slot, Stop};
-use super::terms::{BatchValue, QueryRun};
+use super::terms::{Operand, QueryRun};
 
 /// Rows as terms, computed one piece at a time.
 pub(super) struct BatchRows {
@@ -62,7 +62,7 @@ impl BatchRows {
     }
 
     fn terms(&self) -> Vec<Option<Term>> {
-        let mut late: Vec<(Slot, Option<BatchValue<'_>>)> = Vec::with_capacity(self.plan.late.len());
+        let mut late: Vec<(Slot, Option<Operand<'_>>)> = Vec::with_capacity(self.plan.late.len());
         for (slot, expression) in &self.plan.late {
             let value = expression.late(&self.run, &self.batch, self.row, &late);
             late.push((*slot, value));

@@ -39,7 +39,7 @@ struct ComputedTerms {
 
 /// A value in an expression, resolved only as far as needed.
 #[derive(Debug, Clone)]
-pub(super) enum BatchValue<'r> {
+pub(super) enum Operand<'r> {
     Id(TermId),
     /// An `xsd:string`.
     Text(Cow<'r, str>),
@@ -50,7 +50,7 @@ pub(super) enum BatchValue<'r> {
     Term(Term),
 }
 
-impl From<Term> for BatchValue<'_> {
+impl From<Term> for Operand<'_> {
     fn from(term: Term) -> Self {
         let Term::Literal(literal) = &term else { return Self::Term(term) };
         match literal.datatype() {
@@ -100,29 +100,29 @@ impl QueryRun {
     }
 
     /// Returns the value of a number; `None` if it is unbound.
-    pub(super) fn value(&self, id: TermId) -> Option<BatchValue<'_>> {
+    pub(super) fn value(&self, id: TermId) -> Option<Operand<'_>> {
         if let Some(integer) = id.as_integer() {
-            return Some(BatchValue::Integer(integer));
+            return Some(Operand::Integer(integer));
         }
         if let Some((digits, behind)) = id.as_decimal()
             && let Ok(decimal) = Decimal::new(digits.into(), behind)
         {
-            return Some(BatchValue::Decimal(decimal));
+            return Some(Operand::Decimal(decimal));
         }
         if !id.is_bound() || id.as_computed().is_some() {
-            return self.term(id).map(BatchValue::from);
+            return self.term(id).map(Operand::from);
         }
         match self.columns.string(id) {
-            Some(text) => Some(BatchValue::Text(text)),
+            Some(text) => Some(Operand::Text(text)),
             None => Some(self.columns.term(id).into()),
         }
     }
 
     /// Returns the number of a value.
-    pub(super) fn number(&self, value: BatchValue<'_>) -> TermId {
+    pub(super) fn number(&self, value: Operand<'_>) -> TermId {
         match value {
-            BatchValue::Id(id) => id,
-            BatchValue::Integer(integer) => {
+            Operand::Id(id) => id,
+            Operand::Integer(integer) => {
                 TermId::signed_integer(integer).unwrap_or_else(|| self.id(Literal::from(integer).into()))
             }
             value => self.id(self.to_term(value).unwrap_or_else(|| Literal::from("").into())),
@@ -130,14 +130,14 @@ impl QueryRun {
     }
 
     /// Returns the term of a value.
-    pub(super) fn to_term(&self, value: BatchValue<'_>) -> Option<Term> {
+    pub(super) fn to_term(&self, value: Operand<'_>) -> Option<Term> {
         Some(match value {
-            BatchValue::Id(id) => return self.term(id),
-            BatchValue::Text(text) => Literal::from(text.into_owned()).into(),
-            BatchValue::Integer(integer) => Literal::from(integer).into(),
-            BatchValue::Decimal(decimal) => Literal::from(decimal).into(),
-            BatchValue::Boolean(truth) => Literal::from(truth).into(),
-            BatchValue::Term(term) => term,
+            Operand::Id(id) => return self.term(id),
+            Operand::Text(text) => Literal::from(text.into_owned()).into(),
+            Operand::Integer(integer) => Literal::from(integer).into(),
+            Operand::Decimal(decimal) => Literal::from(decimal).into(),
+            Operand::Boolean(truth) => Literal::from(truth).into(),
+            Operand::Term(term) => term,
         })
     }
 

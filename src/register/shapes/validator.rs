@@ -217,7 +217,7 @@ fn take_focus(query: &str) -> (String, Option<Term>) {
 
 impl fmt::Debug for ShapesData {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Data").finish_non_exhaustive()
+        formatter.debug_struct("ShapesData").finish_non_exhaustive()
     }
 }
 

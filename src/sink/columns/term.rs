@@ -550,7 +550,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_has_a_number_comes_back(
+        fn packed_literals_unpack_unchanged(
             lexical in "-?[0-9]{1,3}(\\.[0-9]{0,3})?|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,7})?Z?",
         ) {
             for datatype in [xsd::INTEGER, xsd::DECIMAL, xsd::DATE_TIME, xsd::TIME] {

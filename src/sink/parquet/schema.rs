@@ -133,9 +133,9 @@ table! {
         MESSAGE_IRI "message_iri" Text nullable "Its IRI.",
         ID_IRI "id_iri" Text nullable "The node of its id; an answer has the node of its request.",
         ERROR_IRI "error_iri" Text nullable "The node of its error.",
-        TIME "time" Timestamp nullable "When it was seen; null where the log has no time, no date or no zone.",
+        TIME "time" Timestamp nullable "When it was seen; null where the log lacks a time, a date or a zone.",
         TIME_TEXT "time_text" Text nullable "The same with all digits and the log's zone, as xsd:dateTime; also without a zone.",
-        CLOCK "clock" Text nullable "The time of the day, as xsd:time, where the log has no date.",
+        CLOCK "clock" Text nullable "The time of the day, as xsd:time, where the log lacks a date.",
         SENDER "sender" Text nullable "Client or Server.",
         KIND "kind" Text required
             "Request, Notification, Response, ErrorResponse, Batch, HttpExchange, InvalidMessage, MalformedRecord or LogLine.",

@@ -67,7 +67,7 @@ impl Credentials {
         if let Some(path) = env::var_os("NETRC").filter(|path| !path.is_empty()) {
             return Self::netrc(Path::new(&path));
         }
-        // The second is that of Windows.
+        // `USERPROFILE` is for Windows.
         let home = ["HOME", "USERPROFILE"].into_iter().filter_map(env::var_os).find(|home| !home.is_empty());
         match home.map(|home| Path::new(&home).join(".netrc")).filter(|path| path.exists()) {
             Some(path) => Self::netrc(&path),

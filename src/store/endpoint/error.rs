@@ -167,7 +167,7 @@ impl ServerRequest {
 
     /// Creates the error for an answer of an unexpected content type.
     pub(super) fn unexpected(self: Box<Self>, response: Response, expected: &'static str) -> EndpointError {
-        let content_type = content_type(response.headers()).unwrap_or_else(|| "nothing that has a type".to_owned());
+        let content_type = content_type(response.headers()).unwrap_or_else(|| "an unknown content type".to_owned());
         let content_type = printable(&content_type).into_owned();
         EndpointError::Unexpected { request: self, content_type, expected, words: words(response) }
     }

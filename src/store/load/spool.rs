@@ -226,7 +226,7 @@ impl<'s> SpooledGraph<'s> {
         })
     }
 
-    /// Returns true if the triples are exactly those of this graph, by their digests. Returns false for too many
+    /// Returns true if this graph consists of exactly these triples, by their digests. Returns false for too many
     /// triples to hold all digests in memory, and for triples with blank nodes.
     #[cfg(feature = "http")]
     pub(super) fn is_just<E: From<io::Error>>(

@@ -104,7 +104,7 @@ fn compressed_data_that_is_cut_off() {
         // Everything before that place is there, and whole.
         let quads = ran.quads(RdfFormat::Turtle);
         assert_eq!(values(&quads, "#m5", &rpcg("sequence")), ["5"]);
-        place.convert(&[name, "-o", "out.ttl"]).said(2, &format!("{failed}, so there is no output file\n"));
+        place.convert(&[name, "-o", "out.ttl"]).said(2, &format!("{failed}, so the output file was not written\n"));
         place.convert(&[name, "--strict", "--quiet"]).said(2, &format!("{failed}\n"));
     }
     assert_eq!(place.names(), ["log.gz", "log.zst"]);
@@ -146,10 +146,10 @@ fn inputs_that_cannot_be_read() {
     {
         let failed = format!("error: cannot read {name}: {problem}\nerror: 1 of 1 inputs failed");
         place.convert(&[name]).said(2, &format!("{failed}\n"));
-        place.convert(&[name, "-o", "out.ttl"]).said(2, &format!("{failed}, so there is no output file\n"));
+        place.convert(&[name, "-o", "out.ttl"]).said(2, &format!("{failed}, so the output file was not written\n"));
     }
     std::fs::create_dir(place.path("folder/empty")).unwrap();
-    let none = "error: there are no files in the folder folder/empty; -r reads those in its folders, too\n";
+    let none = "error: found no files in the folder folder/empty; -r reads those in its folders, too\n";
     place.convert(&["folder/empty"]).said(2, none);
     assert_eq!(place.names(), ["folder"]);
 }
@@ -202,15 +202,12 @@ fn options_that_do_not_exist() {
         (["--nope", "log"], "unexpected argument '--nope' found".to_owned()),
         (
             ["--from", "nope"],
-            format!(
-                "invalid value 'nope' for '--from <NAME>': there is no such format; there are {}",
-                formats.join(", ")
-            ),
+            format!("invalid value 'nope' for '--from <NAME>': unknown format; use one of {}", formats.join(", ")),
         ),
         (
             ["--to", "nope"],
             format!(
-                "invalid value 'nope' for '--to <NAME>': there is no such syntax; there are {}, parquet, otlp",
+                "invalid value 'nope' for '--to <NAME>': unknown syntax; use one of {}, parquet, otlp",
                 syntaxes.join(", ")
             ),
         ),
@@ -226,9 +223,7 @@ fn options_that_do_not_exist() {
     ] {
         place.convert(&arguments).began(2, &format!("error: {stderr}\n"));
     }
-    place
-        .run(&["nope"])
-        .began(2, "error: there is no command and no file \"nope\": rpcgraph --help lists the commands\n");
+    place.run(&["nope"]).began(2, "error: unknown command or file \"nope\": rpcgraph --help lists the commands\n");
     place.run::<&str>(&[]).began(0, "note: standard input is empty");
 }
 

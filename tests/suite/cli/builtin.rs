@@ -135,7 +135,7 @@ fn manual_pages() {
         assert!(text.contains(".SH SYNOPSIS") && text.contains(&format!("rpcgraph\\-{command}")), "{command}");
     }
     assert!(place.run(&["man", "convert"]).text().contains("\\-\\-max\\-record\\-size"));
-    place.run(&["man", "nope"]).said(2, "error: there is no command \"nope\"; see rpcgraph --help\n");
+    place.run(&["man", "nope"]).said(2, "error: unknown command \"nope\"; see rpcgraph --help\n");
 }
 
 #[test]

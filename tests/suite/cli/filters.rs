@@ -113,7 +113,7 @@ fn every_question_takes_every_filter() {
 }
 
 #[test]
-fn what_no_message_has_is_told() {
+fn unmatched_filters_suggest_the_nearest_value() {
     let place = Place::new();
     place.put("mcp.jsonl", std::fs::read(own("tests/queries/mcp.jsonl")).unwrap());
     place.put("log", super::LOG);
@@ -145,10 +145,9 @@ fn what_no_message_has_is_told() {
         .run(&["errors", "log", "--last", "10:00"])
         .began(2, "error: invalid value '10:00' for '--last <DURATION>': expected a duration such as ");
     place.put("own/q.rq", "SELECT * { ?m a jrpc:Request }");
-    place.run(&["ask", "q", "log", "--queries", "own", "--method", "a"]).said(
-        2,
-        "error: the query q does not say what conditions would be about: it needs a line `#:messages ?message`\n",
-    );
+    place
+        .run(&["ask", "q", "log", "--queries", "own", "--method", "a"])
+        .said(2, "error: the query q does not accept filters: it needs a line `#:messages ?message`\n");
 }
 
 /// Queries of one's own take them where they say what they are about, wherever they stand.
@@ -174,7 +173,7 @@ fn every_way_to_ask_takes_filters() {
         assert_eq!(names(asked), expected, "{asked:?}");
         assert_eq!(names(&[asked, &["--limit", "2"]].concat()), expected[..2], "{asked:?}");
     }
-    let why = "does not say what conditions would be about: it needs a line `#:messages ?message`";
+    let why = "does not accept filters: it needs a line `#:messages ?message`";
     place
         .run(&["query", "mcp.jsonl", "-q", "SELECT * { ?m a jrpc:Request }", "--method", "a"])
         .said(2, &format!("error: the query --query {why}\n"));

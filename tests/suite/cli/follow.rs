@@ -101,7 +101,7 @@ fn people_see_lines() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_told() {
+fn impossible_follows_are_refused() {
     let place = Place::with("log", LOG);
     place.put("other", LOG);
     for (arguments, why) in [
@@ -109,7 +109,7 @@ fn what_cannot_be_followed_is_told() {
         (&["errors", "log", "other"], "--follow goes on with one log, a file that grows or a pipe: name that alone"),
         (
             &["errors", "log", "--since", "10m"],
-            "a log that is followed has no end yet, for a time before that: name a time such as 10:00:00",
+            "--follow does not take times before the end of the log: name a time such as 10:00:00",
         ),
         (
             &["errors", "log", "-t", "json"],

@@ -43,12 +43,12 @@ fn standard_input() {
 }
 
 #[test]
-fn nothing_at_all() {
+fn empty_inputs_are_noted() {
     let place = Place::with("log", "");
     for bytes in ["", "\n", "\u{feff}", " \r\n\t\n"] {
         place.put("log", bytes);
         let ran = place.convert(&["log", "--base", BASE, "--strict"]);
-        let note = "note: log is empty: there are no records in it\n";
+        let note = "note: log is empty: found no records\n";
         ran.said(0, &format!("{note}0 records (json-lines); 4 triples\n"));
         assert_eq!(sessions(&ran, RdfFormat::Turtle), [BASE]);
         place.convert(&["log", "-m", "bblock"]).said(0, &format!("{note}0 records (json-lines)\n"));
@@ -216,7 +216,8 @@ error: cut: gzip data ends early after 274 bytes of text
 
     place.put("out.nq", "old");
     let ran = place.convert(&[&inputs[..], &["-o", "out.nq"]].concat());
-    ran.said(2, &format!("{stderr}error: 2 of 4 inputs failed, so there is no output file\n")).printed_nothing();
+    ran.said(2, &format!("{stderr}error: 2 of 4 inputs failed, so the output file was not written\n"))
+        .printed_nothing();
     assert_eq!(place.read("out.nq"), b"old");
     assert_eq!(place.names(), ["a", "cut", "out.nq", "z"]);
 }
@@ -296,7 +297,7 @@ fn a_format_can_be_forced() {
     let place = Place::with("log", ">> {\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n");
     place.convert(&["log"]).said(0, "1 record (arrows): 1 notification; 10 triples\n");
     let stderr = "log:1: record 1 at byte 0: not JSON: expected value at byte 0
-error: log: nothing was read as JSON-RPC (json-lines: 1 malformed record); it begins with `>> \
+error: log: found no JSON-RPC (json-lines: 1 malformed record); it begins with `>> \
                   {\"jsonrpc\":\"2.0\",\"method\":\"m\"}`: try without --from, or with another format (`rpcgraph formats` \
                   lists them)
 1 record (json-lines): 1 malformed record; 8 triples

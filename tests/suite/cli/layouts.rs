@@ -65,11 +65,11 @@ fn files_that_describe_a_format() {
 }
 
 #[test]
-fn what_cannot_be_used() {
+fn unusable_layouts_are_refused() {
     let place = Place::with("log", ENVELOPES);
     for (arguments, expected) in [
         (&["--envelope", "message=payload"][..], "`payload` is not a JSON Pointer"),
-        (&["--envelope", "time=/ts"], "it is not said where the message is: add message=/POINTER"),
+        (&["--envelope", "time=/ts"], "the place of the message is missing: add message=/POINTER"),
         (&["--line", "("], "regex parse error"),
         (&["--line", "x"], "add a group (?<message>…)"),
         (&["--line", REGEX, "--envelope", POINTERS], "cannot be used with"),

@@ -77,7 +77,7 @@ fn values_over_many_lines() {
 }
 
 #[test]
-fn nothing_of_it_unless_asked_for() {
+fn provenance_is_absent_by_default() {
     let place = Place::with("log", REQUEST);
     let quads = place.convert(&["log", "--base", BASE, "-t", "nquads"]).quads(RdfFormat::NQuads);
     assert_eq!(origin(&quads, "#m1"), NOWHERE);

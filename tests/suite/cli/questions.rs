@@ -46,7 +46,7 @@ fn queries_of_ones_own() {
     let list = place.run(&["ask", "--queries", "own"]);
     assert!(list.quietly().text().contains("calls\n    Who is called\n"), "{}", list.text());
     assert!(!list.text().contains("Nothing"), "{}", list.text());
-    place.run(&["ask", "none", "log", "--queries", "own"]).began(2, "error: there is no query \"none\"; there are ");
+    place.run(&["ask", "none", "log", "--queries", "own"]).began(2, "error: unknown query \"none\"; use one of ");
     place.run(&["ask", "none", "log", "--queries", "gone"]).began(2, "error: cannot read the queries in gone: ");
     // What is built in is not shadowed.
     let ran = place.run(&["ask", "errors", "log", "--queries", "own", "-t", "csv"]);
@@ -60,7 +60,7 @@ fn queries_of_ones_own() {
 fn a_wrong_name_or_text_is_told_what_it_is() {
     let place = place();
     let ran = place.run(&["ask", "eror", "log"]);
-    ran.began(2, "error: there is no query \"eror\"; there are overview, sessions, ");
+    ran.began(2, "error: unknown query \"eror\"; use one of overview, sessions, ");
     assert!(ran.stderr.ends_with(" (did you mean errors?)\n"), "{}", ran.stderr);
     place
         .run(&["query", "log", "-q", "errors"])
@@ -69,13 +69,13 @@ fn a_wrong_name_or_text_is_told_what_it_is() {
         .run(&["query", "log", "-q", "own/errors.rq"])
         .said(2, "error: own/errors.rq is not SPARQL but a file: name it with --query-file\n");
     let ran = place.run(&["query", "log"]);
-    ran.began(2, "error: there is no query: write SPARQL or a file NAME.rq before the inputs, or name one with ");
+    ran.began(2, "error: missing query: write SPARQL or a file NAME.rq before the inputs, or name one with ");
     let ran = place.run(&["errors", "log", "-t", "turtle"]);
     ran.began(2, "error: the answer is rows, and turtle is for a graph: one of table, csv, ");
     let ran = place.run(&["query", "log", "-q", "DESCRIBE <#m1>", "-t", "csv"]);
     ran.began(2, "error: the answer is a graph, and csv is for rows: one of turtle, ");
     let ran = place.run(&["errors", "log", "-t", "excel"]);
-    assert!(ran.stderr.contains("there is no such format; there are table, csv, "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("unknown format; use one of table, csv, "), "{}", ran.stderr);
 }
 
 /// As with jq and rg, the query may come first.
@@ -153,7 +153,7 @@ fn rows_as_markdown() {
 
 /// The first word is a command, else a log, which is told at a glance.
 #[test]
-fn what_the_first_word_is() {
+fn first_argument_is_a_command_or_a_log() {
     let place = place();
     place.put("errors", LOG);
     let overview = place.run(&["overview", "log", "--quiet"]);
@@ -176,14 +176,12 @@ fn what_the_first_word_is() {
     place.run(&["--quiet", "errors", "log"]).said(0, note);
     place
         .run(&["erors", "log"])
-        .said(2, "error: there is no command and no file \"erors\": did you mean `errors` or the file errors?\n");
-    place.run(&["lgo"]).said(2, "error: there is no command and no file \"lgo\": did you mean the file log?\n");
+        .said(2, "error: unknown command or file \"erors\": did you mean `errors` or the file errors?\n");
+    place.run(&["lgo"]).said(2, "error: unknown command or file \"lgo\": did you mean the file log?\n");
     place
         .run(&["own/call.rq"])
-        .began(2, "error: there is no command and no file \"own/call.rq\": did you mean the file own/calls.rq?");
-    place
-        .run(&["qqqq"])
-        .said(2, "error: there is no command and no file \"qqqq\": rpcgraph --help lists the commands\n");
+        .began(2, "error: unknown command or file \"own/call.rq\": did you mean the file own/calls.rq?");
+    place.run(&["qqqq"]).said(2, "error: unknown command or file \"qqqq\": rpcgraph --help lists the commands\n");
 }
 
 /// For scripts: what was found is the exit status, if that is asked for.
@@ -323,12 +321,12 @@ fn no_rows_are_explained() {
     for (query, note) in [
         (
             "SELECT * { ?m a jrpc:Message }",
-            "0 rows\nnote: what is a jrpc:Message is said to be one of its subclasses: ask for jrpc:Request, \
+            "0 rows\nnote: instances of jrpc:Message have the type of a subclass: ask for jrpc:Request, \
              jrpc:Notification, jrpc:Response, jrpc:ErrorResponse\n",
         ),
         (
             "SELECT * { ?m jrpc:hasId ?id . ?id a jrpc:RequestId }",
-            "0 rows\nnote: what is a jrpc:RequestId is said to be one of its subclasses: ask for jrpc:StringId, \
+            "0 rows\nnote: instances of jrpc:RequestId have the type of a subclass: ask for jrpc:StringId, \
              jrpc:NumberId, jrpc:NullId\n",
         ),
         (
@@ -344,11 +342,11 @@ fn no_rows_are_explained() {
         .run(&["errors", "log", "--session", "no"])
         .said(0, "0 rows\nnote: no message has the session \"no\"; there are log\n");
     for name in ["tool-failures", "operations"] {
-        let stderr = format!("error: there is no command and no file \"{name}\": did you mean `ask {name}`?\n");
+        let stderr = format!("error: unknown command or file \"{name}\": did you mean `ask {name}`?\n");
         place.run(&[name]).said(2, &stderr);
     }
-    place.run(&["ASK {}"]).said(2, "error: there is no command and no file \"ASK {}\": did you mean `query`?\n");
-    place.run(&["queries"]).said(2, "error: there is no command and no file \"queries\": did you mean `query`?\n");
+    place.run(&["ASK {}"]).said(2, "error: unknown command or file \"ASK {}\": did you mean `query`?\n");
+    place.run(&["queries"]).said(2, "error: unknown command or file \"queries\": did you mean `query`?\n");
 }
 
 /// An option or a command of another tool leads to ours, if the command has ours.

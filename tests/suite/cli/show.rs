@@ -142,13 +142,13 @@ fn graphs_show_their_messages() {
     );
     let one = place.run(&["show", "both.nq", "/log#m2"]);
     assert_eq!(blocks(one.quietly().text()), blocks(place.run(&["show", "log", "m2"]).text()));
-    place.run(&["show", "graph.ttl", "m99"]).said(2, "error: there is no m99 in graph.ttl: the last message is m42\n");
-    place.run(&["show", "graph.ttl:7"]).began(2, "error: there is no message on line 7 in graph.ttl: ");
+    place.run(&["show", "graph.ttl", "m99"]).said(2, "error: cannot find m99 in graph.ttl: the last message is m42\n");
+    place.run(&["show", "graph.ttl:7"]).began(2, "error: cannot find message on line 7 in graph.ttl: ");
 }
 
 /// Lines of the log too, with nothing that a terminal obeys on one.
 #[test]
-fn what_stands_around_it() {
+fn neighbouring_lines_are_shown() {
     let place = place();
     let shown = place.run(&["show", "app.log", "m2", "--around", "1"]);
     let text = shown.quietly().text();
@@ -160,9 +160,9 @@ fn what_stands_around_it() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn missing_messages_are_reported() {
     let place = place();
-    place.run(&["show", "log", "m99"]).said(2, "error: there is no m99 in log: the last message is m9\n");
+    place.run(&["show", "log", "m99"]).said(2, "error: cannot find m99 in log: the last message is m9\n");
     place.run(&["show", "log"]).said(
         2,
         "error: name what to show: messages such as m24, LOG:LINE, or what --method, --id and the like choose\n",
@@ -179,7 +179,7 @@ fn what_is_not_there_is_told() {
         (&["m1", "--method", "tools/call", "--id", "2"], "no message is all of --method tools/call --id 2"),
     ] {
         let ran = place.run(&[&["show", "log"], arguments].concat());
-        ran.said(2, &format!("error: there is nothing to show of log: {why}\n")).printed_nothing();
+        ran.said(2, &format!("error: found nothing to show in log: {why}\n")).printed_nothing();
     }
     place.run(&["show", "gone:7"]).began(2, "error: cannot read gone: ");
     place
@@ -245,7 +245,7 @@ fn filters_choose_what_is_shown() {
             for input in [log, "graph.nq"] {
                 let shown = place.run(&[&["show", input], filter].concat());
                 if expected.is_empty() {
-                    shown.began(2, &format!("error: there is nothing to show of {input}: "));
+                    shown.began(2, &format!("error: found nothing to show in {input}: "));
                     continue;
                 }
                 let headings = shown.quietly().text().lines().filter(|line| line.contains(" · "));
@@ -304,7 +304,7 @@ fn servers_show_their_messages() {
         let there = headings(&["--endpoint", &endpoint], arguments);
         assert!(!there.is_empty() && there == headings(&["mcp.jsonl"], arguments), "{arguments:?}: {there:?}");
     }
-    place.run(&["show", "--endpoint", &endpoint, "m99"]).began(2, "error: there is no m99 in http://127.0.0.1:");
+    place.run(&["show", "--endpoint", &endpoint, "m99"]).began(2, "error: cannot find m99 in http://127.0.0.1:");
     let none = place.run(&["show", "--endpoint", &endpoint, "--method", "tool/call"]);
     assert!(
         none.stderr.ends_with("no message has the method \"tool/call\"; did you mean tools/call?\n"),

@@ -53,7 +53,7 @@ fn has_graphs(syntax: Syntax) -> bool {
 }
 
 #[test]
-fn all_syntaxes_say_the_same() {
+fn syntaxes_hold_equal_graphs() {
     let place = Place::with("log", LOG);
     place.put("odd", ODD);
     place.put("third", [ODD, LOG].concat());
@@ -146,7 +146,7 @@ fn control_characters() {
 }
 
 #[test]
-fn what_xml_cannot_carry() {
+fn characters_outside_of_xml_are_refused() {
     let place = Place::new();
     for (escape, character) in [
         ("\\u0001", "U+0001"),
@@ -178,7 +178,7 @@ fn properties_that_have_no_name_in_xml() {
     place.put("numbered.jsonld", r#"{"@context":{"x":"http://example.org/1"}}"#);
     place.convert(&["log", "-c", "numbered.jsonld", "-o", "out.rdf"]).said(
         2,
-        "error: XML cannot carry the property <http://example.org/1>, which has no name that XML allows: use Turtle \
+        "error: XML cannot carry the property <http://example.org/1>, whose name XML does not allow: use Turtle \
          or another syntax instead\n",
     );
     assert_eq!(place.names(), ["log", "numbered.jsonld"]);

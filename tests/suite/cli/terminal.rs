@@ -175,7 +175,7 @@ fn columns_can_be_chosen() {
         ran.text()
     );
     let ran = place.run(&["errors", "log", "--columns", "message,erro"]);
-    ran.began(2, "error: there is no column \"erro\"; there are message, session, ");
+    ran.began(2, "error: unknown column \"erro\"; use one of message, session, ");
     let long = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{}\"}}\n", "x".repeat(1000));
     let place = Place::with("log", long);
     assert!(place.run(&["timeline", "log", "--wide"]).text().contains(&"x".repeat(1000)));

@@ -7,7 +7,7 @@ use super::{BASE, LOG, Place, REQUEST, RESPONSE, Ran, rpcg, values};
 const TEXT: &str = "2026-11-21 10:00:00 INFO \x1b[1mready\x1b[0m\nlistening on port 8000\n";
 
 /// What is said of [`TEXT`] in the file `app.log`.
-const WHY: &str = "app.log: nothing was read as JSON-RPC (json-lines: 2 malformed records); it begins with `2026-11-21 \
+const WHY: &str = "app.log: found no JSON-RPC (json-lines: 2 malformed records); it begins with `2026-11-21 \
                    10:00:00 INFO \\u{1b}[1mready\\u{1b}[0m`: if there is JSON-RPC in it, name the format with --from \
                    (`rpcgraph formats` lists them)\n";
 
@@ -21,7 +21,7 @@ const MALFORMED: &str = "SELECT ?text { ?record a rpcg:MalformedRecord ; rpcg:te
 #[test]
 fn a_log_that_was_not_read_answers_no_question() {
     let place = Place::with("app.log", TEXT);
-    let failed = format!("error: {WHY}error: nothing was read of 1 of 1 input\n");
+    let failed = format!("error: {WHY}error: found no JSON-RPC in 1 of 1 input\n");
     for name in ["errors", "methods", "unanswered", "slowest", "tools"] {
         ask(&place, &["ask", name, "app.log"]).said(2, &failed).printed_nothing();
     }
@@ -35,7 +35,7 @@ fn a_log_that_was_not_read_answers_no_question() {
 }
 
 #[test]
-fn what_is_asked_about_what_is_there_is_answered() {
+fn unread_records_can_be_queried() {
     let place = Place::with("app.log", TEXT);
     assert_eq!(ask(&place, &["query", "app.log", "-q", MALFORMED]).quietly().text().lines().count(), 3);
     let values = "SELECT ?r { VALUES ?type { rpcg:LogLine } ?r a ?type }";
@@ -51,7 +51,7 @@ fn what_is_asked_about_what_is_there_is_answered() {
     ran.said(0, &format!("{findings}note: {WHY}"));
     // It sees what is there, by any type, but nothing of what it is about.
     let answers = ask(&place, &["query", "app.log", "-q", "SELECT * { ?answer a ?type ; rpcg:respondsTo ?request }"]);
-    answers.said(2, "error: nothing was read of 1 of 1 input\n");
+    answers.said(2, "error: found no JSON-RPC in 1 of 1 input\n");
 }
 
 #[test]
@@ -59,14 +59,14 @@ fn the_other_inputs_are_answered() {
     let place = Place::with("app.log", TEXT);
     place.put("log", LOG);
     let ran = ask(&place, &["errors", "app.log", "log"]);
-    ran.said(2, &format!("error: {WHY}error: nothing was read of 1 of 2 inputs\n"));
+    ran.said(2, &format!("error: {WHY}error: found no JSON-RPC in 1 of 2 inputs\n"));
     assert!(ran.text().contains("Method not found"), "{}", ran.text());
     place.put("app.ttl", "<#a> <#b> <#c> .");
     let ran = ask(&place, &["query", "app.log", "app.ttl", "-q", "SELECT * { ?s <#b> ?o }"]);
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
 
     let ran = place.run(&["capture", "app.log", "log", "-o", "block", "--quiet"]);
-    ran.said(2, &format!("error: {WHY}error: nothing was read of 1 of 2 inputs\n"));
+    ran.said(2, &format!("error: {WHY}error: found no JSON-RPC in 1 of 2 inputs\n"));
     assert!(place.path("block/examples.yaml").exists());
 }
 
@@ -81,7 +81,7 @@ fn its_graph_is_written() {
 }
 
 #[test]
-fn what_it_is_is_said() {
+fn kinds_of_unread_input_are_named() {
     let place = Place::new();
     let utf16: Vec<u8> = LOG.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let access = "{\"method\":\"POST\",\"status\":200,\"id\":7}\n{\"method\":\"GET\",\"status\":404}\n";

@@ -30,7 +30,7 @@ fn files_do_not_make_the_program_fetch() {
 }
 
 #[test]
-fn what_was_fetched_reaches_no_file() {
+fn fetched_contexts_cannot_refer_to_files() {
     let dir = TempDir::new().unwrap();
     let file = url::Url::from_file_path(write(&dir, "c.jsonld", &json!({ "@context": {} }))).unwrap().to_string();
     let server = Server::of(json!({ "@context": file }));

@@ -97,7 +97,7 @@ fn claude_desktop_opens_one_connection_by_several_lines() {
 }
 
 #[test]
-fn what_claude_desktop_has_behind_messages() {
+fn claude_desktop_metadata_is_removed() {
     let entry = |text: &str| format!("{TIME} [info] [demo] Message from server: {text}");
     for metadata in ["{ metadata: undefined }", "{ metadata: { context: 'connection', stack: undefined } }"] {
         let own = r#"{"a":" { metadata: undefined }"}"#;
@@ -165,7 +165,7 @@ fn vscode_mcp_marks() {
 }
 
 #[test]
-fn all_that_is_in_envelopes() {
+fn envelopes_give_all_their_messages() {
     let line = |rest: &str| format!("{{\"session_id\":\"s\",\"seq\":1,\"ts\":\"2026-01-05T10:00:00+01:00\",{rest}}}");
     let (one, two) = (line(r#""direction":"c2s","raw":{"id":1}"#), line(r#""direction":"s2c","raw":{"id":2}"#));
     let twice = line(r#""direction":"c2s","raw":{"id":1},"raw":[2]"#);

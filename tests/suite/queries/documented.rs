@@ -102,7 +102,7 @@ fn the_command_lists_and_prints_them() {
     assert!(text.lines().all(|line| line.chars().count() <= 100));
     place
         .run(&["ask", "method", "--print"])
-        .began(2, "error: there is no query \"method\"; there are overview, sessions, timeline, ");
+        .began(2, "error: unknown query \"method\"; use one of overview, sessions, timeline, ");
 }
 
 #[test]

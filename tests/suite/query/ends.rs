@@ -61,7 +61,7 @@ fn a_query_that_is_none_is_shown() {
     );
     ask(LOG, "DROP ALL", &[]).began(2, "error: this is SPARQL Update, which changes data");
     ask(LOG, "SELECT (rpcg:jsn(?x) AS ?y) {}", &[])
-        .began(2, "error: there is no function rpcg:jsn; there are rpcg:json, ");
+        .began(2, "error: unknown function rpcg:jsn; use one of rpcg:json, ");
     ask(LOG, "SELECT (rpcg:json() AS ?y) {}", &[]).began(2, "error: rpcg:json does not take 0 arguments: it is ");
 }
 
@@ -86,7 +86,7 @@ fn one_question_at_a_time() {
     ] {
         assert_eq!(place.run(arguments).status, Some(2), "{arguments:?}");
     }
-    place.run(&["ask", "nothing", "s"]).began(2, "error: there is no query \"nothing\"; there are ");
+    place.run(&["ask", "nothing", "s"]).began(2, "error: unknown query \"nothing\"; use one of ");
 }
 
 #[test]
@@ -107,7 +107,8 @@ fn queries_come_from_files_and_standard_input() {
 fn services_are_not_called_unless_allowed() {
     for silent in ["", "SILENT "] {
         let query = format!("ASK {{ SERVICE {silent}<http://127.0.0.1:1/> {{ ?s ?p ?o }} }}");
-        ask(LOG, &query, &[]).said(2, "error: the query calls another server with SERVICE; --allow-service lets it\n");
+        ask(LOG, &query, &[])
+            .said(2, "error: the query calls another server with SERVICE; --allow-service allows it\n");
     }
     let query = "ASK { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }";
     let ran = ask(LOG, query, &["--allow-service"]);

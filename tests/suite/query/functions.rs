@@ -102,7 +102,7 @@ fn arrays_and_objects_are_gone_through() {
 }
 
 #[test]
-fn what_nothing_gives_cannot_be_gone_through() {
+fn items_of_unbound_variables_are_refused() {
     for (pattern, told) in [
         ("?j rpcg:element ?item", "nothing gives ?j"),
         ("{ SELECT ?item { ?j rpcg:element ?item } } ?m jrpc:hasResult ?j", "nothing gives ?j"),

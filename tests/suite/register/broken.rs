@@ -47,7 +47,7 @@ fn snippet(entries: &str) -> String {
 }
 
 #[test]
-fn what_is_missing() {
+fn missing_files_are_reported() {
     // A block is published as what it is.
     let place = block(&[("examples.yaml", EXAMPLES)]);
     register(&place).said(0, "b: 1 of 1 passed; 8 files in out\n");
@@ -63,7 +63,7 @@ fn what_is_missing() {
 }
 
 #[test]
-fn what_leads_out_of_the_block() {
+fn references_out_of_the_block_are_refused() {
     let outside = |name: &str, by: &str| {
         format!("`{name}`, named by {by}, is outside of the building block's folder: put a copy of it there")
     };
@@ -150,7 +150,7 @@ fn pipes_are_no_files() {
 
 /// What other programs would use is not passed over in silence.
 #[test]
-fn what_is_not_used_is_noted() {
+fn unused_files_and_members_are_noted() {
     let place = block(&[
         ("context.jsonld", CONTEXT),
         ("examples.yaml", EXAMPLES),
@@ -170,7 +170,7 @@ b: 1 of 1 passed; 14 files in out
 }
 
 #[test]
-fn what_is_not_written_as_it_should_be() {
+fn malformed_files_are_refused() {
     refused(
         &[("context.jsonld", CONTEXT), ("examples.yaml", "- title: [a]\n")],
         "examples.yaml: expected string scalar at line 1, column 10",
@@ -242,8 +242,8 @@ fn schemas_that_cannot_be_used() {
         refused(&[("context.jsonld", CONTEXT), ("examples.yaml", EXAMPLES), ("schema.json", schema)], said);
     };
     let by = "examples.yaml, example 1, snippet 1";
-    with("#C", schema, &format!("{by}: schema.json: there is no anchor #C; there are #A, #B"));
-    with("#C", "{}", &format!("{by}: schema.json: there is no anchor #C, nor any other"));
+    with("#C", schema, &format!("{by}: schema.json: unknown anchor #C; use one of #A, #B"));
+    with("#C", "{}", &format!("{by}: schema.json: unknown anchor #C: the schema does not have anchors"));
     with("#/definitions/C", schema, &format!("{by}: schema.json: there is nothing at \"/definitions/C\""));
     with(
         "gone.json#A",
@@ -268,7 +268,7 @@ fn schemas_that_cannot_be_used() {
         &[&out[..], &[("context.jsonld", CONTEXT), ("examples.yaml", EXAMPLES)]].concat(),
         "`../common/s.json`, named by the schema, is outside of the building block's folder: put a copy of it there",
     );
-    with("#A", "", &format!("{by}: schema-ref \"#A\" has no file before `#`, and the building block no schema"));
+    with("#A", "", &format!("{by}: schema-ref \"#A\" needs a file before `#`: the building block lacks a schema"));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn registers_are_fetched_where_an_identifier_is_not_local() {
 }
 
 #[test]
-fn what_leads_elsewhere_or_is_too_much_is_refused() {
+fn redirects_and_large_documents_are_refused() {
     let large = "x".repeat(5 << 20);
     let server = Server::start(move |path, stream| match path {
         "/private.json" => redirect(stream, "https://10.0.0.1/s.json"),

@@ -67,7 +67,7 @@ $defs: {other: {type: boolean}}
     let ran = place.run(&MADE);
     let lines: Vec<_> = ran.stderr.lines().collect();
     for said in [
-        "note: eg.p.api: extensionPoints are only said: what they extend has no JSON Schema",
+        "note: eg.p.api: extensionPoints are listed but not applied: the extended block lacks a JSON Schema",
         "failed: eg.p.circle: _sources/circle/schema.yaml: its extension points lead back to it",
         "failed: eg.p.custom: example 2, snippet 1: JSON Schema: Validation failed: \"unit\" is a required property",
         "failed: eg.p.custom: example 3, snippet 1: JSON Schema: Validation failed: \"unit\" is a required property",

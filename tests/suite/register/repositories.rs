@@ -306,7 +306,7 @@ fn blocks_refer_to_each_other_and_to_what_is_imported() {
     let ran = place.run(&[&SMALL[..], &["--block", "eg.small.things.base", "--quiet"]].concat());
     ran.said(0, "");
     let ran = place.run(&[&SMALL[..], &["--block", "eg.none"]].concat());
-    ran.began(2, "error: --block eg.none: there is no such block; there are eg.small.bad.examples, ");
+    ran.began(2, "error: --block eg.none: unknown block; use one of eg.small.bad.examples, ");
 }
 
 #[test]
@@ -395,7 +395,7 @@ transforms:
 /// An example passes only with all of its graph.
 #[cfg(unix)]
 #[test]
-fn what_a_step_gives_that_cannot_be_read() {
+fn unreadable_output_of_a_step_fails_the_example() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
     place.put("worker", "#!/bin/sh\nread setup\nwhile read request; do echo '{\"Ok\": \"not Turtle\"}'; done\n");
@@ -412,7 +412,7 @@ fn what_a_step_gives_that_cannot_be_read() {
 
 /// What registers say of the blocks that a block depends on, and of the shapes that it takes over from them.
 #[test]
-fn what_blocks_depend_on() {
+fn dependencies_equal_published_registers() {
     let Some((folder, imports)) = repositories() else { return };
     let mut compared = 0;
     for name in ["bblocks-examples", "bblocks-tutorial", "bblocks-eoap-cct"] {

@@ -82,7 +82,7 @@ fn whole() -> Place {
 }
 
 #[test]
-fn what_the_official_viewer_reads_is_there() {
+fn files_read_by_the_official_viewer_exist() {
     let place = whole();
     let register = made(&place.path("w"), &[], Some(BASE), &RegisterOptions::default());
     let listed = json(&register.files["register.json"]);

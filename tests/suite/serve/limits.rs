@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_takes_too_long_is_ended() {
+fn slow_queries_time_out() {
     let place = Place::with("log.ndjson", LOG);
     let server = Serving::start(&place, &["log.ndjson", "--timeout", "2", "--max-rows", "40", "--max-memory", "200M"]);
     thread::scope(|scope| {
@@ -47,7 +47,7 @@ fn an_answer_that_is_cut_is_not_whole() {
 }
 
 #[test]
-fn nobody_keeps_others_waiting() {
+fn slow_clients_do_not_block_others() {
     let place = Place::with("log.ndjson", LOG);
     let server = Serving::start(&place, &["log.ndjson"]);
     let head = |path: &str| {

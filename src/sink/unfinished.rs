@@ -12,8 +12,7 @@ use tempfile::{Builder, NamedTempFile};
 const PREFIX: &str = ".rpcgraph-";
 const SUFFIX: &str = ".part";
 
-/// The unfinished outputs, for a process that ends early. An output that was renamed or dropped is no longer at its
-/// path.
+/// The unfinished outputs, for a process that ends early. An output that was renamed or dropped has left its path.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Returns the files and folders being written beside their targets. Holding the list blocks [`discard_unfinished`].
