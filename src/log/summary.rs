@@ -149,7 +149,7 @@ impl Summary {
     }
 
     /// The number of lines of text that may hold a message, as in `send('{"jsonrpc":"2.0"}')`.
-    pub(crate) fn unread_lines(&self) -> u64 {
+    pub fn unread_lines(&self) -> u64 {
         self.mentions
     }
 

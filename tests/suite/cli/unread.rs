@@ -196,11 +196,11 @@ fn text_before_messages_does_not_hide_them() {
 #[test]
 fn unread_lines_with_messages_are_noted() {
     let line = |text: &str| format!("send('{text}')\n");
-    let place = Place::with("app.log", &format!("rpc: {REQUEST}\n{}{}", line(REQUEST), line(RESPONSE)));
+    let place = Place::with("app.log", format!("rpc: {REQUEST}\n{}{}", line(REQUEST), line(RESPONSE)));
     let note = "note: app.log: not read as messages: 2 lines of text with \"jsonrpc\"; --line REGEX reads them\n";
     let ran = place.run(&["methods", "app.log"]);
     assert!(ran.stderr.contains(note), "{}", ran.stderr);
-    let place = Place::with("app.log", &format!("> {REQUEST}\nstarted\n< {RESPONSE}\n"));
+    let place = Place::with("app.log", format!("> {REQUEST}\nstarted\n< {RESPONSE}\n"));
     let ran = place.run(&["methods", "app.log"]);
     assert!(!ran.stderr.contains("not read"), "{}", ran.stderr);
 }
