@@ -214,7 +214,7 @@ impl Logs {
         let iris: Vec<_> = self.files.iter().map(LogFile::iri).collect();
         let iris: Vec<_> = iris.iter().map(String::as_str).collect();
         let judged = rules.judge(&dataset, &iris, 1, &Cancel::default()).map_err(failed)?;
-        let checked = Checked { judged, inputs: iris.iter().map(|iri| (*iri).to_owned()).collect() };
+        let checked = CheckResult { judged, inputs: iris.iter().map(|iri| (*iri).to_owned()).collect() };
         let mut lines = Vec::new();
         checked.write_json(&mut lines).map_err(failed)?;
         Ok(vec![checked.summary(), String::from_utf8_lossy(&lines).into_owned()])
