@@ -112,7 +112,8 @@ fn parse_moment_kind(text: &str) -> Option<TimeArgumentKind> {
     }
     // A date and time with a time zone.
     let time = |text: String| DateTime::from_str(&text).ok().filter(|time| time.timezone_offset().is_some());
-    let at = [text.to_owned(), format!("{text}Z"), format!("{text}T00:00:00Z")].into_iter().find_map(time);
+    let text = text.replacen(' ', "T", 1);
+    let at = ["", "Z", ":00Z", "T00:00:00Z"].into_iter().find_map(|rest| time(format!("{text}{rest}")));
     at.map(TimeArgumentKind::At)
 }
 

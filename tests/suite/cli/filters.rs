@@ -199,6 +199,17 @@ fn values_are_no_sparql() {
     }
 }
 
+#[test]
+fn times_may_lack_seconds() {
+    let line = |minute: u32| {
+        format!("{{\"time\":\"2026-01-05T10:0{minute}:00Z\",\"message\":{{\"jsonrpc\":\"2.0\",\"method\":\"a\"}}}}\n")
+    };
+    let place = Place::with("mcp.jsonl", [0, 1, 2].map(line).concat());
+    for time in ["2026-01-05T10:01", "2026-01-05 10:01", "2026-01-05 10:01:00", "2026-01-05T10:01:00Z", "10:01"] {
+        assert_eq!(rows(&place, &["timeline", "--since", time]).len(), 2, "{time}");
+    }
+}
+
 /// A log without senders or times is not a log without such messages.
 #[test]
 fn messages_that_a_condition_cannot_judge_are_counted() {
