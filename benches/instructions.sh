@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts the instructions that conversions of a fixed log take, and fails where one takes over 10 % more than
-# benches/instructions.txt says. Counts do not depend on what else the machine does, as times would.
+# Counts the instructions that conversions of a fixed log and questions about it take, and fails where one takes over 10 %
+# more than benches/instructions.txt says. Counts do not depend on what else the machine does, as times would.
 #
 #   benches/instructions.sh               compares
 #   benches/instructions.sh --update      writes down what is counted now, as the figures to compare with
@@ -19,8 +19,9 @@ figures=benches/instructions.txt
 # All but one are counted with `--protocol none`.
 cases=(
     'bblock to ntriples' 'session to nquads' 'session to turtle' 'session to nquads, protocols told'
-    'session to nquads, senders unknown' 'session to nquads, senders inferred'
+    'session to nquads, senders unknown' 'session to nquads, senders inferred' 'requests by method' 'timeline'
 )
+by_method='SELECT ?method (COUNT(*) AS ?count) { ?request a jrpc:Request ; jrpc:hasMethod ?method } GROUP BY ?method'
 
 case ${1:-} in
     '' | --update) mode=${1:-compare} ;;
@@ -32,13 +33,13 @@ rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs
 sed 's#tools/call#tools/l_st#; s#notifications/progress#notifications/messag_#' "$folder/log.ndjson" >"$folder/unknown.ndjson"
 sed 's#tools/call#tools/list#; s#notifications/progress#notifications/message#' "$folder/log.ndjson" >"$folder/inferred.ndjson"
 
-# Of one message, once the program has started: what the log takes, less what its first message alone takes:
-# count_message MAPPING SYNTAX LOG PROTOCOL
+# Prints the instructions for one message, once the program has started: for the log, less those for its first message
+# alone: count_message LOG COMMAND OPTION...
 count_message() {
-    local all one protocol=$4
-    head -n 1 "$folder/$3.ndjson" >"$folder/one.ndjson"
-    all=$(count 0 convert --mapping "$1" --to "$2" --protocol "$protocol" "$folder/$3.ndjson")
-    one=$(count 0 convert --mapping "$1" --to "$2" --protocol "$protocol" "$folder/one.ndjson")
+    local all one
+    head -n 1 "$folder/$1.ndjson" >"$folder/one.ndjson"
+    all=$(count 0 "${@:2}" "$folder/$1.ndjson")
+    one=$(count 0 "${@:2}" "$folder/one.ndjson")
     echo $(((all - one) / (messages - 1)))
 }
 
@@ -50,11 +51,18 @@ compiler: $compiler"
 status=0
 outdated=no
 for case in "${cases[@]}"; do
-    log=log && conversion=${case%, senders *}
-    [ "$conversion" = "$case" ] || log=${case#*, senders }
+    log=log && conversion=${case%%,*}
     protocol=none
-    [[ $case != *', protocols told' ]] || { protocol=auto && conversion=${case%,*} && log=log; }
-    now=$(count_message "${conversion% to *}" "${conversion#* to }" "$log" "$protocol")
+    case $case in
+        *', senders '*) log=${case#*, senders } ;;
+        *', protocols told') protocol=auto ;;
+    esac
+    case $case in
+        'requests by method') command=(query --query "$by_method") ;;
+        timeline) command=(timeline) ;;
+        *) command=(convert --mapping "${conversion% to *}" --to "${conversion#* to }" --protocol "$protocol") ;;
+    esac
+    now=$(count_message "$log" "${command[@]}")
     new+=$'\n'"$case: $now"
     before=$(sed -n "s/^$case: //p" "$figures" 2>/dev/null || true)
     verdict=''
