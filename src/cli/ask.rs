@@ -342,7 +342,8 @@ impl AskArgs {
                 return Ok(());
             }
         }
-        for (property, count) in filter.unknown() {
+        // A server would have to scan all its graphs.
+        for (property, count) in filter.unknown().filter(|_| matches!(source, QuerySource::Here(_))) {
             let values = source.values(&count, cancel)?;
             let count = values.first().and_then(|count| text_of(count).parse().ok()).unwrap_or(0);
             if count > 0 {
