@@ -104,7 +104,7 @@ pub(super) fn names_member(text: &[u8]) -> bool {
 
 /// True if a text has the member `jsonrpc`, in JSON or in JSON within a string.
 pub(crate) fn names_jsonrpc(text: &[u8]) -> bool {
-    names_one_of(text, &[b"jsonrpc"])
+    memmem::find(text, b"jsonrpc").is_some() && names_one_of(text, &[b"jsonrpc"])
 }
 
 fn names_one_of(text: &[u8], names: &[&[u8]]) -> bool {

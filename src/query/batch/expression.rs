@@ -68,7 +68,7 @@ impl Expression {
 
 impl Call {
     fn evaluate(&self, run: &QueryRun, batch: &Batch) -> Vec<TermId> {
-        let mut known = HashMap::with_hasher(run.seed);
+        let mut known = HashMap::with_hasher(run.hashes.clone());
         let mut inputs = Vec::new();
         let places: Vec<usize> = (0..batch.rows)
             .map(|row| {
@@ -110,7 +110,8 @@ impl<'r> PreparedExpr<'_, 'r> {
     fn remembering(&self, row: usize, compute: impl FnOnce() -> TermId) -> TermId {
         let Some((slot, remembered)) = &self.remembered else { return compute() };
         let input = self.batch.get(*slot, row);
-        let place = usize::try_from(self.run.seed.hash([input].into_iter()) >> 58).unwrap_or_default() % REMEMBERED;
+        let place =
+            usize::try_from(self.run.hashes.hash_all([input].into_iter()) >> 58).unwrap_or_default() % REMEMBERED;
         let known = remembered.borrow()[place];
         if known.0 == input {
             return known.1;

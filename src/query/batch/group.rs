@@ -10,7 +10,8 @@ use oxrdf::{Literal, Term};
 use super::super::functions::accumulator;
 use super::expression::{arithmetic, compare, look};
 use super::plan::{AggregateKind, Batch, Chain, Comparison, Group, Operation, Stop};
-use super::terms::{FoldingSeed, Operand, QueryRun};
+use super::terms::{Operand, QueryRun};
+use crate::json::KeyedHashes;
 use crate::sink::columns::TermId;
 
 /// The state of an aggregate in a group.
@@ -36,13 +37,13 @@ impl Group {
         let mut table = HashTable::<u32>::new();
         let mut keys: Vec<TermId> = Vec::new();
         let mut states: Vec<State> = Vec::new();
-        let mut seen: Vec<HashSet<TermId, FoldingSeed>> = Vec::new();
+        let mut seen: Vec<HashSet<TermId, KeyedHashes>> = Vec::new();
         let (stride, count) = (self.keys.len(), self.aggregates.len());
         let mut groups = 0_usize;
-        let mut begin = |states: &mut Vec<State>, seen: &mut Vec<HashSet<TermId, FoldingSeed>>| {
+        let mut begin = |states: &mut Vec<State>, seen: &mut Vec<HashSet<TermId, KeyedHashes>>| {
             states.extend(self.aggregates.iter().map(|aggregate| aggregate.kind.begin()));
             if self.aggregates.iter().any(|aggregate| aggregate.distinct) {
-                seen.extend((0..count).map(|_| HashSet::with_hasher(run.seed)));
+                seen.extend((0..count).map(|_| HashSet::with_hasher(run.hashes.clone())));
             }
             groups += 1;
             groups - 1
@@ -59,13 +60,13 @@ impl Group {
                     continue;
                 }
                 let key = || self.keys.iter().map(|slot| batch.get(*slot, row));
-                let hash = run.seed.hash(key());
+                let hash = run.hashes.hash_all(key());
                 let known = |group: usize| keys.get(group * stride..(group + 1) * stride).unwrap_or_default();
                 let is_same = |group: &u32| known(*group as usize).iter().copied().eq(key());
                 let group = match table.find(hash, is_same) {
                     Some(group) => *group as usize,
                     None => {
-                        let rehash = |group: &u32| run.seed.hash(known(*group as usize).iter().copied());
+                        let rehash = |group: &u32| run.hashes.hash_all(known(*group as usize).iter().copied());
                         let group = begin(&mut states, &mut seen);
                         table.insert_unique(hash, u32::try_from(group).unwrap_or(u32::MAX), rehash);
                         keys.extend(key());
@@ -266,6 +267,6 @@ fn order(run: &QueryRun, one: TermId, other: TermId) -> Ordering {
 }
 
 /// Records a value of a distinct aggregate; returns true if it is new.
-fn is_first(seen: &mut [HashSet<TermId, FoldingSeed>], place: usize, id: TermId) -> bool {
+fn is_first(seen: &mut [HashSet<TermId, KeyedHashes>], place: usize, id: TermId) -> bool {
     seen.get_mut(place).is_some_and(|seen| seen.insert(id))
 }

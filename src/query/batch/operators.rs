@@ -164,7 +164,7 @@ fn apply(
                 rows.extend(numbers);
                 all.append(found, &slots);
             }
-            let mut seen = HashSet::with_hasher(run.seed);
+            let mut seen = HashSet::with_hasher(run.hashes.clone());
             let mut order: Vec<u32> = (0..all.rows).filter_map(|at| u32::try_from(at).ok()).collect();
             order.retain(|at| {
                 let at = *at as usize;
@@ -230,9 +230,9 @@ fn with_rest(mut batch: Batch, mut found: Batch, rows: &[u32], keep: &[bool]) ->
 
 impl HashIndex {
     fn new(run: &QueryRun, table: &Batch, slots: Vec<Slot>) -> Self {
-        let mut index = Self { slots, first: HashMap::with_hasher(run.seed), next: vec![NONE; table.rows] };
+        let mut index = Self { slots, first: HashMap::with_hasher(run.hashes.clone()), next: vec![NONE; table.rows] };
         for row in (0..table.rows).rev() {
-            let hash = run.seed.hash(index.slots.iter().map(|slot| table.get(*slot, row)));
+            let hash = run.hashes.hash_all(index.slots.iter().map(|slot| table.get(*slot, row)));
             let at = u32::try_from(row).unwrap_or(NONE);
             if let Some(next) = index.first.insert(hash, at)
                 && let Some(place) = index.next.get_mut(row)
@@ -261,7 +261,7 @@ impl Join {
             true => by_values,
             false => self.by_keys.get_or_init(|| HashIndex::new(run, table, self.keys.clone())),
         };
-        let hash = run.seed.hash(index.slots.iter().map(|slot| batch.get(*slot, row)));
+        let hash = run.hashes.hash_all(index.slots.iter().map(|slot| batch.get(*slot, row)));
         let first = index.first.get(&hash).map(|first| *first as usize);
         std::iter::successors(first, |row| {
             index.next.get(*row).filter(|next| **next != NONE).map(|next| *next as usize)
@@ -349,7 +349,7 @@ impl Stage {
             TableSink::Group(group) => return group.compute(run, &self.chain, width),
             TableSink::Sort(sort) => return sort.compute(run, &self.chain, width, &self.slots),
             TableSink::Distinct => {
-                let mut seen = HashSet::with_hasher(run.seed);
+                let mut seen = HashSet::with_hasher(run.hashes.clone());
                 self.chain.all(run, width, &mut |batch| {
                     let rows = (0..batch.rows).zip(0..);
                     let rows = rows.filter(|(row, _)| {

@@ -8,7 +8,7 @@ use spargebra::algebra;
 
 use super::super::cancel::Cause;
 use super::super::functions::FunctionKind;
-use super::terms::FoldingSeed;
+use crate::json::KeyedHashes;
 use crate::sink::columns::TermId;
 
 /// The place of a variable's column in a batch.
@@ -334,6 +334,6 @@ pub(super) struct Sort {
 #[derive(Debug)]
 pub(super) struct HashIndex {
     pub slots: Vec<Slot>,
-    pub first: HashMap<u64, u32, FoldingSeed>,
+    pub first: HashMap<u64, u32, KeyedHashes>,
     pub next: Vec<u32>,
 }

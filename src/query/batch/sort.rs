@@ -74,7 +74,7 @@ fn ranks(run: &QueryRun, all: &Batch, slot: Slot, down: bool) -> Vec<u64> {
     };
     let ranks: Option<Vec<u64>> = ids().map(integer).collect();
     let mut ranks = ranks.unwrap_or_else(|| {
-        let mut known: HashMap<TermId, u64, _> = HashMap::with_hasher(run.seed);
+        let mut known: HashMap<TermId, u64, _> = HashMap::with_hasher(run.hashes.clone());
         ids().for_each(|id| _ = known.insert(id, 0));
         let mut keys: Vec<(SortKey, TermId)> = known.keys().map(|id| (key(run, *id), *id)).collect();
         keys.sort_by(|(one, _), (other, _)| one.compare(other));

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oxiri::Iri;
@@ -16,6 +15,7 @@ use spargebra::term::GroundTerm;
 use super::super::cancel::Cancel;
 use super::super::columnar::Columnar;
 use super::super::functions;
+use crate::json::KeyedHashes;
 use crate::schema::QuerySchemas;
 use crate::sink::columns::{Columns, TermId};
 
@@ -23,7 +23,7 @@ use crate::sink::columns::{Columns, TermId};
 pub(crate) struct QueryRun {
     pub columns: Arc<Columns>,
     pub cancel: Cancel,
-    pub seed: FoldingSeed,
+    pub hashes: KeyedHashes,
     base: Option<Iri<String>>,
     evaluator: QueryEvaluator,
     pub(super) schemas: Arc<QuerySchemas>,
@@ -70,7 +70,7 @@ impl From<Term> for Operand<'_> {
 impl QueryRun {
     pub fn new(columns: Arc<Columns>, cancel: Cancel, base: Option<Iri<String>>, schemas: Arc<QuerySchemas>) -> Self {
         let evaluator = functions::add(QueryEvaluator::new(), &schemas).with_cancellation_token(cancel.token());
-        Self { columns, cancel, seed: FoldingSeed::new(), base, evaluator, schemas, computed: Mutex::default() }
+        Self { columns, cancel, hashes: KeyedHashes::default(), base, evaluator, schemas, computed: Mutex::default() }
     }
 
     /// Returns the number of a term, adding it if new.
@@ -207,53 +207,5 @@ impl QueryRun {
         let not = |expression| Expression::Not(Box::new(expression));
         let truth = self.evaluate_one(&not(not(Expression::Variable(variable.clone()))), vec![(variable, term)])?;
         Some(truth == Literal::from(true).into())
-    }
-}
-
-/// The seed of fast hashes. It is random for each run, since logs may be hostile.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FoldingSeed(u64);
-
-impl FoldingSeed {
-    fn new() -> Self {
-        Self(RandomState::new().hash_one(0) | 1)
-    }
-
-    /// Returns the hash of some numbers.
-    pub fn hash(self, ids: impl Iterator<Item = TermId>) -> u64 {
-        ids.fold(self.0, |hash, id| self.hash_one((hash, id)))
-    }
-}
-
-impl BuildHasher for FoldingSeed {
-    type Hasher = FoldingHasher;
-
-    fn build_hasher(&self) -> FoldingHasher {
-        FoldingHasher { state: self.0, factor: self.0.rotate_left(32) | 1 }
-    }
-}
-
-/// A hasher that multiplies, and folds the upper half into the lower.
-pub(crate) struct FoldingHasher {
-    state: u64,
-    factor: u64,
-}
-
-impl Hasher for FoldingHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            self.write_u64(chunk.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let product =
-            u128::from(self.state ^ number).wrapping_mul(u128::from(self.factor) | 0x9e37_79b9_7f4a_7c15 << 64);
-        let [low, high] = [product as u64, (product >> 64) as u64];
-        self.state = low ^ high;
-    }
-
-    fn finish(&self) -> u64 {
-        self.state
     }
 }
