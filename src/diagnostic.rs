@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
+use unicode_width::UnicodeWidthStr as _;
+
 /// Returns the text with all characters escaped that a terminal obeys: control characters, line ends, and characters
 /// that change the direction of writing.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_obeyed) {
+    if is_plain(text) || !text.chars().any(is_obeyed) {
         return Cow::Borrowed(text);
     }
     let mut printable = String::with_capacity(text.len());
@@ -18,6 +20,17 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(printable)
+}
+
+/// True if each byte of the text is one printable ASCII character. Nearly all texts are plain, and this is faster to see than
+/// properties of characters.
+fn is_plain(text: &str) -> bool {
+    text.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte))
+}
+
+/// Returns the number of columns of a terminal that a text takes.
+pub(crate) fn display_width(text: &str) -> usize {
+    if is_plain(text) { text.len() } else { text.width() }
 }
 
 /// Returns a path as messages show it.
@@ -50,11 +63,10 @@ pub(crate) fn pointed(number: u64, text: &str, at: usize, length: usize, width: 
     // Tabs would shift the mark.
     let plain = |c: char| if is_obeyed(c) { ' ' } else { c };
     shown.extend(rest.by_ref().take(at - skipped).map(plain));
-    let columns = <str as unicode_width::UnicodeWidthStr>::width;
-    let indent = " ".repeat(columns(&shown));
+    let indent = " ".repeat(display_width(&shown));
     let marked: String = rest.by_ref().take(width.saturating_sub(at - skipped)).map(plain).collect();
     let length = marked.char_indices().nth(length).map_or(marked.len(), |(end, _)| end);
-    let mark = "^".repeat(columns(marked.get(..length).unwrap_or_default()).max(1));
+    let mark = "^".repeat(display_width(marked.get(..length).unwrap_or_default()).max(1));
     let more = if rest.next().is_some() { "…" } else { "" };
     let number = number.to_string();
     format!("{number} | {shown}{marked}{more}\n{} | {indent}{mark}", " ".repeat(number.len()))

@@ -11,16 +11,14 @@ mod live;
 use std::borrow::Cow;
 use std::io::Write;
 
-use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNodeRef, Term};
-use unicode_width::UnicodeWidthStr as _;
-
 use self::cells::{Cell, CellKind, align, cell, is_number, shorten_times, without_repeats};
 use self::fit::{cut, folded, markdown};
 use super::QUERY_PREFIXES;
 use super::answer::{QueryError, ResultsError, Solutions};
-use crate::diagnostic::printable;
+use crate::diagnostic::{display_width, printable};
 use crate::vocab::rdf;
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNodeRef, Term};
 
 /// The number of rows in a page.
 const PAGE: usize = 1000;
@@ -182,8 +180,8 @@ impl Table {
             if right {
                 align(rows, index);
             }
-            let widest = rows.iter().map(|row| cell(row, index).text.width()).max().unwrap_or(0);
-            page.columns.push(LaidOutColumn { index, width: widest.max(name.width()), name, right, text });
+            let widest = rows.iter().map(|row| display_width(&cell(row, index).text)).max().unwrap_or(0);
+            page.columns.push(LaidOutColumn { index, width: widest.max(display_width(&name)), name, right, text });
         }
         let Some(width) = self.width else { return page };
         let (mut columns, mut left_out) = (page.columns.clone(), Vec::new());
@@ -244,7 +242,7 @@ impl Table {
         if again {
             writeln!(writer)?;
         }
-        let names = page.columns.iter().map(|column| column.name.width()).max().unwrap_or(0);
+        let names = page.columns.iter().map(|column| display_width(&column.name)).max().unwrap_or(0);
         let width = self.width.unwrap_or(WIDEST).saturating_sub(names + GAP.len()).max(1);
         for column in &page.columns {
             let cell = cell(row, column.index);
@@ -253,7 +251,7 @@ impl Table {
             let most = if column.text { LINES } else { usize::MAX };
             for (nth, line) in folded(cell.text.trim(), width, most).enumerate() {
                 let name = if nth == 0 { &column.name } else { "" };
-                let padding = " ".repeat(names.saturating_sub(name.width()));
+                let padding = " ".repeat(names.saturating_sub(display_width(name)));
                 writeln!(writer, "{name}{padding}{GAP}{style}{line}{end}")?;
             }
         }
@@ -383,7 +381,7 @@ fn fitted(mut columns: Vec<LaidOutColumn>, width: usize, narrowest: usize) -> Op
     let total = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
     for _ in width..total {
         let widest = columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width);
-        widest.filter(|column| column.width > narrowest.max(column.name.width()))?.width -= 1;
+        widest.filter(|column| column.width > narrowest.max(display_width(&column.name)))?.width -= 1;
     }
     Some(columns)
 }
@@ -410,11 +408,15 @@ fn write_line<'c>(
             line.push_str(GAP);
         }
         let text = cut(text, column.width);
-        let padding = " ".repeat(column.width.saturating_sub(text.width()));
+        let padding = column.width.saturating_sub(display_width(&text));
+        let padding = || std::iter::repeat_n(' ', padding);
         let (style, end) = if red { (RED, PLAIN) } else { ("", "") };
-        match column.right {
-            true => line.extend([&*padding, style, &*text, end]),
-            false => line.extend([style, &*text, end, &*padding]),
+        if column.right {
+            line.extend(padding());
+        }
+        line.extend([style, &*text, end]);
+        if !column.right && nth + 1 < page.columns.len() {
+            line.extend(padding());
         }
     }
     writeln!(writer, "{}", line.trim_end())?;
@@ -425,6 +427,7 @@ fn write_line<'c>(
 mod tests {
     use oxigraph::sparql::QuerySolution;
     use oxrdf::{NamedNode, Variable};
+    use unicode_width::UnicodeWidthStr as _;
 
     use super::*;
 

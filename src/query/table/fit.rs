@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use unicode_width::UnicodeWidthChar as _;
+
+use crate::diagnostic::display_width;
 
 /// Breaks a text into at most `most` lines of at most `width` columns, at spaces if possible. The last line ends in `…`
 /// if text is left over.
@@ -14,7 +16,7 @@ pub(super) fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Ite
             return None;
         }
         lines += 1;
-        if rest.width() <= width || lines == most {
+        if display_width(rest) <= width || lines == most {
             return Some(cut(std::mem::take(&mut rest), width));
         }
         let mut used = 0;
@@ -46,7 +48,7 @@ pub(super) fn markdown(text: &str) -> String {
 
 /// Cuts the text to at most `width` columns, with `…` at the end if it is longer.
 pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
-    if text.width() <= width {
+    if display_width(text) <= width {
         return text.into();
     }
     let mut used = 1;

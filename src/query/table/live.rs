@@ -2,10 +2,9 @@
 
 use std::io::Write;
 
-use unicode_width::UnicodeWidthStr as _;
-
 use super::fit::folded;
 use super::{Cell, CellKind, GAP, LINES, PLAIN, RED, Table, WrittenRows, has_failed, shorten_times};
+use crate::diagnostic::display_width;
 use crate::query::answer::{QueryError, ResultsError};
 
 /// The maximum width of cells that are aligned.
@@ -41,7 +40,7 @@ impl Table {
                     session.clone_from(&cell.text);
                 }
                 failed |= has_failed(name, &cell.text);
-                let width = cell.text.width();
+                let width = display_width(&cell.text);
                 *widest = width.max(*widest).min(NARROW);
                 let padding = if *name == "session" { 0 } else { widest.saturating_sub(width) };
                 line.extend([&*cell.text, &" ".repeat(padding), GAP]);
