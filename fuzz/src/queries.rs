@@ -455,7 +455,10 @@ pub fn compare(text: &str, logs: &[Vec<u8>]) {
         if beside && (query.has_dataset() || query.uses_graphs()) {
             continue;
         }
-        let dataset = if beside { Dataset::of_everything() } else { Dataset::new(&query, false).expect("a dataset") };
+        let dataset = match beside {
+            true => Dataset::of_everything(),
+            false => Dataset::new(&query, false).expect("a dataset").with_jobs(3),
+        };
         let cancel = limited();
         let mut loading = dataset.load(&cancel).expect("a start");
         convert(logs, &mut loading.sink());

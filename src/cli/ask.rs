@@ -432,13 +432,14 @@ impl AskArgs {
     /// the load.
     fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> anyhow::Result<Option<ReadData>> {
         if let Some(dir) = &self.store {
-            return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
+            return Ok(Some((Dataset::stored(store::open_read_only(dir)?).with_jobs(self.read.jobs()), Ok(()))));
         }
         let engine = match self.engine {
             EngineName::Columns => Engine::Columns,
             EngineName::Store => Engine::Store,
         };
         let dataset = Dataset::on(query, sources.iter().any(|source| source.rdf_format().is_some()), engine)?;
+        let dataset = dataset.with_jobs(self.read.jobs());
         let mut loading = dataset.load(cancel)?;
         let Some(all_read) = self.load(&mut loading, query, sources, cancel)? else { return Ok(None) };
         for graph in loading.commit()? {

@@ -11,7 +11,11 @@
 //! | chain | operators, each of which extends the rows of the previous one |
 //! | scan | the operator that looks up triples: a whole column, or the triples of known subjects or objects |
 //! | table | all rows of a part of the query that is not evaluated row by row |
+//! | piece | the part of a chain's rows that come from some 4096 rows at its beginning |
 //! | stage | a chain whose rows become a table: grouped, sorted, made distinct or cut |
+//!
+//! A chain is cut into pieces at the scan or the table that it begins with. Threads evaluate pieces, and the next stage
+//! gets their rows in order.
 //!
 //! Rows keep their order through every operator but a union. So a query is sorted as early as its keys are known, and
 //! later operators process only the remaining rows.
@@ -23,6 +27,7 @@ mod expression;
 mod group;
 mod live;
 mod operators;
+mod parallel;
 mod pieces;
 mod plan;
 mod rows;
@@ -48,9 +53,11 @@ pub(super) fn plan(
     query: &Query,
     columns: &Arc<Columns>,
     cancel: &Cancel,
+    jobs: usize,
     schemas: &Arc<QuerySchemas>,
 ) -> Option<(Plan, Arc<QueryRun>)> {
-    let run = Arc::new(QueryRun::new(columns.clone(), cancel.clone(), query.base_iri().cloned(), schemas.clone()));
+    let run = QueryRun::new(columns.clone(), cancel.clone(), jobs, query.base_iri().cloned(), schemas.clone());
+    let run = Arc::new(run);
     compile::compile(query, &run).ok().map(|plan| (plan, run))
 }
 
@@ -83,7 +90,7 @@ mod tests {
 
     fn planned(text: &str) -> Option<String> {
         let query = Query::parse(text, None).unwrap();
-        plan(&query.algebra, &Arc::default(), &Cancel::default(), &Arc::default()).map(|(plan, _)| plan.to_string())
+        plan(&query.algebra, &Arc::default(), &Cancel::default(), 1, &Arc::default()).map(|(plan, _)| plan.to_string())
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub struct Dataset {
     data: DatasetStorage,
     graphs: Graphs,
     needs: Selection,
+    jobs: usize,
 }
 
 enum DatasetStorage {
@@ -133,18 +134,23 @@ impl Dataset {
             && !query.uses_services();
         let data =
             if is_one_graph { DatasetStorage::Columns(OnceLock::new()) } else { DatasetStorage::Store(Store::new()?) };
-        Ok(Self { data, graphs, needs })
+        Ok(Self { data, graphs, needs, jobs: 1 })
     }
 
     /// Creates an empty dataset for any query that does not distinguish graphs: everything is loaded into one graph.
     pub fn of_everything() -> Self {
         let graphs = Graphs::All { merged: true, named: false };
-        Self { data: DatasetStorage::Columns(OnceLock::new()), graphs, needs: Selection::all() }
+        Self { data: DatasetStorage::Columns(OnceLock::new()), graphs, needs: Selection::all(), jobs: 1 }
     }
 
     /// Creates a dataset from an existing store of sessions.
     pub fn stored(store: Store) -> Self {
-        Self { data: DatasetStorage::Store(store), graphs: Graphs::Stored, needs: Selection::all() }
+        Self { data: DatasetStorage::Store(store), graphs: Graphs::Stored, needs: Selection::all(), jobs: 1 }
+    }
+
+    /// Sets the number of threads that evaluate a query; 1 by default.
+    pub fn with_jobs(self, jobs: usize) -> Self {
+        Self { jobs, ..self }
     }
 
     /// Starts loading, which is done once, in one transaction.
@@ -202,7 +208,7 @@ impl Dataset {
             return Ok("engine: Oxigraph's store\n".to_owned());
         }
         let (columns, algebra) = self.in_columns(query, cancel)?;
-        Ok(match batch::plan(&algebra, &columns, cancel, &query.schemas) {
+        Ok(match batch::plan(&algebra, &columns, cancel, self.jobs, &query.schemas) {
             Some((plan, _)) => format!("engine: batches over columns\n{plan}"),
             None => "engine: Oxigraph's evaluator over columns\n".to_owned(),
         })
@@ -244,7 +250,8 @@ impl Dataset {
             DatasetStorage::Store(store) if !query.uses.items => store,
             _ => {
                 let (columns, mut algebra) = self.in_columns(query, cancel)?;
-                if batches && let Some((plan, run)) = batch::plan(&algebra, &columns, cancel, &query.schemas) {
+                if batches && let Some((plan, run)) = batch::plan(&algebra, &columns, cancel, self.jobs, &query.schemas)
+                {
                     return plan.answer(run);
                 }
                 keys::rewrite(&mut algebra);

@@ -33,6 +33,7 @@ fn targets_hold() {
     let only = env::var("RPCGRAPH_FUZZ_TARGET").ok();
     let targets: Vec<_> =
         targets::TARGETS.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name)).collect();
+    assert!(!targets.is_empty(), "RPCGRAPH_FUZZ_TARGET names no target: {only:?}");
     let start = Instant::now();
     let (mut failures, mut runs) = (BTreeMap::<String, (u64, String)>::new(), 0);
     panic::set_hook(Box::new(|_| {}));

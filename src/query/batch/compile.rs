@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use oxrdf::{Term, Variable};
 use spargebra::Query;
@@ -161,7 +161,7 @@ impl<'r> Compiler<'r> {
         let common = || slots.iter().filter(|slot| part.possible.contains(slot)).copied();
         let is_key = |slot: &Slot| part.certain.contains(slot) && certain.contains(slot);
         let (keys, shared) = (common().filter(is_key).collect(), common().filter(|slot| !is_key(slot)).collect());
-        let stage = Arc::new(Stage { chain: chain(inside.operators), sink, slots, table: OnceLock::new() });
+        let stage = Arc::new(Stage { chain: chain(inside.operators), sink, slots, table: Mutex::default() });
         (Join { stage, keys, shared, by_keys: OnceLock::new(), by_values: OnceLock::new() }, certain)
     }
 
@@ -257,7 +257,7 @@ impl<'r> Compiler<'r> {
                 let inside = Compiled { certain: certain.copied().collect(), ..Compiled::default() };
                 self.table(inside, variables.iter().cloned().collect(), TableSink::All, part);
                 if let Some(Operator::Join(join)) = part.operators.last() {
-                    let _ = join.stage.table.set(Arc::new(table));
+                    *join.stage.known() = Some(Arc::new(table));
                 }
             }
             GraphPattern::Project { inner, variables } => {

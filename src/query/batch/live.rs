@@ -107,7 +107,7 @@ fn live_in(value: &mut Expression, width: usize) -> BTreeSet<Slot> {
 
 fn live_stage(stage: &mut Arc<Stage>, wanted: Vec<Slot>, width: usize) {
     let Some(stage) = Arc::get_mut(stage) else { return };
-    if stage.table.get().is_some() {
+    if stage.known().is_some() {
         return;
     }
     let needed = match &mut stage.sink {

@@ -1,7 +1,7 @@
 //! Evaluation of each operator on a batch.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::super::functions;
 use super::plan::{Batch, BatchSink, Chain, HashIndex, Join, Operator, PlanStep, ROWS, Slot, Stage, Stop, TableSink};
@@ -21,6 +21,9 @@ impl Chain {
         Ok(match self.0.first().map(|step| &step.operator) {
             Some(Operator::Scan(scan)) => scan.pieces(run),
             Some(Operator::Join(join)) => join.stage.rows(run)?.rows.div_ceil(ROWS),
+            Some(Operator::Union(chains)) => {
+                chains.iter().try_fold(0, |sum, chain| Ok::<_, Stop>(sum + chain.pieces(run)?))?
+            }
             _ => 1,
         })
     }
@@ -40,13 +43,24 @@ impl Chain {
                 batch.keep(&first.keep);
                 behind(batch)
             }
+            Operator::Union(chains) => {
+                let mut piece = piece;
+                for chain in chains {
+                    let pieces = chain.pieces(run)?;
+                    if piece < pieces {
+                        return chain.piece(run, width, piece, &mut behind);
+                    }
+                    piece -= pieces;
+                }
+                Ok(())
+            }
             _ => apply(&self.0, run, unit, ROWS, out),
         }
     }
 
     /// Evaluates all pieces.
     pub fn all(&self, run: &QueryRun, width: usize, out: &mut BatchSink<'_>) -> Result<(), Stop> {
-        (0..self.pieces(run)?).try_for_each(|piece| self.piece(run, width, piece, out))
+        self.in_order(run, width, 0..self.pieces(run)?, out)
     }
 
     /// Returns true for each row of a batch for which the chain has a row.
@@ -328,13 +342,18 @@ impl Join {
 }
 
 impl Stage {
+    /// Returns the rows of the table, if they are computed. Another thread that computes them is waited for.
+    pub fn known(&self) -> MutexGuard<'_, Option<Arc<Batch>>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the rows of the table, which is computed once.
     pub fn rows(&self, run: &QueryRun) -> Result<Arc<Batch>, Stop> {
-        if let Some(table) = self.table.get() {
-            return Ok(table.clone());
-        }
-        let table = Arc::new(self.compute(run)?);
-        Ok(self.table.get_or_init(|| table).clone())
+        let mut table = self.known();
+        Ok(match &*table {
+            Some(table) => table.clone(),
+            None => table.insert(Arc::new(self.compute(run)?)).clone(),
+        })
     }
 
     fn compute(&self, run: &QueryRun) -> Result<Batch, Stop> {

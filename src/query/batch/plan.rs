@@ -1,7 +1,7 @@
 //! The parts of a plan.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use oxrdf::Variable;
 use spargebra::algebra;
@@ -159,7 +159,8 @@ pub(super) struct Stage {
     pub chain: Chain,
     pub sink: TableSink,
     pub slots: Vec<Slot>,
-    pub table: OnceLock<Arc<Batch>>,
+    /// The rows, once they are computed.
+    pub table: Mutex<Option<Arc<Batch>>>,
 }
 
 #[derive(Debug)]

@@ -47,9 +47,10 @@ impl BatchRows {
             None => *self.pieces.insert(self.plan.chain.pieces(&self.run)?),
         };
         while self.found.is_empty() && self.piece < pieces {
-            self.piece += 1;
+            let next = self.piece..pieces.min(self.piece + self.run.jobs.max(1));
+            self.piece = next.end;
             let found = &mut self.found;
-            self.plan.chain.piece(&self.run, self.plan.width, self.piece - 1, &mut |batch| {
+            self.plan.chain.in_order(&self.run, self.plan.width, next, &mut |batch| {
                 found.push(batch);
                 Ok(())
             })?;

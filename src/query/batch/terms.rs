@@ -23,6 +23,8 @@ use crate::sink::columns::{Columns, TermId};
 pub(crate) struct QueryRun {
     pub columns: Arc<Columns>,
     pub cancel: Cancel,
+    /// The number of threads that evaluate pieces.
+    pub jobs: usize,
     pub hashes: KeyedHashes,
     base: Option<Iri<String>>,
     evaluator: QueryEvaluator,
@@ -68,9 +70,16 @@ impl From<Term> for Operand<'_> {
 }
 
 impl QueryRun {
-    pub fn new(columns: Arc<Columns>, cancel: Cancel, base: Option<Iri<String>>, schemas: Arc<QuerySchemas>) -> Self {
+    pub fn new(
+        columns: Arc<Columns>,
+        cancel: Cancel,
+        jobs: usize,
+        base: Option<Iri<String>>,
+        schemas: Arc<QuerySchemas>,
+    ) -> Self {
         let evaluator = functions::add(QueryEvaluator::new(), &schemas).with_cancellation_token(cancel.token());
-        Self { columns, cancel, hashes: KeyedHashes::default(), base, evaluator, schemas, computed: Mutex::default() }
+        let (hashes, computed) = (KeyedHashes::default(), Mutex::default());
+        Self { columns, cancel, jobs, hashes, base, evaluator, schemas, computed }
     }
 
     /// Returns the number of a term, adding it if new.

@@ -197,7 +197,8 @@ impl PackedLiterals {
     }
 
     fn piece(&self, number: u32) -> Arc<str> {
-        let mut inflated = self.inflated.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = || self.inflated.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inflated = cache();
         if let Some(place) = inflated.iter().rposition(|(known, _)| *known == number)
             && let Some(known) = inflated.remove(place)
         {
@@ -205,8 +206,11 @@ impl PackedLiterals {
             inflated.push_back(known);
             return text;
         }
+        // Other threads find what they need meanwhile.
+        drop(inflated);
         let text: Arc<str> = self.pieces.get(number as usize).map(PackedPiece::text).unwrap_or_default().into();
         if text.len() <= 4 * PIECE {
+            let mut inflated = cache();
             if inflated.len() == INFLATED {
                 inflated.pop_front();
             }
