@@ -15,7 +15,7 @@ use rpcgraph::record::{Format, ReaderOptions};
 use rpcgraph::vocab::rpcg;
 use serde_json::Value;
 
-use crate::cli::{Place, Ran};
+use crate::cli::Place;
 use crate::shapes::{pyshacl, report, shacl, triples};
 use crate::support::BASE;
 
@@ -178,12 +178,6 @@ const RULES: &str = r#"@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
     }""" ] .
 "#;
 
-/// Runs `check` with [`RULES`] alone.
-fn check(place: &Place, arguments: &[&str], stdin: &str) -> Ran {
-    place.put("my.ttl", RULES);
-    place.run_with(&[&["check", "--rules", "my.ttl", "--only", "my/*"], arguments].concat(), stdin)
-}
-
 /// Line 3 answers twice, line 4 answers nothing.
 const LOG: &str = r#"{"jsonrpc":"2.0","id":1,"method":"add"}
 {"jsonrpc":"2.0","id":1,"result":2}
@@ -193,58 +187,6 @@ sent {"jsonrpc":"2.0","id":7,"result":"ü<&"}
 
 fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-#[test]
-fn json_has_a_line_for_each_finding() {
-    let place = Place::with("a.log", LOG);
-    let ran = check(&place, &["a.log", "-t", "json", "--skip", "*/second*"], "");
-    let expected = r#"{"rule":"my/no-request","level":"error","verdict":"failed","input":"a.log","line":4,"message":"m4","text":"No open request has this id.","clause":"https://example.org/clause"}"#;
-    assert_eq!((ran.text().trim_end(), ran.status), (expected, Some(1)), "{}", ran.stderr);
-    let ran = check(&place, &["-t", "json"], &LOG[..40]);
-    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    let line = &json_lines(ran.text())[0];
-    assert_eq!(line["verdict"], "unexercised");
-    assert!(line["text"].is_string() && line.get("line").is_none());
-}
-
-#[test]
-fn text_points_at_the_place() {
-    let place = Place::with("a.log", LOG);
-    let options = ["a.log", "--level", "my/no*=warning", "--level", "my/sec*=note"];
-    let ran = check(&place, &options, "");
-    let expected = "\
-warning: An answer to nothing [my/no-request]
-  https://example.org/clause
-  a.log:4: No open request has this id.
-    4 | sent {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"ü<&\"}
-      |      ^
-
-note: A second answer [my/second-answer]
-  a.log:3: The id 1 was answered before.
-    3 | {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":2}
-      |                       ^
-
-2 rules broken, 0 passed, 0 undecidable, 0 unexercised
-";
-    assert_eq!((ran.text(), ran.status), (expected, Some(0)), "{}", ran.stderr);
-    for (level, status) in [("error", 0), ("warning", 1), ("note", 1), ("never", 0)] {
-        let ran = check(&place, &[options.as_slice(), &["--fail-on", level]].concat(), "");
-        assert_eq!(ran.status, Some(status), "{level}");
-    }
-    place.put("many.log", r#"{"jsonrpc":"2.0","id":7,"result":1}"#.to_owned().repeat(7).replace("}{", "}\n{"));
-    let ran = check(&place, &["many.log"], "");
-    assert!(ran.text().contains("\n  … and 2 more\n"), "{}", ran.text());
-}
-
-#[test]
-fn an_input_without_messages_is_an_error() {
-    let place = Place::with("a.log", "nothing\n");
-    place.put("b.log", LOG);
-    assert_eq!(place.run(&["check", "a.log"]).status, Some(2));
-    let ran = check(&place, &["a.log", "b.log"], "");
-    assert!(ran.text().contains("b.log:4: "), "{}", ran.text());
-    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
 }
 
 #[test]
@@ -310,104 +252,6 @@ fn sarif_names_how_many_results_are_left_out() {
     assert_eq!((run["results"].as_array().unwrap().len(), ran.status), (5_000, Some(0)));
     let note = &run["invocations"][0]["toolExecutionNotifications"][0];
     assert_eq!(note["message"]["text"], "10 more findings are not in this file");
-}
-
-#[test]
-fn junit_has_a_case_for_each_rule() {
-    let place = Place::with("a.log", LOG);
-    place
-        .put("a.rq", "# title: <A> & \u{1}\nSELECT ?message ?text { ?message rpcg:sequence 4 ; jrpc:hasResult ?text }");
-    place.put("b.rq", "# level: note\nSELECT ?message { ?message a rpcg:Batch }");
-    let options = ["--rules", "a.rq", "--rules", "b.rq", "--only", "?"];
-    let ran = place.run(&[["check", "a.log", "-t", "junit"].as_slice(), &options].concat());
-    let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="rpcgraph check" tests="2" failures="1" errors="0">
-  <testsuite name="rpcgraph check" tests="2" failures="1" errors="0" skipped="0">
-    <testcase name="a" classname="rpcgraph.a">
-      <failure type="error" message="&lt;A&gt; &amp; \u{1}">a.log:4: &lt;A&gt; &amp; \u{1}: &quot;ü&lt;&amp;&quot;</failure>
-    </testcase>
-    <testcase name="b" classname="rpcgraph.b"/>
-  </testsuite>
-</testsuites>
-"#;
-    assert_eq!((ran.text(), ran.status), (expected, Some(1)), "{}", ran.stderr);
-    let ran = check(&place, &["-t", "junit"], &LOG[..40]);
-    assert!(ran.text().contains("skipped=\"1\"") && ran.text().contains("<skipped message="), "{}", ran.text());
-}
-
-#[test]
-fn findings_in_the_baseline_do_not_fail() {
-    let place = Place::with("a.log", LOG);
-    let with = |option| check(&place, &["a.log", "-t", "json", option, "known.jsonl"], "");
-    assert_eq!(json_lines(with("--write-baseline").text()).len(), 2);
-    assert_eq!(with("--write-baseline").status, Some(0));
-    with("--baseline").said(0, "note: 2 known findings left out\n");
-
-    // The fault that is left moves to another line; the other is gone.
-    let moved = LOG.lines().filter(|line| !line.starts_with("sent")).collect::<Vec<_>>().join("\n");
-    place.put("a.log", format!("\n\n{moved}\n"));
-    let gone = "note: gone: my/no-request: No open request has this id.\n";
-    with("--baseline").said(0, &format!("note: 1 known finding left out\n{gone}"));
-    place.put("a.log", r#"{"jsonrpc":"2.0","id":7,"method":"a"}"#.to_owned() + "\n" + LOG);
-    place.put("known.jsonl", "");
-    assert_eq!(with("--baseline").status, Some(1));
-    place.put("known.jsonl", "{}\n");
-    with("--baseline").said(2, "error: known.jsonl: line 1 is not a finding that --write-baseline wrote\n");
-}
-
-#[test]
-fn rules_of_ones_own_are_checked() {
-    let place = Place::with("a.log", LOG);
-    let turtle = r#"@prefix sh: <http://www.w3.org/ns/shacl#> .
-        <http://h/r> sh:declare [ sh:prefix "j" ; sh:namespace "http://json-rpc.org/ontology#" ] .
-        <http://h/shapes#add> sh:severity sh:Info ; sh:sparql [
-            sh:message "{?text} is called by {?missing}{?this}." ;
-            sh:select "SELECT $this ?text { $this j:hasMethod ?text }" ] ."#;
-    place.put("rules.ttl", turtle);
-    let ran = place.run(&["check", "a.log", "--rules", "rules.ttl", "--only", "add", "-t", "json"]);
-    let line = &json_lines(ran.text())[0];
-    let text = format!("add is called by {}#m1.", place.iri("a.log"));
-    assert_eq!((line["text"].as_str(), line["level"].as_str()), (Some(&*text), Some("note")), "{}", ran.stderr);
-    for (rule, said) in [
-        ("SELECT ?message { GRAPH ?g { ?message ?p ?o } }", "rules are about one graph"),
-        ("ASK { ?message ?p ?o }", "a rule selects messages"),
-        ("# level: bad\nSELECT ?message { ?message ?p ?o }", "the level is error, warning or note"),
-        ("# id: jsonrpc/no-request\nSELECT ?message { ?message ?p ?o }", "two rules have this name"),
-        ("SELECT ?message { ?message ?p }", "not SPARQL, at line 1, column 31"),
-    ] {
-        place.put("rule.rq", rule);
-        let ran = place.run(&["check", "a.log", "--rules", "rule.rq"]);
-        assert!(ran.status == Some(2) && ran.stderr.contains(said), "{rule}: {}", ran.stderr);
-    }
-}
-
-#[test]
-fn an_openrpc_document_is_checked() {
-    let log = r#"{"jsonrpc":"2.0","id":1,"method":"add"}
-{"jsonrpc":"2.0","id":1,"result":2}
-{"jsonrpc":"2.0","method":"a"}"#;
-    let place = Place::with("a.log", log);
-    let param = r#"{"name":"n","schema":{"type":"integer"},"required":true}"#;
-    let method =
-        format!(r#"{{"name":"add","params":[{param}],"result":{{"name":"sum","schema":{{"type":"string"}}}}}}"#);
-    place.put("api.json", format!(r#"{{"openrpc":"1.3.2","methods":[{method}]}}"#));
-    place.put("b.log", r#"{"jsonrpc":"2.0","method":"add","params":{"n":"1"}}"#);
-    let ran = place.run(&["check", "a.log", "b.log", "--openrpc", "api.json", "--only", "openrpc/*", "-t", "json"]);
-    let found: Vec<_> = json_lines(ran.text())
-        .iter()
-        .map(|finding| {
-            ["rule", "input", "message", "text"].map(|name| finding[name].as_str().unwrap().to_owned()).join(" ")
-        })
-        .collect();
-    let expected = [
-        "openrpc/method a.log m3 The document does not have the method a.",
-        "openrpc/params b.log m1 The params do not conform to the document: at /n: \"1\" is not of type \"integer\".",
-        "openrpc/result a.log m2 The result of add does not conform to the document: 2 is not of type \"string\".",
-    ];
-    assert_eq!((found.as_slice(), ran.status), (expected.map(str::to_owned).as_slice(), Some(1)), "{}", ran.stderr);
-    place.put("api.json", "{}");
-    let refused = "error: api.json is not an OpenRPC document: the array `methods` is missing\n";
-    place.run(&["check", "a.log", "--openrpc", "api.json"]).said(2, refused);
 }
 
 /// Recorded sessions and examples break nothing but what is named here, with the message.

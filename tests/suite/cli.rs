@@ -1,27 +1,22 @@
 //! The command: what goes in, what comes out, what is said about it, and with which exit status.
 //!
-//! Each test runs the built program in a folder of its own, where files have short names and nothing is left of other
-//! runs. What is said on standard error is compared exactly where the words are the program's own.
+//! Each test runs the built program in a folder of its own. Runs on small inputs are cases (`cases.rs`); here are runs that
+//! need generated inputs, terminals, signals, links, servers or an oracle.
 
 mod bad_input;
 mod builtin;
-mod contexts;
 mod files;
 mod filters;
 mod follow;
 mod inputs;
-mod layouts;
 mod output;
-mod provenance;
 mod questions;
 mod show;
 mod store;
 mod streaming;
 mod syntaxes;
-mod tasks;
 mod terminal;
 mod threads;
-mod unread;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -103,7 +98,7 @@ impl Ran {
 /// A folder to run the program in.
 pub struct Place {
     folder: TempDir,
-    environment: Vec<(&'static str, &'static str)>,
+    pub environment: Vec<(String, String)>,
 }
 
 impl Place {
@@ -125,8 +120,8 @@ impl Place {
         fs::write(path, bytes).expect("a file");
     }
 
-    pub fn set(&mut self, name: &'static str, value: &'static str) {
-        self.environment.push((name, value));
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -145,7 +140,12 @@ impl Place {
 
     /// Names of what is in it, in order.
     pub fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path()).expect("a folder");
+        self.names_in("")
+    }
+
+    /// Names of what is in a folder in it, in order.
+    pub fn names_in(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).expect("a folder");
         let mut names: Vec<_> =
             entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
         names.sort();
@@ -157,7 +157,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rpcgraph"));
         let folder = self.folder.path().canonicalize().expect("a folder");
         command.current_dir(&folder).env_clear().env("XDG_CACHE_HOME", folder.join("no cache"));
-        command.envs(self.environment.iter().copied()).args(arguments);
+        command.envs(self.environment.iter().cloned()).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -202,11 +202,6 @@ pub fn parse(syntax: RdfFormat, text: &[u8]) -> Vec<Quad> {
 /// The quads without the names of their graphs.
 pub fn triples(quads: &[Quad]) -> Vec<Quad> {
     quads.iter().map(|quad| Quad { graph_name: GraphName::DefaultGraph, ..quad.clone() }).collect()
-}
-
-/// Objects of a property of a node of the session [`BASE`], `#m1` for example, as N-Triples has them.
-pub fn objects(quads: &[Quad], node: &str, property: &str) -> Vec<String> {
-    found(quads, node, property, Term::to_string)
 }
 
 /// The same without datatypes and quotes.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::files;
+use crate::transcript::{matches, words};
 use oxrdf::vocab::rdfs;
 use oxrdf::{NamedOrBlankNode, Term};
 use oxttl::TurtleParser;
@@ -34,31 +35,6 @@ fn shown(document: &str) -> Vec<(&str, Vec<&str>)> {
         }
     }
     commands
-}
-
-/// Whether the lines are as shown, where `…` stands for any number of lines.
-fn matches(shown: &[&str], lines: &[&str]) -> bool {
-    match shown.split_first() {
-        None => lines.is_empty(),
-        Some((&"…", rest)) => (0..=lines.len()).any(|skipped| matches(rest, &lines[skipped..])),
-        Some((first, rest)) => lines.split_first().is_some_and(|(line, lines)| line == first && matches(rest, lines)),
-    }
-}
-
-/// The words of a command, as a shell has them: in single quotes, spaces are part of a word.
-fn words(line: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    for (part, text) in line.split('\'').enumerate() {
-        for (index, word) in if part % 2 == 1 { vec![text] } else { text.split(' ').collect() }.into_iter().enumerate()
-        {
-            if index > 0 {
-                words.push(String::new());
-            }
-            words.last_mut().unwrap().push_str(word);
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// Beginnings of commands that other tests run, or that need a cluster.

@@ -20,7 +20,6 @@ mod context;
 mod detection;
 mod docs;
 mod endpoint;
-mod failures;
 mod formats;
 #[cfg(unix)]
 mod house;
@@ -57,6 +56,7 @@ mod sparql;
 mod stored;
 mod support;
 mod tables;
+mod transcript;
 mod vocabulary;
 mod w3c;
 mod web;

@@ -1,9 +1,9 @@
-//! Which message is it? The specification's examples and those of the texts around it, and the table's corners.
+//! Which message is it? The specification's examples, and those of the texts around it.
 
 use std::fs;
 use std::path::Path;
 
-use rpcgraph::message::{Content, Kind, Problem, Single};
+use rpcgraph::message::{Content, Kind, Single};
 
 use crate::support::{corpora, own};
 
@@ -28,14 +28,6 @@ fn classes(record: &str) -> String {
         Content::Malformed(_) => "MalformedRecord".to_owned(),
         Content::Exchange => "HttpExchange".to_owned(),
     }
-}
-
-fn problems(record: &str) -> String {
-    let problems = match Content::parse(record.as_bytes()) {
-        Content::Single(single) => single.problems(),
-        _ => panic!("{record} is no single message"),
-    };
-    problems.iter().map(Problem::name).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -187,124 +179,6 @@ fn demonstrations_of_the_texts_around_the_specification() {
             "[Notification Notification]",
         ]
     );
-}
-
-#[test]
-fn every_row_of_the_table() {
-    for (record, expected) in [
-        (r#"{"method":"m","id":0}"#, "Request"),
-        (r#"{"method":"m","id":""}"#, "Request"),
-        (r#"{"method":"m","id":null}"#, "Request"),
-        (r#"{"method":"","id":-1.5e3}"#, "Request"),
-        (r#"{"method":"m"}"#, "Notification"),
-        (r#"{"method":"m","params":null}"#, "Notification"),
-        (r#"{"result":null}"#, "Response"),
-        (r#"{"id":1,"result":0}"#, "Response"),
-        (r#"{"id":1,"result":false,"error":null}"#, "Response"),
-        (r#"{"id":1,"result":null,"error":null}"#, "Response"),
-        (r#"{"error":{}}"#, "ErrorResponse"),
-        (r#"{"id":null,"error":0}"#, "ErrorResponse"),
-        (r#"{"id":1,"error":false,"result":null}"#, "ErrorResponse"),
-        (r#"{"id":1,"error":{"message":"m","code":1},"params":[]}"#, "ErrorResponse"),
-        // Anything else
-        (r#"{"method":"m","id":1,"result":1}"#, "InvalidMessage"),
-        (r#"{"method":"m","id":1,"result":null}"#, "InvalidMessage"),
-        (r#"{"method":"m","error":null}"#, "InvalidMessage"),
-        (r#"{"method":null,"id":1}"#, "InvalidMessage"),
-        (r#"{"method":1,"result":1}"#, "InvalidMessage"),
-        (r#"{"method":["m"]}"#, "InvalidMessage"),
-        (r#"{"id":1}"#, "InvalidMessage"),
-        (r#"{"id":1,"error":null}"#, "InvalidMessage"),
-        (r#"{"id":1,"result":1,"error":{}}"#, "InvalidMessage"),
-        (r#"{"id":{},"method":"m"}"#, "InvalidMessage"),
-        (r#"{"id":[1],"result":1}"#, "InvalidMessage"),
-        (r#"{"id":true,"method":"m"}"#, "InvalidMessage"),
-        (r#"{"jsonrpc":"2.0"}"#, "InvalidMessage"),
-        ("{}", "InvalidMessage"),
-        ("1", "InvalidMessage"),
-        ("null", "InvalidMessage"),
-        // A lone surrogate where the text has to be text
-        (r#"{"method":"\ud800"}"#, "InvalidMessage"),
-        (r#"{"method":"m","id":"\udc00"}"#, "InvalidMessage"),
-        (r#"{"id":1,"error":{"code":1,"message":"\ud800x"}}"#, "InvalidMessage"),
-        (r#"{"method":"m","params":["\ud800"]}"#, "Notification"),
-        // The last of two members counts
-        (r#"{"method":1,"method":"m"}"#, "Notification"),
-        (r#"{"method":"m","method":1}"#, "InvalidMessage"),
-        // Batches
-        ("[]", "[]"),
-        (r#"[{"method":"m"},[],{"result":1}]"#, "[Notification InvalidMessage Response]"),
-        // No JSON
-        ("", "MalformedRecord"),
-        ("{'method':'m'}", "MalformedRecord"),
-        (r#"{"method":"m"} x"#, "MalformedRecord"),
-    ] {
-        assert_eq!(classes(record), expected, "{record}");
-    }
-}
-
-#[test]
-fn problems_are_noted() {
-    for (record, expected) in [
-        (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":[]}"#, ""),
-        (r#"{"id":1,"method":"m"}"#, "MissingVersion"),
-        (r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#, "WrongVersion"),
-        (r#"{"jsonrpc":2.0,"id":1,"method":"m"}"#, "WrongVersion"),
-        (r#"{"jsonrpc":null,"id":1,"method":"m"}"#, "WrongVersion"),
-        (r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#, "NullRequestId"),
-        (r#"{"jsonrpc":"2.0","id":null,"result":1}"#, ""),
-        (r#"{"jsonrpc":"2.0","method":"m","params":"x"}"#, "ScalarParams"),
-        (r#"{"jsonrpc":"2.0","method":"m","params":null}"#, "ScalarParams"),
-        (r#"{"jsonrpc":"2.0","id":1,"error":"x"}"#, "ErrorNotObject"),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, "BadErrorCode BadErrorMessage"),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1.5,"message":null}}"#, "BadErrorCode BadErrorMessage"),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1.0,"message":""}}"#, ""),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":"1","message":""}}"#, "BadErrorCode"),
-        (r#"{"jsonrpc":"2.0","id":1,"result":1,"error":null}"#, "BothResultAndError"),
-        (r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":""}}"#, "BothResultAndError"),
-        (r#"{"jsonrpc":"2.0","method":"m","params":{"a":{"b":1,"b":2}}}"#, "DuplicateMember"),
-        (r#"{"jsonrpc":"2.0","method":"m","params":["\ud83d"]}"#, "LoneSurrogate"),
-        (r#"{"jsonrpc":"2.0","method":"\ud83d"}"#, "LoneSurrogate"),
-        (r#"{"jsonrpc":"2.0","method":"m","@id":1}"#, "KeywordMember"),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"","@type":"x"}}"#, "KeywordMember"),
-        // Under a JSON literal everything is data
-        (r#"{"jsonrpc":"2.0","method":"m","params":{"@id":1}}"#, ""),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"","data":{"@type":"x"}}}"#, ""),
-        // Not the form of a keyword
-        (r#"{"jsonrpc":"2.0","method":"m","@":1,"@x1":2,"a@b":3}"#, ""),
-    ] {
-        assert_eq!(problems(record), expected, "{record}");
-    }
-}
-
-#[test]
-fn invalid_messages_have_a_reason() {
-    let half = "half of a surrogate pair in id, method or error message";
-    for (record, expected) in [
-        ("null", "null, not an object"),
-        ("true", "a boolean, not an object"),
-        ("17", "a number, not an object"),
-        ("\"text\"", "a string, not an object"),
-        ("{}", "no method, result or error"),
-        (r#"{"jsonrpc":"2.0","id":1}"#, "no method, result or error"),
-        (r#"{"id":1,"error":null}"#, "a null error, and no result"),
-        (r#"{"id":1,"result":1,"error":{}}"#, "both a result and an error"),
-        (r#"{"method":"m","result":1}"#, "a method, and a result or error"),
-        (r#"{"method":"m","error":null}"#, "a method, and a result or error"),
-        (r#"{"method":null,"id":1}"#, "a method that is not a string"),
-        (r#"{"method":7,"result":1}"#, "a method that is not a string"),
-        (r#"{"id":[1],"result":1}"#, "an id that is not a string, number or null"),
-        (r#"{"id":true,"method":"m"}"#, "an id that is not a string, number or null"),
-        (r#"{"id":1e1024,"method":"m"}"#, "an id of more than 1,024 digits"),
-        (r#"{"id":"\udc00","method":"m"}"#, half),
-        (r#"{"method":"\ud800"}"#, half),
-        (r#"{"error":{"message":"\ud800"}}"#, half),
-    ] {
-        let Content::Single(Single::Invalid(invalid)) = Content::parse(record.as_bytes()) else { panic!("{record}") };
-        assert_eq!(invalid.reason, expected, "{record}");
-    }
-    let Content::Batch(elements) = Content::parse(b"[[]]") else { panic!() };
-    assert!(matches!(&elements[..], [Single::Invalid(array)] if array.reason == "an array, not an object"));
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! `query`: SPARQL over logs and RDF files, what is written of the answer, and how it ends.
 
-mod answers;
 mod columns;
 mod data;
 mod ends;
 mod everywhere;
 mod functions;
 mod limits;
-mod shown;
 
 use crate::cli::{Place, Ran};
 

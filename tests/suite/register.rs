@@ -9,7 +9,6 @@ mod authors;
 mod broken;
 mod contexts;
 mod online;
-mod points;
 mod published;
 mod repositories;
 mod schemas;
@@ -24,7 +23,7 @@ use oxrdf::{GraphName, Quad};
 use rpcgraph::register::{Register, RegisterOptions, ReportItem};
 use serde_json::Value;
 
-use crate::cli::{Place, parse};
+use crate::cli::Place;
 use crate::support::{corpora, files};
 
 fn fixture(name: &str) -> PathBuf {
@@ -400,49 +399,4 @@ fn differences_are_found() {
         Difference::Extra("mine.txt".into()),
     ];
     assert_eq!(compare(&register, &folder), expected);
-}
-
-#[test]
-fn the_command_says_what_failed() {
-    let place = Place::new();
-    place.put("b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
-    place.put(
-        "b/examples.yaml",
-        r#"- title: Fine
-  snippets:
-    - {language: json, code: '{"p": 1, "q": 2}'}
-- title: Empty
-  snippets:
-    - {language: json, code: '{"q": 2}'}
-- snippets:
-    - {language: json, code: '{"p": }'}
-    - {language: json, code: '3'}
-    - {language: ttl, code: '<a> <b> .'}
-    - {language: jsonld, code: '{"@context": {"p": "https://example.org/p"}, "p": {"@context": "https://example.org/c"}}'}
-  unknown: 1
-"#,
-    );
-    place.put("b/tests/good-fail.json", r#"{"p": 1}"#);
-    let ran = place.run(&["register", "b", "-o", "out"]);
-    assert_eq!(
-        ran.stderr,
-        "note: examples.yaml, example 3: unused entry `unknown`
-example 1, snippet 1 (Fine): Lost: /q: no context maps it
-example 2, snippet 1 (Empty): Lost: /q: no context maps it
-failed: example 2, snippet 1 (Empty): Files: **Empty** output Turtle example_2_1.ttl created
-failed: example 3, snippet 1: JSON Schema: Error parsing JSON: expected value at line 1 column 7
-failed: example 3, snippet 2: JSON-LD: Error found when uplifting JSON-LD: it is no JSON object and no array, so no JSON-LD
-failed: example 3, snippet 3: Turtle: Error parsing Turtle: Parser error at line 1 column 9: . is not a valid RDF object
-failed: example 3, snippet 4: JSON-LD: Error found when uplifting JSON-LD: a context below the top of the document refers to another: write it out, or name it at the top
-failed: test good-fail.json: its name says that it must fail, but it passed
-b: 1 of 7 passed; 27 files in out
-"
-    );
-    assert_eq!(ran.status, Some(1));
-    let report = json(&String::from_utf8(place.read("out/report.json")).expect("text"));
-    assert_eq!(report["counts"]["failed"], 6);
-    let quiet = place.run(&["register", "b", "-o", "out", "--quiet"]);
-    assert_eq!(quiet.status, Some(1));
-    assert_eq!(quiet.stderr.lines().count(), 6);
-    assert!(parse(oxrdfio::RdfFormat::Turtle, &place.read("out/tests/b/example_1_1.ttl")).len() == 1);
 }

@@ -21,6 +21,10 @@ fn each_promise_has_a_test() {
     for row in rows {
         let [file, name] = row[1].as_slice() else { panic!("a file and a test: {row:?}") };
         let text = fs::read_to_string(own(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        if name.starts_with("# ") {
+            assert!(text.lines().any(|line| line == name), "{file} lacks {name}");
+            continue;
+        }
         let test = format!("fn {name}(");
         let before = text.split_once(&test).unwrap_or_else(|| panic!("{file} has no {test}")).0;
         assert!(

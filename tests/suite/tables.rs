@@ -92,21 +92,6 @@ fn times_are_exact() {
 }
 
 #[test]
-fn columns_are_documented() {
-    let place = Place::with("log", LOG);
-    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
-    let ran = place.run(&["vocab", "columns"]);
-    for table in TABLES {
-        let described = ran.text().split("\n\n").find(|text| text.starts_with(table)).expect("a description");
-        let names: Vec<_> = described.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
-        let reader = SerializedFileReader::new(File::open(place.path("tables").join(table)).unwrap()).unwrap();
-        let schema = reader.metadata().file_metadata().schema();
-        let columns: Vec<_> = schema.get_fields().iter().map(|field| field.name()).collect();
-        assert_eq!(names, columns, "{table}");
-    }
-}
-
-#[test]
 fn a_folder_appears_as_a_whole() {
     let place = Place::with("log", LOG);
     let convert = ["log", "-t", "parquet", "--quiet", "-o", "tables"];
@@ -163,18 +148,6 @@ fn tables_are_read_while_they_are_replaced() {
 }
 
 #[test]
-fn a_folder_without_messages_is_not_a_log() {
-    let place = Place::with("log", LOG);
-    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
-    fs::remove_file(place.path("tables/messages.parquet")).unwrap();
-    for command in [&["convert", "tables"][..], &["errors", "tables"], &["query", "tables", "-q", "ASK {}"]] {
-        let ran = place.run(command);
-        let said = "error: cannot read tables: messages.parquet: ";
-        assert!(ran.status == Some(2) && ran.stderr.contains(said), "{}", ran.stderr);
-    }
-}
-
-#[test]
 fn unsupported_tables_are_refused() {
     let place = Place::with("log", LOG);
     place.put("c.jsonld", r#"{"@context":{}}"#);
@@ -214,38 +187,6 @@ fn tables_are_asked_as_their_logs() {
             assert!(differences.is_empty(), "{ending}: {differences:#?}");
         }
     }
-}
-
-/// Questions, messages and other syntaxes, of several logs in a folder.
-#[test]
-fn tables_are_inputs() {
-    let place = Place::with("a.log", LOG);
-    place.put("b.log", format!("{LOG}no JSON\n"));
-    place.convert(&["a.log", "b.log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
-    let of = |command: &[&str], inputs: &[&str]| {
-        let ran = place.run(&[command, inputs].concat());
-        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-        ran.text().to_owned()
-    };
-    for command in [
-        &["errors", "--quiet"][..],
-        &["timeline", "--quiet", "--method", "subtract"],
-        &["query", "--quiet", "-q", "SELECT ?m { ?m a jrpc:Request } ORDER BY ?m"],
-        &["query", "--quiet", "-q", "SELECT ?m { ?m a jrpc:Response }", "-t", "messages"],
-        &["convert", "--quiet", "-t", "turtle"],
-        &["convert", "--quiet", "-t", "otlp"],
-    ] {
-        assert_eq!(of(command, &["tables"]), of(command, &["a.log", "b.log"]), "{command:?}");
-    }
-    let shown = of(&["show", "tables"], &["b.log#m6"]);
-    assert!(shown.ends_with("m6 · not a message\nno JSON\n\n"), "{shown}");
-    let ran = place.run(&["problems", "tables"]);
-    assert!(ran.stderr.starts_with("tables/b.log: record 6: not JSON: "), "{}", ran.stderr);
-    // A folder of folders, with a log beside the tables.
-    place.put("all/c.log", LOG);
-    fs::rename(place.path("tables"), place.path("all/tables")).unwrap();
-    let requests = of(&["query", "--quiet", "-t", "csv", "-q", "SELECT ?m { ?m a jrpc:Request }"], &["-r", "all"]);
-    assert_eq!(requests.lines().count(), 1 + 3 * 2, "{requests}");
 }
 
 /// What tables do not have is not made up, and rows that are missing are told.

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use rpcgraph::Log;
 use rpcgraph::log::LoggedMessage;
-use rpcgraph::record::{Entry, Layout, Reader, ReaderOptions, SessionBy};
+use rpcgraph::record::{Entry, Reader, ReaderOptions};
 
 use crate::cli::Place;
 use crate::renderings::{Pieces, string};
@@ -265,43 +265,6 @@ fn a_writer_that_restarts() {
     assert!(messages(&passed.concat()).iter().all(|message| message.session.is_none()));
 }
 
-#[test]
-fn the_user_says_what_tells_sessions_apart() {
-    let by = |text: &str| ReaderOptions::default().with_session_by(SessionBy::parse(text).unwrap());
-    let keys = |log: &str, options: &ReaderOptions| -> Vec<_> {
-        messages_by(log, options).into_iter().map(|message| message.session).collect()
-    };
-    let kubectl = log(&THREE, |(who, _, _, m)| format!("[pod/{who}/mcp] {m}"));
-    assert_eq!(keys(&kubectl, &by("none")), vec![None; 10]);
-    let envelopes = log(&THREE, |(who, _, _, m)| format!(r#"{{"meta":{{"user":"{who}"}},"rpc":{m}}}"#));
-    assert_eq!(keys(&envelopes, &ReaderOptions::default()), vec![None; 10]);
-    let expected: Vec<_> = TOLD.iter().map(|(who, _)| Some((*who).to_owned())).collect();
-    assert_eq!(keys(&envelopes, &by("/meta/user")), expected);
-    let inside = log(&THREE, |(who, _, _, m)| m.replacen('{', &format!("{{\"user\":\"{who}\","), 1));
-    assert_eq!(keys(&inside, &by("/user")), expected);
-    // A member of the wrapper.
-    let docker = log(&THREE, |(who, _, _, m)| {
-        let text = serde_json::Value::from(format!("{m}\n"));
-        format!(r#"{{"log":{text},"stream":"stdout","attrs":{{"user":"{who}"}},"time":"2026-11-22T09:00:00Z"}}"#)
-    });
-    assert_eq!(keys(&docker, &by("/attrs/user")), expected);
-    assert_eq!(keys(&docker, &by("none")), vec![None; 10]);
-    let again = [INITIALIZE, INITIALIZED, INITIALIZE].join("\n");
-    assert_eq!(keys(&again, &by("none")), vec![None; 3]);
-    // An empty key is none.
-    let layout = Layout::envelope("message=/m session=/k").unwrap();
-    let empty = format!("{{\"k\":\"\",\"m\":{CALL_1}}}\n");
-    assert_eq!(keys(&empty, &ReaderOptions::default().with_layout(layout)), [None]);
-    assert!(SessionBy::parse("/a~2").is_err());
-
-    let place = Place::with("log", log(&THREE, |(who, _, _, m)| format!("user-{who} {m}")));
-    let ask = ["methods", "log", "--quiet", "-t", "csv"];
-    let line = [&ask[..], &["--line", r"^user-(?<user>\w+) (?<message>.*)$", "--session-by", "user"]].concat();
-    place.run(&line).quietly();
-    let ran = place.run(&[&ask[..], &["--session-by", "user"]].concat());
-    assert!(ran.status == Some(2) && ran.stderr.contains("names a group of --line"), "{}", ran.stderr);
-}
-
 /// Sessions that nothing tells apart are said to look like several.
 #[test]
 fn ids_that_are_used_again_and_again() {
@@ -315,17 +278,4 @@ fn ids_that_are_used_again_and_again() {
     let place = Place::with("log", log(&THREE, |(who, _, _, m)| format!("api-{who}  | {m}")));
     let ran = place.convert(&["log", "-t", "nquads"]);
     assert!(!ran.stderr.contains("--session-by"), "{}", ran.stderr);
-}
-
-/// Times with a zone and times without are not compared, which is said; in each log there are latencies.
-#[test]
-fn zones_and_none() {
-    let line = |time: &str, m: &str| format!("{{\"time\":\"2026-01-05T10:00:0{time}\",\"rpc\":{m}}}\n");
-    let place = Place::with("a.log", line("0Z", CALL_1) + &line("1Z", ANSWER_1));
-    place.put("b.log", line("0", CALL_1) + &line("1", ANSWER_1));
-    let ran = place.run(&["slowest", "a.log", "b.log", "-t", "csv"]);
-    assert!(ran.stderr.contains("some times have a zone"), "{}", ran.stderr);
-    assert_eq!(ran.text().lines().count(), 3, "{}", ran.text());
-    let ran = place.run(&["slowest", "a.log", "-t", "csv"]);
-    assert!(!ran.stderr.contains("some times have a zone"), "{}", ran.stderr);
 }

@@ -54,42 +54,6 @@ fn a_printed_context_can_be_used() {
     }
 }
 
-/// Payloads of MCP stand under its terms, and under no others.
-#[test]
-fn the_context_for_mcp_maps_payloads() {
-    let log = concat!(
-        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"name":1},"other":2}}"#,
-        "\n",
-        r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"x"}],"isError":false}}"#,
-        "\n"
-    );
-    let place = Place::with("log", log);
-    let ran =
-        place.run(&["convert", "log", "--protocol", "none", "-c", "builtin:mcp", "-t", "nquads", "--base", "urn:log"]);
-    let text = ran.text();
-    let said = |property: &str, object: &str| {
-        assert!(
-            text.contains(&format!(" <http://modelcontextprotocol.io/ontology#{property}> {object} ")),
-            "{property}: {text}"
-        );
-    };
-    said("hasName", "\"a\"");
-    said("hasArguments", "\"{\\\"name\\\":1}\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>");
-    said("hasText", "\"x\"");
-    said("hasContentType", "\"text\"");
-    said("isError", "\"false\"^^<http://www.w3.org/2001/XMLSchema#boolean>");
-}
-
-/// What a program says of itself makes one node: the context keeps the object as it is.
-#[test]
-fn a_client_is_one_node_under_the_context_for_mcp() {
-    let log = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"desk"}}}"#;
-    let ran =
-        Place::with("log", log).run(&["convert", "log", "-c", "builtin:mcp", "-t", "nquads", "--base", "urn:log"]);
-    assert_eq!(ran.text().matches("ontology#hasName> \"desk\"").count(), 1, "{}", ran.text());
-    assert!(ran.text().contains("<urn:log#m1-client>"), "{}", ran.text());
-}
-
 #[test]
 fn formats() {
     let ran = Place::new().run(&["formats"]);
@@ -186,4 +150,15 @@ fn version() {
         let expected = concat!("rpcgraph ", env!("CARGO_PKG_VERSION"), "\n");
         assert_eq!(place.run(&[argument]).quietly().text(), expected);
     }
+}
+
+/// The description of a format in the documents.
+#[test]
+fn the_file_of_the_documents() {
+    let readme = include_str!("../../../docs/formats.md");
+    let (_, rest) = readme.split_once("```toml\n").expect("a file");
+    let (file, _) = rest.split_once("```").expect("its end");
+    let place = Place::with("log", "{\"dir\":\"app\",\"payload\":{\"id\":1,\"method\":\"add\"}}\n");
+    place.put("own.toml", file);
+    place.convert(&["log", "-f", "own.toml", "-o", "log.ttl"]).began(0, "1 record (json-lines): 1 request; ");
 }

@@ -112,79 +112,6 @@ fn every_question_takes_every_filter() {
     assert_eq!(problems, ["DuplicateAnswer,1"]);
 }
 
-#[test]
-fn unmatched_filters_suggest_the_nearest_value() {
-    let place = Place::new();
-    place.put("mcp.jsonl", std::fs::read(own("tests/queries/mcp.jsonl")).unwrap());
-    place.put("log", super::LOG);
-    for (arguments, note) in [
-        (
-            &["errors", "mcp.jsonl", "--method", "tool/call"][..],
-            "no message has the method \"tool/call\"; did you mean tools/call?",
-        ),
-        (
-            &["timeline", "mcp.jsonl", "--tool", "xyz"],
-            "no message has the tool \"xyz\"; there are alerts, forecast, radar",
-        ),
-        (
-            &["timeline", "mcp.jsonl", "--session", "a3"],
-            "no message has the session \"a3\"; there are session-a1, session-b2",
-        ),
-        (&["timeline", "log", "--tool", "xyz"], "no message has a tool"),
-        (&["timeline", "log", "--since", "10m"], "no message has a time, for --since, --last and --until"),
-    ] {
-        let ran = place.run(arguments);
-        assert!(ran.stderr.ends_with(&format!("0 rows\nnote: {note}\n")), "{arguments:?}: {}", ran.stderr);
-    }
-    // There are such messages, but none that failed.
-    place.run(&["errors", "log", "--method", "subtract"]).said(0, "0 rows\n");
-    place
-        .run(&["errors", "log", "--since", "yesterday"])
-        .began(2, "error: invalid value 'yesterday' for '--since <TIME>': expected a time such as ");
-    place
-        .run(&["errors", "log", "--last", "10:00"])
-        .began(2, "error: invalid value '10:00' for '--last <DURATION>': expected a duration such as ");
-    place.put("own/q.rq", "SELECT * { ?m a jrpc:Request }");
-    place
-        .run(&["ask", "q", "log", "--queries", "own", "--method", "a"])
-        .said(2, "error: the query q does not accept filters: it needs a line `#:messages ?message`\n");
-}
-
-/// Queries of one's own take them where they say what they are about, wherever they stand.
-#[test]
-fn every_way_to_ask_takes_filters() {
-    let place = Place::with("mcp.jsonl", std::fs::read(own("tests/queries/mcp.jsonl")).unwrap());
-    let query = "SELECT ?message {\n  ?message a ?kind ; rpcg:sequence ?n\n  #:messages ?message\n}\nORDER BY ?n";
-    place.put("own/mine.rq", query);
-    let filters = ["--method", "tools/*", "--kind", "request", "--since", "15s"];
-    let names = |arguments: &[&str]| -> Vec<String> {
-        let ran = rows(&place, &[arguments, &filters].concat());
-        ran.iter().map(|row| row.split(',').next().unwrap().to_owned()).collect()
-    };
-    let expected = names(&["timeline"]);
-    assert!(expected.len() > 2, "{expected:?}");
-    for asked in [
-        &["ask", "mine", "--queries", "own"][..],
-        &["query", "own/mine.rq"],
-        &["query", "--query-file", "own/mine.rq"],
-        &["query", "-q", query],
-        &["query", query],
-    ] {
-        assert_eq!(names(asked), expected, "{asked:?}");
-        assert_eq!(names(&[asked, &["--limit", "2"]].concat()), expected[..2], "{asked:?}");
-    }
-    let why = "does not accept filters: it needs a line `#:messages ?message`";
-    place
-        .run(&["query", "mcp.jsonl", "-q", "SELECT * { ?m a jrpc:Request }", "--method", "a"])
-        .said(2, &format!("error: the query --query {why}\n"));
-    let ran = place.run(&["query", "mcp.jsonl", "-q", query, "--method", "tools/cal"]);
-    assert!(
-        ran.stderr.ends_with("note: no message has the method \"tools/cal\"; did you mean tools/call?\n"),
-        "{}",
-        ran.stderr
-    );
-}
-
 /// A value is text, whatever stands in it.
 #[test]
 fn values_are_no_sparql() {
@@ -196,30 +123,5 @@ fn values_are_no_sparql() {
             let found = usize::from((option, value) == ("--contains", "\""));
             assert_eq!(ran.quietly().text().lines().count(), 1 + found, "{option} {value:?}");
         }
-    }
-}
-
-#[test]
-fn times_may_lack_seconds() {
-    let line = |minute: u32| {
-        format!("{{\"time\":\"2026-01-05T10:0{minute}:00Z\",\"message\":{{\"jsonrpc\":\"2.0\",\"method\":\"a\"}}}}\n")
-    };
-    let place = Place::with("mcp.jsonl", [0, 1, 2].map(line).concat());
-    for time in ["2026-01-05T10:01", "2026-01-05 10:01", "2026-01-05 10:01:00", "2026-01-05T10:01:00Z", "10:01"] {
-        assert_eq!(rows(&place, &["timeline", "--since", time]).len(), 2, "{time}");
-    }
-}
-
-/// A log without senders or times is not a log without such messages.
-#[test]
-fn messages_that_a_condition_cannot_judge_are_counted() {
-    let log = "{\"time\":\"2026-01-05T10:00:00Z\",\"sender\":\"client\",\"message\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}}\n\
-               {\"message\":{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"b\"}}\n";
-    let place = Place::with("log", log);
-    let said = |arguments: &[&str]| place.run(&[&["timeline", "log"], arguments].concat()).stderr;
-    assert!(said(&["--sender", "client"]).contains("note: left out: 1 message without a sender\n"));
-    assert!(said(&["--since", "09:00"]).contains("note: left out: 1 message without a time\n"));
-    for arguments in [&["--sender", "client", "--quiet"][..], &["--method", "a"], &[]] {
-        assert!(!said(arguments).contains("left out"), "{arguments:?}");
     }
 }

@@ -100,28 +100,6 @@ fn people_see_lines() {
     assert!(line.contains("Invalid params"), "{line}");
 }
 
-#[test]
-fn impossible_follows_are_refused() {
-    let place = Place::with("log", LOG);
-    place.put("other", LOG);
-    for (arguments, why) in [
-        (&["overview", "log"][..], "--follow is for timeline and errors: another answer would change as the log grows"),
-        (&["errors", "log", "other"], "--follow goes on with one log, a file that grows or a pipe: name that alone"),
-        (
-            &["errors", "log", "--since", "10m"],
-            "--follow does not take times before the end of the log: name a time such as 10:00:00",
-        ),
-        (
-            &["errors", "log", "-t", "json"],
-            "--follow writes rows as they come: as table, csv, tsv or jsonl, and not as json",
-        ),
-    ] {
-        place.run(&[arguments, &["--follow"]].concat()).said(2, &format!("error: {why}\n"));
-    }
-    let ran = place.run(&["timeline", "-f", "log"]);
-    assert!(ran.stderr.contains("log is a log and not a format: --follow log goes on as it grows"), "{}", ran.stderr);
-}
-
 /// A reader that leaves ends it, also where nothing more comes.
 #[test]
 fn a_reader_may_leave_what_is_followed() {

@@ -1,4 +1,4 @@
-//! --output: what the name says, and that a file is there whole or not at all; --quiet and --progress.
+//! --output: what the name says, and that a file is there whole or not at all; no escape sequences.
 
 use std::fs;
 #[cfg(unix)]
@@ -142,65 +142,6 @@ fn devices_are_written_directly() {
     place.convert(&["log", "-o", "pipe.nq"]).said(0, LOG_SUMMARY);
     assert_eq!(parse(RdfFormat::NQuads, &reader.join().expect("a reader")).len(), 46);
     assert_eq!(place.names(), ["log", "pipe.nq"]);
-}
-
-#[test]
-fn a_failure_leaves_no_trace() {
-    let place = Place::with("log", format!("{LOG}{{\"jsonrpc\":\"2.0\",\"method\":\"\\u0001\"}}\noops\n"));
-    place.put("old.rdf", "old");
-    place.put("refused.jsonld", r#"{"@context":null}"#);
-    let before = place.names();
-    for (arguments, status) in [
-        (&["log"][..], 2),
-        (&["log", "gone", "-t", "nquads"], 2),
-        (&["log", "--strict", "-t", "nquads"], 1),
-        (&["log", "-c", "refused.jsonld"], 2),
-        (&["log", "log"], 2),
-    ] {
-        for name in ["old.rdf", "new.rdf", "new.rdf.gz", "new.rdf.zst"] {
-            let ran = place.convert(&[arguments, &["-o", name]].concat());
-            assert_eq!(ran.status, Some(status), "{arguments:?}: {}", ran.stderr);
-            assert_eq!(place.read("old.rdf"), b"old", "{arguments:?}");
-            assert_eq!(place.names(), before, "{arguments:?}");
-        }
-    }
-}
-
-#[test]
-fn quiet_hides_what_the_graph_tells() {
-    let place = Place::with("log", format!("{LOG}oops\n"));
-    let finding = "log:6: record 6 at byte 274: not JSON: expected value at byte 274\n";
-    let summary = "6 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response, 1 malformed \
-                   record; 50 triples\n";
-    let loud = place.convert(&["log"]);
-    loud.said(0, &format!("{finding}{summary}"));
-    let quiet = place.convert(&["log", "--quiet"]);
-    quiet.quietly();
-    assert_eq!(quiet.stdout, loud.stdout);
-    // In the mapping `bblock` the graph does not hold it, and nothing else would tell.
-    place.convert(&["log", "--quiet", "-m", "bblock"]).said(0, finding);
-    place.convert(&["log", "--quiet", "--strict"]).said(1, finding);
-    place
-        .convert(&["gone", "--quiet"])
-        .said(2, "error: cannot read gone: No such file or directory (os error 2)\nerror: 1 of 1 inputs failed\n");
-}
-
-#[test]
-fn progress_off_a_terminal() {
-    let place = Place::with("log", LOG);
-    for when in ["auto", "never"] {
-        place.convert(&["log", "--progress", when]).said(0, LOG_SUMMARY);
-    }
-    for (arguments, input, what) in [
-        (&["log"][..], "", "log: 274 of 274 bytes"),
-        (&["log", "--quiet"], "", "log: 274 of 274 bytes"),
-        (&["-"], LOG, "standard input: 274 bytes"),
-    ] {
-        let ran = place.run_with(&[&["convert", "--progress", "always"], arguments].concat(), input);
-        assert_eq!(ran.status, Some(0));
-        let shown: Vec<_> = ran.stderr.lines().filter(|line| !line.contains("records")).collect();
-        assert_eq!(shown.last(), Some(&what), "the last line says that all was read: {}", ran.stderr);
-    }
 }
 
 /// No terminal, no colours; and none on a terminal either where NO_COLOR says so, which is for anstream to know.

@@ -6,7 +6,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-use super::{LOG, Place, REQUEST, RESPONSE};
+use oxrdfio::RdfFormat;
+
+use super::{BASE, LOG, Place, REQUEST, RESPONSE, rpcg, values};
 
 /// Long enough for a slow machine; a run that works takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -234,4 +236,22 @@ fn a_reader_that_never_came() {
         assert!(!stderr.contains("error") && !stderr.contains("panicked"), "{arguments:?}: {stderr}");
         assert_eq!(ended.status.code(), Some(0), "{arguments:?}");
     }
+}
+
+/// Lines in front of a long batch stand in its session, as lines in front of a message do.
+#[test]
+fn lines_before_a_long_batch() {
+    let batch = vec!["{\"method\":\"m\",\"jsonrpc\":\"2.0\"}"; 1000].join(",");
+    let log = format!(
+        "2025-03-12T17:53:14.600Z [info] Attempting to connect\n\
+         2025-03-12T17:53:14.656Z [info] [a] Message from client: [{batch}]\n\
+         2025-03-12T17:53:15.500Z [info] [a] Server transport closed\n"
+    );
+    let ran = Place::with("log", log).convert(&["log", "--base", BASE, "--quiet", "-t", "nquads", "--log-lines"]);
+    let quads = ran.quietly().quads(RdfFormat::NQuads);
+    for (line, after) in [("#l1", None), ("#l3", Some(format!("<{BASE}#m1>")))] {
+        assert_eq!(values(&quads, line, &rpcg("inSession")), [format!("<{BASE}#session-a>")]);
+        assert_eq!(values(&quads, line, &rpcg("after")), Vec::from_iter(after));
+    }
+    assert_eq!(values(&quads, "", &rpcg("recordCount")), [""; 0]);
 }

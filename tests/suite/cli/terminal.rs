@@ -163,20 +163,3 @@ fn pagers_are_fed_escaped_text() {
         }
     }
 }
-
-#[test]
-fn columns_can_be_chosen() {
-    let place = Place::with("log", super::LOG);
-    let ran =
-        place.run(&["timeline", "log", "--columns", "method,message", "-t", "csv", "--quiet", "--base", super::BASE]);
-    assert!(
-        ran.quietly().text().starts_with("method,message\r\nsubtract,https://example.org/s#m1\r\n"),
-        "{}",
-        ran.text()
-    );
-    let ran = place.run(&["errors", "log", "--columns", "message,erro"]);
-    ran.began(2, "error: unknown column \"erro\"; use one of message, session, ");
-    let long = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{}\"}}\n", "x".repeat(1000));
-    let place = Place::with("log", long);
-    assert!(place.run(&["timeline", "log", "--wide"]).text().contains(&"x".repeat(1000)));
-}

@@ -1,4 +1,4 @@
-//! How a query ends: statuses, errors, time and Ctrl-C.
+//! How a query ends: services, time, memory and Ctrl-C.
 
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
@@ -16,91 +16,6 @@ const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i 
 
 fn long_log() -> String {
     (1..=100).map(|id| format!("{}\n", REQUEST.replace("\"id\":1", &format!("\"id\":{id}")))).collect()
-}
-
-#[test]
-fn an_empty_answer_is_a_status_where_it_is_asked_for() {
-    for (query, found) in [
-        ("ASK { ?x a jrpc:ErrorResponse }", true),
-        ("ASK { ?x a rpcg:Batch }", false),
-        ("SELECT ?x { ?x a jrpc:ErrorResponse }", true),
-        ("SELECT ?x { ?x a rpcg:Batch }", false),
-        ("CONSTRUCT WHERE { ?x a jrpc:ErrorResponse }", true),
-        ("CONSTRUCT WHERE { ?x a rpcg:Batch }", false),
-    ] {
-        assert_eq!(ask(LOG, query, &[]).status, Some(0), "{query}");
-        assert_eq!(ask(LOG, query, &["--fail-if", "none"]).status, Some(if found { 0 } else { 1 }), "{query}");
-    }
-}
-
-#[test]
-fn strict_stops_before_there_is_an_answer() {
-    let log = format!("{REQUEST}\nnonsense\n");
-    let ran = ask(&log, "ASK {}", &["--strict"]);
-    ran.began(1, "s:2: record 2 at byte ");
-    ran.printed_nothing();
-    assert_eq!(ask(&log, "ASK {}", &[]).text(), "true\n");
-}
-
-#[test]
-fn an_input_that_fails_leaves_no_answer() {
-    let place = Place::with("s", LOG);
-    let ran = place.run(&["query", "s", "missing", "-q", "ASK {}", "-o", "a.csv"]);
-    ran.began(2, "error: cannot read missing");
-    ran.printed_nothing();
-    assert_eq!(place.names(), ["s"]);
-}
-
-#[test]
-fn a_query_that_is_none_is_shown() {
-    ask(LOG, "SELECT ?x { ?x a }", &[]).said(
-        2,
-        "error: not SPARQL, at line 1, column 18: there cannot be } here\n\
-         1 | SELECT ?x { ?x a }\n\
-         \x20 |                  ^\n",
-    );
-    ask(LOG, "DROP ALL", &[]).began(2, "error: this is SPARQL Update, which changes data");
-    ask(LOG, "SELECT (rpcg:jsn(?x) AS ?y) {}", &[])
-        .began(2, "error: unknown function rpcg:jsn; use one of rpcg:json, ");
-    ask(LOG, "SELECT (rpcg:json() AS ?y) {}", &[]).began(2, "error: rpcg:json does not take 0 arguments: it is ");
-}
-
-#[test]
-fn terms_that_nobody_defined_are_noticed() {
-    let place = Place::with("s", LOG);
-    place
-        .run(&["query", "s", "-q", "SELECT ?x { ?x a jrpc:Reqest }"])
-        .said(0, "note: no vocabulary has the term jrpc:Reqest; did you mean jrpc:Request?\n0 rows\n");
-}
-
-#[test]
-fn one_question_at_a_time() {
-    let place = Place::with("s", LOG);
-    for arguments in [
-        &["query", "s"][..],
-        &["query", "s", "-q", "ASK {}", "--query-file", "q.rq"],
-        &["query", "s", "--store", "dir", "-q", "ASK {}"],
-        &["query", "s", "--endpoint", "http://localhost/", "-q", "ASK {}"],
-        &["query", "s", "--timeout", "0", "-q", "ASK {}"],
-        &["ask", "methods", "s", "--print", "--sql"],
-    ] {
-        assert_eq!(place.run(arguments).status, Some(2), "{arguments:?}");
-    }
-    place.run(&["ask", "nothing", "s"]).began(2, "error: unknown query \"nothing\"; use one of ");
-}
-
-#[test]
-fn queries_come_from_files_and_standard_input() {
-    let place = Place::with("s", LOG);
-    // With the mark that some editors begin a file with.
-    place.put("q.rq", "\u{FEFF}ASK {\n  ?x a jrpc:Request\n}\n");
-    assert_eq!(place.run(&["query", "s", "--query-file", "q.rq"]).text(), "true\n");
-    assert_eq!(place.run_with(&["query", "s", "--query-file", "-"], "ASK {}").text(), "true\n");
-    assert_eq!(place.run_with(&["query", "--query-file", "q.rq"], LOG).text(), "true\n");
-    place
-        .run_with(&["query", "--query-file", "-"], "ASK {}")
-        .said(2, "error: standard input cannot be both the query and the log: name a file for one of them\n");
-    place.run(&["query", "s", "--query-file", "none.rq"]).began(2, "error: cannot read the query from none.rq");
 }
 
 #[test]
@@ -246,13 +161,4 @@ fn an_answer_that_does_not_end_in_time_leaves_no_part_of_an_output() {
     let query = ["query", "--endpoint", &server.url, "-q", "SELECT ?x { ?x ?y ?z }", "-o", "a.csv", "--timeout", "1"];
     place.run(&query).began(2, "error: ");
     assert_eq!(place.names(), [""; 0]);
-}
-
-#[test]
-fn errors_are_nothing_that_a_terminal_obeys() {
-    let place = Place::with("s.nt", "<urn:a> \u{1b}[2J <urn:b> .\n");
-    let ran = place.run(&["query", "s.nt", "-q", "ASK {}"]);
-    ran.began(2, "error: s.nt:1:9 is not N-Triples: ");
-    assert!(ran.stderr.contains("\\u{1b}"), "{}", ran.stderr);
-    assert!(!ran.stderr.contains('\u{1b}'), "{}", ran.stderr);
 }
