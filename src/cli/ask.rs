@@ -274,7 +274,7 @@ impl AskArgs {
                 return Ok(Outcome::Findings);
             };
             all_read = read;
-            QuerySource::Here(dataset)
+            QuerySource::Here(dataset.with_jobs(self.read.jobs()))
         };
         let query = question.of_data(query, base.as_deref(), &source, &cancel)?;
         if let (true, QuerySource::Here(dataset)) = (self.plan, &source) {
@@ -432,14 +432,13 @@ impl AskArgs {
     /// the load.
     fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> anyhow::Result<Option<ReadData>> {
         if let Some(dir) = &self.store {
-            return Ok(Some((Dataset::stored(store::open_read_only(dir)?).with_jobs(self.read.jobs()), Ok(()))));
+            return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
         }
         let engine = match self.engine {
             EngineName::Columns => Engine::Columns,
             EngineName::Store => Engine::Store,
         };
         let dataset = Dataset::on(query, sources.iter().any(|source| source.rdf_format().is_some()), engine)?;
-        let dataset = dataset.with_jobs(self.read.jobs());
         let mut loading = dataset.load(cancel)?;
         let Some(all_read) = self.load(&mut loading, query, sources, cancel)? else { return Ok(None) };
         for graph in loading.commit()? {

@@ -10,6 +10,10 @@ mod live;
 
 use std::borrow::Cow;
 use std::io::Write;
+use std::iter::repeat_n;
+
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNodeRef, Term};
 
 use self::cells::{Cell, CellKind, align, cell, is_number, shorten_times, without_repeats};
 use self::fit::{cut, folded, markdown};
@@ -17,8 +21,6 @@ use super::QUERY_PREFIXES;
 use super::answer::{QueryError, ResultsError, Solutions};
 use crate::diagnostic::{display_width, printable};
 use crate::vocab::rdf;
-use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNodeRef, Term};
 
 /// The number of rows in a page.
 const PAGE: usize = 1000;
@@ -409,15 +411,16 @@ fn write_line<'c>(
         }
         let text = cut(text, column.width);
         let padding = column.width.saturating_sub(display_width(&text));
-        let padding = || std::iter::repeat_n(' ', padding);
+        // Nothing stands behind the last column.
+        let is_last = nth + 1 == page.columns.len();
+        let (before, after) = match column.right {
+            true => (padding, 0),
+            false => (0, if is_last { 0 } else { padding }),
+        };
         let (style, end) = if red { (RED, PLAIN) } else { ("", "") };
-        if column.right {
-            line.extend(padding());
-        }
+        line.extend(repeat_n(' ', before));
         line.extend([style, &*text, end]);
-        if !column.right && nth + 1 < page.columns.len() {
-            line.extend(padding());
-        }
+        line.extend(repeat_n(' ', after));
     }
     writeln!(writer, "{}", line.trim_end())?;
     Ok(())

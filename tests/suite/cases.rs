@@ -31,7 +31,7 @@ use crate::cli::{Place, parse};
 use crate::support::{canonical, files, own};
 use crate::transcript::{matches, words};
 
-/// Runs a command of a case; its output as in the transcript.
+/// Runs a command of a case and returns its output in the form of the transcript.
 fn output(place: &mut Place, case: &Path, command: &str, input: String) -> String {
     let path = place.path("").canonicalize().expect("a folder").to_string_lossy().trim_end_matches('/').to_owned();
     let (mut stdin, mut target, mut given) = (input.into_bytes(), None, Vec::new());
@@ -84,7 +84,8 @@ fn output(place: &mut Place, case: &Path, command: &str, input: String) -> Strin
     if status == 0 { shown } else { format!("{shown}[{status}]\n") }
 }
 
-/// What differs from a file of a case, which is rewritten instead if that is wanted.
+/// Returns the differences between an output and the file of the case that it should equal. With `RPCGRAPH_BLESS`, rewrites
+/// the file instead.
 fn compared(file: &Path, found: &str) -> String {
     let expected = fs::read_to_string(file).unwrap_or_default();
     let extension = file.extension().unwrap_or_default().to_string_lossy();
@@ -104,7 +105,8 @@ fn is_blessed() -> bool {
     std::env::var_os("RPCGRAPH_BLESS").is_some()
 }
 
-/// Expected lines that are missing behind `-`, unexpected lines behind `+`; if there are none, the order of lines differs.
+/// Returns the missing lines, each behind `-`, and the unexpected lines, each behind `+`; if there are none, says whether the
+/// order or the number of lines differs.
 fn difference<T: AsRef<str> + PartialEq>(expected: &[T], found: &[T]) -> String {
     let only = |these: &[T], those: &[T], sign: &str| -> String {
         these.iter().filter(|line| !those.contains(line)).map(|line| format!("{sign} {}\n", line.as_ref())).collect()
@@ -117,7 +119,7 @@ fn difference<T: AsRef<str> + PartialEq>(expected: &[T], found: &[T]) -> String 
     }
 }
 
-/// Runs one case; what differs from its transcript, which is rewritten instead if that is wanted.
+/// Runs one case and returns the differences from its transcript. With `RPCGRAPH_BLESS`, rewrites the transcript instead.
 fn run(case: &Path) -> String {
     let transcript = fs::read_to_string(case.join("cmd")).expect("a transcript");
     let commands = transcript.lines().filter(|line| line.starts_with("$ ") && !line.starts_with("$ cat >"));
@@ -167,17 +169,20 @@ fn run(case: &Path) -> String {
     differences
 }
 
+/// Runs one case; `None` if it passes.
+fn failure(case: &PathBuf) -> Option<String> {
+    let differences = std::panic::catch_unwind(|| run(case)).unwrap_or("panicked, see above\n".to_owned());
+    (!differences.is_empty()).then(|| format!("\n{}:\n{differences}", case.display()))
+}
+
 #[test]
 fn every_case() {
     let mut cases: Vec<PathBuf> =
         fs::read_dir(own("tests/cases")).expect("the cases").map(|entry| entry.expect("an entry").path()).collect();
     cases.sort();
-    let one = |case: &PathBuf| std::panic::catch_unwind(|| run(case)).unwrap_or("panicked, see above\n".to_owned());
-    let failed =
-        |case: &PathBuf| Some(format!("\n{}:\n{}", case.display(), Some(one(case)).filter(|it| !it.is_empty())?));
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let failed: Vec<_> = thread::scope(|scope| {
-        let run = |worker| cases.iter().skip(worker).step_by(workers).filter_map(failed).collect::<Vec<_>>();
+        let run = |worker| cases.iter().skip(worker).step_by(workers).filter_map(failure).collect::<Vec<_>>();
         let running: Vec<_> = (0..workers).map(|worker| scope.spawn(move || run(worker))).collect();
         running.into_iter().flat_map(|worker| worker.join().expect("a worker")).collect()
     });

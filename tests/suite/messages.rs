@@ -1,4 +1,4 @@
-//! Which message is it? The specification's examples, and those of the texts around it.
+//! Kinds of messages: the examples of the specification and of texts about it.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Transcripts, in documents and in cases: commands behind `$ `, each with its output on the lines below.
 
-/// The words of a command, as a shell has them: in quotes, spaces are part of a word; in `"…"`, a backslash escapes and
+/// Splits a command into words as a shell does: in quotes, spaces are part of a word; in `"…"`, a backslash escapes and
 /// `\n` and `\r` end a line.
 pub fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
@@ -28,7 +28,8 @@ pub fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Whether the lines are as shown, where a line `…` stands for any number of lines, and `[..]` for any part of a line.
+/// Returns true if the lines match the shown lines: a shown line `…` stands for any number of lines, and `[..]` for any
+/// part of a line.
 pub fn matches(shown: &[&str], lines: &[&str]) -> bool {
     match shown.split_first() {
         None => lines.is_empty(),
