@@ -195,7 +195,7 @@ impl Capture {
             Ok(_) if record.flags.result_unknown => Content::parse_without_result(&record.bytes),
             value => value.into(),
         };
-        summary.count(&content, &record.bytes);
+        summary.count(&content);
         let OpenExchanges { sessions, open } = ongoing;
         let mut texts = texts.into_iter();
         for node in sessions.annotate(record, content) {

@@ -179,9 +179,17 @@ fn parse() -> anyhow::Result<Cli> {
     let arguments = words::with_command(std::env::args_os().collect(), &root, io::stdin().is_terminal())?;
     let matches = root.try_get_matches_from_mut(arguments.iter()).map_err(|mut error| {
         words::suggest_option(&mut error, &arguments, &root);
-        error.exit()
+        exit(&error)
     })?;
-    Cli::from_arg_matches(&matches).map_err(|error| error.exit())
+    Cli::from_arg_matches(&matches).map_err(|error| exit(&error))
+}
+
+/// Prints a usage error, or the help or version that was asked for, and exits. Fails if standard output cannot be written.
+fn exit(error: &clap::Error) -> anyhow::Error {
+    match error.print() {
+        Err(failure) if failure.kind() != io::ErrorKind::BrokenPipe => failure.into(),
+        _ => std::process::exit(error.exit_code()),
+    }
 }
 
 fn run_command(command: Command) -> anyhow::Result<Outcome> {

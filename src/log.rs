@@ -364,6 +364,11 @@ pub fn file_iri(path: &Path) -> Result<String, LogError> {
     }
 }
 
+/// Returns the IRI of the log that has a session or a message.
+pub(crate) fn log_iri(node: &str) -> &str {
+    node.split_once('#').map_or(node, |(log, _)| log)
+}
+
 /// Returns the name of a file without its folders.
 pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()

@@ -18,8 +18,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::Command;
 
 use crate::log::file_iri;
-use crate::query::FUNCTIONS;
 use crate::query::catalogue::names;
+use crate::query::{FUNCTIONS, Form, Query};
 use crate::vocab::PREFIXES;
 
 /// The maximum length of a value in a row, in characters, unless a call names another.
@@ -41,6 +41,8 @@ pub struct McpOptions {
     pub program: PathBuf,
     /// The options for reading logs, for every process.
     pub options: Vec<OsString>,
+    /// The options for the graph of logs, for processes that ask it.
+    pub graph_options: Vec<OsString>,
     /// The logs, unless a call names others.
     pub inputs: Vec<PathBuf>,
     /// The folders whose logs a call may name.
@@ -65,7 +67,7 @@ pub fn serve(options: McpOptions) -> Result<(), Box<dyn std::error::Error + Send
 /// Returns the definitions of the tools: the file's, with the arguments and the output that all tools share.
 fn tools() -> Result<Vec<Tool>, serde_json::Error> {
     let common = json!({
-        "inputs": { "type": "array", "items": { "type": "string" }, "description": "Logs to read instead, in an allowed folder" },
+        "inputs": { "type": "array", "items": { "type": "string" }, "description": "Only these logs: names as in answers, or paths in an allowed folder" },
         "cursor": { "type": "string", "description": "Where the rows of this page begin: `cursor` of the page before" },
         "width": { "type": "integer", "minimum": 20, "description": "The maximum length of a value, 400 characters by default" },
     });
@@ -144,11 +146,13 @@ impl McpOptions {
         let mut command = Command::new(&self.program);
         let (own, next) = command_line(tool, arguments)?;
         command.args(own).args(&self.options);
-        match (tool, inputs.as_slice()) {
-            ("show", [input]) => command.arg("--").arg(input).args(texts(arguments, "messages")?),
-            ("show", _) => return Err("there are several logs: name one in `inputs`".to_owned()),
+        match tool {
+            "show" => {
+                let messages = texts(arguments, "messages")?;
+                command.arg("--").arg(log_of(&messages, &inputs)?).args(messages)
+            }
             _ => {
-                command.arg("--quiet").arg(format!("--timeout={}", self.timeout));
+                command.args(&self.graph_options).arg("--quiet").arg(format!("--timeout={}", self.timeout));
                 command.arg(format!("--max-memory={}", self.memory)).arg("--").args(&inputs)
             }
         };
@@ -192,12 +196,19 @@ impl McpOptions {
     fn inputs(&self, arguments: &JsonObject) -> Result<Vec<PathBuf>, String> {
         let inputs = match texts(arguments, "inputs")? {
             named if named.is_empty() => self.inputs.clone(),
-            named => named.iter().map(|name| self.allowed(Path::new(name))).collect::<Result<_, _>>()?,
+            named => named.iter().map(|name| self.named(name)).collect::<Result<_, _>>()?,
         };
         match inputs.is_empty() {
             true => Err("name logs in `inputs`".to_owned()),
             false => Ok(inputs),
         }
+    }
+
+    /// Returns the log with a name, as it is in answers, or else with a path in an allowed folder.
+    fn named(&self, name: &str) -> Result<PathBuf, String> {
+        let path = Path::new(name);
+        let own = self.inputs.iter().zip(log_names(&self.inputs)).find(|(input, own)| own == name || *input == path);
+        own.map_or_else(|| self.allowed(path), |(input, _)| Ok(input.clone()))
     }
 
     /// Returns the real path of a log in an allowed folder. The error does not reveal which files exist elsewhere.
@@ -211,9 +222,34 @@ impl McpOptions {
     }
 }
 
+/// Returns the name of each log in answers: its file name, or its path if other logs have that file name.
+fn log_names(logs: &[PathBuf]) -> Vec<String> {
+    let same = |log: &PathBuf| logs.iter().filter(|other| other.file_name() == log.file_name()).count();
+    let names = logs.iter().map(|log| log.file_name().filter(|_| same(log) == 1).unwrap_or(log.as_os_str()));
+    names.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+/// Returns the one log of messages, which is part of their names if there are several logs.
+fn log_of<'l>(messages: &[String], logs: &'l [PathBuf]) -> Result<&'l PathBuf, String> {
+    let names = log_names(logs);
+    let is_in = |message: &str, name: &str| {
+        let rest = message.strip_prefix(name);
+        // A log may be a folder of logs.
+        rest.is_some_and(|rest| rest.starts_with(['#', '/']))
+    };
+    let mut found = logs.iter().zip(&names).filter(|(_, name)| messages.iter().all(|message| is_in(message, name)));
+    match (logs, found.next(), found.next()) {
+        ([log], ..) | (_, Some((log, _)), None) => Ok(log),
+        _ => {
+            let first = names.first().map_or("", String::as_str);
+            Err(format!("there are several logs: name messages of one with its name, such as {first}#m7"))
+        }
+    }
+}
+
 /// Returns the command for a tool with its options, and what to ask next.
 fn command_line(tool: &str, arguments: &JsonObject) -> Result<(Vec<OsString>, &'static str), String> {
-    let rows = ["--to=jsonl".into(), "--offline".into()];
+    let mut rows = "--to=jsonl";
     let text = |name: &str| match arguments.get(name) {
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
@@ -236,7 +272,13 @@ fn command_line(tool: &str, arguments: &JsonObject) -> Result<(Vec<OsString>, &'
             }
             own
         }
-        "query" => vec!["query".into(), format!("--query={}", required("sparql")?).into()],
+        "query" => {
+            let sparql = required("sparql")?;
+            if Query::parse(&sparql, None).is_ok_and(|query| query.form() == Form::Graph) {
+                rows = "--to=ntriples";
+            }
+            vec!["query".into(), format!("--query={sparql}").into()]
+        }
         "schema" => vec!["query".into(), format!("--query={TERMS}").into()],
         _ => {
             let mut own = vec!["show".into()];
@@ -249,7 +291,7 @@ fn command_line(tool: &str, arguments: &JsonObject) -> Result<(Vec<OsString>, &'
         "schema" => "`query` with these terms",
         _ => "`show` a message by its name, such as m7",
     };
-    Ok((own.into_iter().chain(rows).collect(), next))
+    Ok((own.into_iter().chain([rows.into(), "--offline".into()]).collect(), next))
 }
 
 /// Returns the strings of an argument that is an array.
@@ -288,9 +330,8 @@ impl AnswerPage {
                 start.ok_or_else(|| format!("{cursor} is not the cursor of a page"))?
             }
         };
-        let name =
-            |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let names = inputs.iter().filter_map(|path| Some((file_iri(path).ok()?, name(path)))).collect();
+        let names = inputs.iter().zip(log_names(inputs));
+        let names = names.filter_map(|(path, name)| Some((file_iri(path).ok()?, name))).collect();
         let width = arguments.get("width").and_then(Value::as_u64).unwrap_or(WIDTH).max(20);
         // The answer holds the rows twice, as text and as structured content, beside the other members.
         let left = (budget / 2).saturating_sub(ANSWER);

@@ -189,7 +189,7 @@ impl Report {
 
     fn record(&mut self, record: &Record<'_>, log: &mut OpenLog<'_>) -> io::Result<()> {
         let mut content = Content::of(record);
-        log.paired.summary.count(&content, &record.bytes);
+        log.paired.summary.count(&content);
         content.look_up_methods();
         let texts = if log.chosen.is_some() { content.element_texts(&record.bytes) } else { Vec::new() };
         let elements = content.elements();

@@ -249,7 +249,7 @@ impl AskArgs {
         if self.answer.are_messages() {
             sources.iter_mut().try_for_each(InputSource::keep)?;
         }
-        let base = base(&sources).or_else(|| self.read.base.clone());
+        let base = base(&sources).or_else(|| self.read.input.format.base.clone());
         let (sources, missing) = self.there(sources)?;
         let query = question.query(None, base.as_deref())?;
         note_unknown(&query);

@@ -35,7 +35,7 @@ impl CaptureCommand {
         leave_on_ctrl_c();
         let Self { output, quiet, .. } = self;
         let options = self.input.options()?;
-        let sources = self.input.sources(None)?;
+        let sources = self.input.sources()?;
         check_folder(output, sources.iter().map(InputSource::path))?;
         let mut capture = Capture::new();
         let unread =

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use crate::check::{
     Baseline, CheckResult, Level, OPENRPC, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts,
 };
-use crate::convert::processors;
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
 use crate::query::{Cancel, Dataset};
@@ -115,8 +114,8 @@ fn parse_fail_on(name: &str) -> Result<FailOn, String> {
 /// The maximum size of logs that are judged beside another answer, in bytes.
 const JUDGED: u64 = 16 << 20;
 
-/// Judges logs by the built-in rules, beside another answer. Returns `None` for streams, graphs, and logs that take long.
-pub fn verdicts(sources: &[InputSource], reader: &ReaderOptions) -> anyhow::Result<Option<Verdicts>> {
+/// Judges logs by the built-in rules on at most `jobs` threads, beside another answer. Returns `None` for streams, graphs, and logs that take long.
+pub fn verdicts(sources: &[InputSource], (reader, jobs): (&ReaderOptions, usize)) -> anyhow::Result<Option<Verdicts>> {
     let size = |source: &InputSource| {
         let file = source.path().metadata().ok().filter(|file| file.is_file() && source.rdf_format().is_none());
         file.map(|file| file.len())
@@ -125,9 +124,9 @@ pub fn verdicts(sources: &[InputSource], reader: &ReaderOptions) -> anyhow::Resu
         return Ok(None);
     }
     let rules = Rules::built_in(&Arc::new(QuerySchemas::new(env::current_exe().ok())))?;
-    let dataset = load(&rules.loading()?, sources, reader, rules.name_log_lines())?;
+    let dataset = load(&rules.loading()?, sources, (reader, jobs), rules.name_log_lines())?;
     let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
-    let judged = rules.judge(&dataset, &inputs, processors(), &Cancel::default())?;
+    let judged = rules.judge(&dataset, &inputs, jobs, &Cancel::default())?;
     let checked = CheckResult { judged, inputs: Vec::new() };
     let broken = checked.broken().map(|judged| {
         let first = judged.faults.first();

@@ -1,6 +1,6 @@
 //! Chooses the messages for `show` and `report`: a question with the filters that all questions have.
 
-use crate::convert::{Converter, Options, processors};
+use crate::convert::{Converter, Options};
 use crate::mapping::{Mapper, Mapping};
 use crate::query::catalogue::Condition;
 use crate::query::{Cancel, Dataset, Query};
@@ -30,14 +30,14 @@ impl<'c> Choice<'c> {
     pub fn read(
         &self,
         sources: &[InputSource],
-        reader: &ReaderOptions,
+        (reader, jobs): (&ReaderOptions, usize),
         beside: impl Iterator<Item = String>,
     ) -> anyhow::Result<QuerySource> {
         let mut query = self.question.loading(&self.question.query(None, None)?)?;
         for text in beside {
             query = query.with_needs_of(&Query::parse(&text, None)?);
         }
-        Ok(QuerySource::Here(load(&query, sources, reader, false)?))
+        Ok(QuerySource::Here(load(&query, sources, (reader, jobs), false)?))
     }
 
     /// Returns the chosen messages, each with its answer or its request.
@@ -58,18 +58,19 @@ impl<'c> Choice<'c> {
     }
 }
 
-/// Loads from logs and RDF files the data that a query needs; `log_lines` keeps the text between messages.
+/// Loads from logs and RDF files the data that a query needs, on at most `jobs` threads; `log_lines` keeps the text between
+/// messages.
 pub fn load(
     query: &Query,
     sources: &[InputSource],
-    reader: &ReaderOptions,
+    (reader, jobs): (&ReaderOptions, usize),
     log_lines: bool,
 ) -> anyhow::Result<Dataset> {
     let dataset = Dataset::new(query, sources.iter().any(|source| source.rdf_format().is_some()))?;
     let mut loading = dataset.load(&Cancel::default())?;
     let provenance = query.names_provenance();
     let mapper = Mapper::new(Mapping::Session, &[])?.with_provenance(provenance);
-    let options = Options { reader: reader.clone(), log_lines, jobs: processors(), ..Options::default() };
+    let options = Options { reader: reader.clone(), log_lines, jobs, ..Options::default() };
     let mut converter = Converter::new(mapper, options);
     for source in sources {
         if let Some(entries) = source.in_tables(provenance, reader.max_record_size)? {

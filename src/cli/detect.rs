@@ -31,7 +31,7 @@ pub struct DetectCommand {
 impl DetectCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         let (options, mut outcome) = (self.input.options()?, Outcome::Done);
-        for source in self.input.sources(None)? {
+        for source in self.input.sources()? {
             if let Outcome::Findings = explain(&source, &options)? {
                 outcome = Outcome::Findings;
             }
@@ -53,7 +53,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
     writeln!(out, "{}: {}", source.name(), summary.forms())?;
     while let Some(entry) = reader.next_entry()? {
         match &entry {
-            Entry::Record(record) => summary.count(&Content::of(record), &record.bytes),
+            Entry::Record(record) => summary.count(&Content::of(record)),
             Entry::LogLine(_) => summary.log_lines += 1,
         }
         if let Entry::Record(record) = &entry

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::convert::processors;
 use crate::record::{Format, Layout, ReaderOptions, SessionBy};
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -42,6 +43,20 @@ pub struct FormatArgs {
     #[arg(long, value_name = "N", default_value = "256M", value_parser = parse_size, hide_short_help = true)]
     max_record_size: usize,
 
+    /// IRI of the session; with several inputs, the base of their names
+    ///
+    /// Without it, a session's IRI is the `file:` IRI of its input, `urn:rpcgraph:stdin` for standard input.
+    #[arg(long, value_name = "IRI", hide_short_help = true)]
+    pub base: Option<String>,
+
+    /// Use at most N threads [default: one per processor]; the output does not depend on N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
+    jobs: Option<u16>,
+
+    /// Never fetch a context
+    #[arg(long, hide_short_help = true)]
+    pub offline: bool,
+
     #[command(flatten)]
     pub redact: RedactArgs,
 }
@@ -54,13 +69,18 @@ enum FormatChoice {
 
 impl FormatArgs {
     /// Returns the logs at paths, without opening them unless they are redacted.
-    pub fn sources(&self, paths: &[PathBuf], base: Option<&str>) -> anyhow::Result<Vec<InputSource>> {
-        let mut sources = sources(&files(paths, self.recursive)?, base)?;
+    pub fn sources(&self, paths: &[PathBuf]) -> anyhow::Result<Vec<InputSource>> {
+        let mut sources = sources(&files(paths, self.recursive)?, self.base.as_deref())?;
         if self.redact.is_on() {
-            let keeps_iri = base.is_some() && sources.len() == 1;
+            let keeps_iri = self.base.is_some() && sources.len() == 1;
             self.redact.apply(&mut sources, &self.options()?, keeps_iri)?;
         }
         Ok(sources)
+    }
+
+    /// Returns the maximum number of threads.
+    pub fn jobs(&self) -> usize {
+        self.jobs.map_or_else(processors, usize::from)
     }
 
     /// Returns the options for reading.

@@ -10,14 +10,14 @@ use clap::parser::ValueSource;
 
 use super::input::is_stdin;
 use super::limits::parse_seconds;
-use super::read::{InputArgs, parse_size};
+use super::read::{ReadArgs, parse_size};
 use super::{Outcome, program};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/mcp.txt").trim_end())]
 pub struct McpCommand {
     #[command(flatten)]
-    input: InputArgs,
+    read: ReadArgs,
 
     /// Let calls name logs in this folder, too; repeatable
     #[arg(long, value_name = "DIR", help_heading = "Server")]
@@ -38,24 +38,26 @@ pub struct McpCommand {
 }
 
 /// The options of this command that the commands of calls do not have, or have from the server.
-const OWN: [&str; 7] = ["inputs", "allow", "budget", "timeout", "max_memory", "progress", "help"];
+const OWN: [&str; 8] = ["inputs", "allow", "budget", "timeout", "max_memory", "progress", "offline", "help"];
 
 impl McpCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
-        if self.input.inputs.iter().any(|input| is_stdin(input)) {
+        let input = &self.read.input;
+        if input.inputs.iter().any(|input| is_stdin(input)) {
             anyhow::bail!("standard input carries the messages of MCP: name a file");
         }
         let absolute = |path: &PathBuf| std::path::absolute(path);
-        let mut forwarded = forwarded();
+        let (mut options, graph_options) = forwarded();
         // One key for the processes of all calls.
-        let key_file = self.input.format.redact.random_key_file()?;
+        let key_file = input.format.redact.random_key_file()?;
         if let Some(file) = &key_file {
-            forwarded.push([OsStr::new("--key-file="), file.path().as_os_str()].join(OsStr::new("")));
+            options.push([OsStr::new("--key-file="), file.path().as_os_str()].join(OsStr::new("")));
         }
         let options = McpOptions {
             program: std::env::current_exe()?,
-            options: forwarded,
-            inputs: self.input.inputs.iter().map(absolute).collect::<Result<_, _>>()?,
+            options,
+            graph_options,
+            inputs: input.inputs.iter().map(absolute).collect::<Result<_, _>>()?,
             allowed: self.allow.clone(),
             budget: usize::try_from(self.budget)?,
             timeout: self.timeout.as_secs_f64(),
@@ -66,16 +68,22 @@ impl McpCommand {
     }
 }
 
-/// Returns the options of the command line that say how logs are read.
-fn forwarded() -> Vec<OsString> {
+/// Returns the options of the command line that say how logs are read, and those that say how they become a graph. `show`
+/// has the former alone.
+fn forwarded() -> (Vec<OsString>, Vec<OsString>) {
     let root = program();
-    let Some(command) = root.find_subcommand("mcp").cloned() else { return Vec::new() };
+    let (Some(command), Some(show)) = (root.find_subcommand("mcp").cloned(), root.find_subcommand("show").cloned())
+    else {
+        return Default::default();
+    };
     let matches = root.get_matches();
-    let Some(matches) = matches.subcommand_matches("mcp") else { return Vec::new() };
+    let Some(matches) = matches.subcommand_matches("mcp") else { return Default::default() };
     let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
     let options = command.get_arguments().filter(|option| !OWN.contains(&option.get_id().as_str()));
-    let mut forwarded = Vec::new();
+    let (mut of_logs, mut of_graphs) = (Vec::new(), Vec::new());
     for option in options.filter(|option| given(option.get_id().as_str())) {
+        let is_shown = show.get_arguments().any(|shown| shown.get_id() == option.get_id());
+        let forwarded = if is_shown { &mut of_logs } else { &mut of_graphs };
         let flag = OsString::from(format!("--{}", option.get_long().unwrap_or_default()));
         if !option.get_action().takes_values() {
             forwarded.push(flag);
@@ -84,5 +92,5 @@ fn forwarded() -> Vec<OsString> {
         let values = matches.get_raw(option.get_id().as_str()).into_iter().flatten();
         forwarded.extend(values.map(|value| [flag.as_os_str(), value].join(OsStr::new("="))));
     }
-    forwarded
+    (of_logs, of_graphs)
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::printable;
+use crate::mapping::Mapping;
 use crate::query::catalogue::{CATALOGUE, Condition, NamedQuery, SqlDialect, names, names_with_sql};
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -197,7 +198,7 @@ impl QuestionArgs {
         if ["overview", "handshake"].contains(&name)
             && !self.ask.summary.quiet
             && self.filter.said(false).is_empty()
-            && let Some(verdicts) = verdicts(&sources, &self.ask.read.reader_options()?)?
+            && let Some(verdicts) = verdicts(&sources, (&self.ask.read.reader_options()?, self.ask.read.jobs()))?
         {
             say(&format!("conformance: {} (`rpcgraph check` has them)", verdicts.summary));
         }
@@ -208,6 +209,9 @@ impl QuestionArgs {
     }
 
     fn ask(&self, name: &str, own: &OwnQueries, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
+        if self.ask.read.mapping == Mapping::Bblock && names().contains(&name) {
+            bail!("questions are about sessions: leave out --mapping bblock, or ask with `rpcgraph query`");
+        }
         let mut parameters = Vec::new();
         // With several logs, the first is one side of the comparison.
         if name == "compare"

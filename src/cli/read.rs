@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::context::{self, Context, Loader};
-use crate::convert::{ConvertError, Converter, Input, Options, processors};
+use crate::convert::{ConvertError, Converter, Input, Options};
 use crate::diagnostic::Finding;
 use crate::mapping::{Mapper, Mapping, ReferenceError};
 use crate::protocol::Protocol;
@@ -62,20 +62,6 @@ pub struct ReadArgs {
     #[arg(short, long = "context", value_name = "FILE|URL")]
     contexts: Vec<String>,
 
-    /// IRI of the session; with several inputs, the base of their names
-    ///
-    /// Without it, a session's IRI is the `file:` IRI of its input, `urn:rpcgraph:stdin` for standard input.
-    #[arg(long, value_name = "IRI", hide_short_help = true)]
-    pub base: Option<String>,
-
-    /// Never fetch a context
-    #[arg(long, hide_short_help = true)]
-    offline: bool,
-
-    /// Use at most N threads [default: one per processor]; the output does not depend on N
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
-    jobs: Option<u16>,
-
     /// When reading ends at the latest.
     #[arg(skip)]
     until: Option<Instant>,
@@ -113,8 +99,8 @@ pub struct SummaryArgs {
 
 impl InputArgs {
     /// Returns the inputs, without opening them.
-    pub fn sources(&self, base: Option<&str>) -> anyhow::Result<Vec<InputSource>> {
-        self.format.sources(&self.inputs, base)
+    pub fn sources(&self) -> anyhow::Result<Vec<InputSource>> {
+        self.format.sources(&self.inputs)
     }
 
     /// Returns the options for reading.
@@ -162,7 +148,7 @@ impl ReadArgs {
 
     /// Returns the inputs, without opening them.
     pub fn sources(&self) -> anyhow::Result<Vec<InputSource>> {
-        self.input.sources(self.base.as_deref())
+        self.input.sources()
     }
 
     /// Returns the files that are read: the inputs and the contexts. As a path, a context's URL does not name a file.
@@ -182,7 +168,7 @@ impl ReadArgs {
 
     /// Returns the maximum number of threads.
     pub fn jobs(&self) -> usize {
-        self.jobs.map_or_else(processors, usize::from)
+        self.input.format.jobs()
     }
 
     /// Prepares a run over inputs. Without `quiet`, the run also shows findings that the graph holds.
@@ -224,7 +210,7 @@ impl ReadArgs {
     }
 
     fn load_contexts(&self) -> anyhow::Result<Vec<Context>> {
-        let loader = Loader::new().offline(self.offline);
+        let loader = Loader::new().offline(self.input.format.offline);
         let load = |argument: &String| loader.load(&context::Reference::parse(argument));
         Ok(self.contexts.iter().map(load).collect::<Result<_, _>>()?)
     }

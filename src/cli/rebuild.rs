@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::log::file_iri;
+use crate::log::{file_iri, log_iri};
 use crate::query::rdf_format;
 use crate::rebuild::{RebuiltContent, TableRecord, TableRecords, rebuild};
 use crate::record::{Entry, decompressed};
 use crate::sink::Output;
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use oxrdf::Quad;
 use oxrdfio::RdfParser;
@@ -50,7 +50,16 @@ impl RebuildCommand {
                 }
             }
         }
-        for record in rebuild(&quads)?.into_iter().flat_map(|session| session.records) {
+        let sessions = rebuild(&quads)?;
+        if sessions.is_empty() && !quads.is_empty() {
+            bail!(
+                "found no session in the graph: `rebuild` reads graphs that `convert` wrote without --mapping bblock"
+            );
+        }
+        let mut records: Vec<_> = sessions.into_iter().flat_map(|session| session.records).collect();
+        // Sessions of one log may alternate.
+        records.sort_by(|a, b| (log_iri(&a.iri), a.sequence).cmp(&(log_iri(&b.iri), b.sequence)));
+        for record in records {
             let bytes = match record.content {
                 RebuiltContent::Json(text) | RebuiltContent::Text(text) => text.into_bytes(),
                 RebuiltContent::Bytes(bytes) => bytes,

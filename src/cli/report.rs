@@ -44,22 +44,23 @@ pub struct ReportCommand {
 impl ReportCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         let (options, redacted) = (self.input.options()?, self.input.format.redact.is_on());
-        let mut sources = self.input.sources(None)?;
+        let mut sources = self.input.sources()?;
         self.target.check(sources.iter().map(InputSource::path))?;
+        let jobs = self.input.format.jobs();
         let limit = (!self.full).then_some(DEFAULT_LIMIT);
         let choice = Choice::new(&[], &self.filter);
         let chosen_by = Some(self.filter.said(!redacted)).filter(|said| !said.is_empty());
         let (mut chosen, mut nothing) = (None, None);
         if chosen_by.is_some() {
             sources.iter_mut().try_for_each(InputSource::keep)?;
-            let asked = choice.read(&sources, &options, std::iter::empty())?;
+            let asked = choice.read(&sources, (&options, jobs), std::iter::empty())?;
             let messages = chosen.insert(choice.messages(&asked)?);
             if messages.logs() == 0 {
                 let names: Vec<_> = sources.iter().map(InputSource::name).collect();
                 nothing = Some(choice.nothing(&asked, &names.join(", "))?);
             }
         }
-        let verdicts = if chosen_by.is_none() { verdicts(&sources, &options)? } else { None };
+        let verdicts = if chosen_by.is_none() { verdicts(&sources, (&options, jobs))? } else { None };
         let mut report = Report::new(&ReportOptions { redacted, limit, chosen_by, verdicts });
         let unread = self.input.read_each(&sources, self.quiet, |source, read| {
             let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));

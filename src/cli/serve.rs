@@ -99,7 +99,7 @@ impl ServeCommand {
     }
 
     fn serve(&self, server: Server, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
-        let base = base(&sources).or_else(|| self.read.base.clone());
+        let base = base(&sources).or_else(|| self.read.input.format.base.clone());
         let logs = Arc::new(Logs { read: self.read.clone(), sources, time: self.timeout });
         // Set up before the first reading, so that later changes are noticed.
         let renew = self.follow.then(|| logs.renewal());
@@ -164,7 +164,7 @@ impl Logs {
             return Ok(None);
         }
         let options = read.reader_options()?;
-        let verdicts = verdicts(sources, &options)?;
+        let verdicts = verdicts(sources, (&options, self.read.jobs()))?;
         let mut report = Report::new(&ReportOptions { verdicts, ..ReportOptions::default() });
         for source in sources {
             if source.rdf_format().is_some() {

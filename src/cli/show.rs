@@ -1,16 +1,17 @@
 //! `show`: prints messages as they were, with their details and their requests or answers.
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use crate::endpoint::TIMEOUT;
 use crate::json::{indented, quoted};
 use crate::log::{LoggedEntry, LoggedMessage};
 use crate::query::{Cancel, Dataset};
-use crate::record::{Location, ReaderOptions};
+use crate::record::{Location, ReaderOptions, decompressed};
 use crate::session::Name;
 use crate::store::open_read_only;
+use crate::summary::counted;
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use percent_encoding::percent_decode_str;
@@ -177,23 +178,32 @@ impl ShowCommand {
         if selectors.is_empty() && self.filter.said(true).is_empty() {
             bail!("name what to show: messages such as m24, LOG:LINE, or what --method, --id and the like choose");
         }
-        let mut sources = path.map_or(Ok(Vec::new()), |path| self.format.sources(&[path], None))?;
+        let mut sources = path.map_or(Ok(Vec::new()), |path| self.format.sources(&[path]))?;
         sources.iter_mut().try_for_each(InputSource::keep)?;
         self.target.check(sources.iter().map(InputSource::path))?;
         let options = self.format.options()?;
         let patterns: Vec<_> = selectors.iter().map(Selector::pattern).collect();
         let choice = Choice::new(&patterns, &self.filter);
         let (name, asked) = match (sources.first(), &self.store) {
-            (Some(log), _) => {
-                (log.name(), choice.read(&sources, &options, selectors.iter().flat_map(Selector::queries))?)
-            }
+            (Some(log), _) => (
+                log.name(),
+                choice.read(&sources, (&options, self.format.jobs()), selectors.iter().flat_map(Selector::queries))?,
+            ),
             (None, Some(dir)) => (shown(dir), QuerySource::Here(Dataset::stored(open_read_only(dir)?))),
             (None, None) => {
                 let url = self.endpoint.clone().unwrap_or_default();
                 (url.clone(), QuerySource::There(endpoint(&url, TIMEOUT)?.into()))
             }
         };
-        selectors.iter().try_for_each(|selector| selector.check(&asked, &name))?;
+        for selector in &selectors {
+            selector.check(&asked, &name)?;
+            if let (ChosenMessages::Line(line), Some(log)) = (&selector.chosen, sources.first())
+                && let count = lines(log)?
+                && *line > count
+            {
+                bail!("{name} has no line {line}: it has {}", counted(count, "line"));
+            }
+        }
         let selected = choice.messages(&asked)?;
         let logs = match sources.as_slice() {
             _ if selected.logs() == 0 => return Err(choice.nothing(&asked, &name)?),
@@ -297,6 +307,12 @@ impl ShowCommand {
         }
         Ok(())
     }
+}
+
+/// Counts the lines of a log.
+fn lines(log: &InputSource) -> anyhow::Result<u64> {
+    let text = decompressed(log.open()?.into_input().read)?;
+    BufReader::new(text).split(b'\n').try_fold(0, |count, line| Ok(line.map(|_| count + 1)?))
 }
 
 /// Formats name, place, sender and kind of a message:

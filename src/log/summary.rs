@@ -76,14 +76,14 @@ impl Summary {
         self.problems[problem as usize]
     }
 
-    /// Counts the content of a record, given its bytes.
-    pub fn count(&mut self, content: &Content<'_>, bytes: &[u8]) {
+    /// Counts the content of a record.
+    pub fn count(&mut self, content: &Content<'_>) {
         self.records += 1;
         self.batches += u64::from(matches!(content, Content::Batch(_)));
         self.malformed += u64::from(matches!(content, Content::Malformed(_)));
         self.exchanges += u64::from(matches!(content, Content::Exchange));
         content.elements().iter().for_each(|element| self.count_element(element));
-        self.count_recognized(content.recognized(bytes));
+        self.count_recognized(content.recognized());
     }
 
     /// Counts a batch, whose elements are counted separately.
@@ -179,6 +179,9 @@ impl Summary {
                 let more = if shown.len() < line.len() { "…" } else { "" };
                 let list = "(`rpcgraph formats` lists them)";
                 let advice = match nested(&self.head) {
+                    _ if line.starts_with('{') && names_jsonrpc(line.as_bytes()) && self.malformed > 0 => {
+                        "its messages are not valid JSON; `rpcgraph problems` lists them".to_owned()
+                    }
                     _ if stated => format!("try without --from, or with another format {list}"),
                     _ if self.doubtful > 0 => {
                         let count = counted(self.doubtful, "possible message");

@@ -2,8 +2,6 @@
 
 use std::sync::LazyLock;
 
-use memchr::memmem;
-
 use super::{Content, ExtraMembers, Message, Single};
 use crate::json::MemberName;
 use crate::record::is_member_of_messages;
@@ -13,7 +11,7 @@ static VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("jsonrpc
 /// The degree to which a record shows that its log is JSON-RPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recognized {
-    /// The record is neither a message, nor a batch, nor an object with `jsonrpc`.
+    /// The record is neither a message, nor a batch, nor an object with `jsonrpc`, or it is not JSON.
     Nothing,
     /// A message by the table of [`Content::parse`], but without `jsonrpc` and with members that JSON-RPC does not
     /// define. A line of a web server's access log may look like this: `{"method":"GET","status":200}`.
@@ -31,16 +29,13 @@ impl Recognized {
 }
 
 impl Content<'_> {
-    /// Returns the degree of a record, given its bytes.
+    /// Returns the degree of a record.
     #[inline]
-    pub fn recognized(&self, bytes: &[u8]) -> Recognized {
+    pub fn recognized(&self) -> Recognized {
         match self {
             Self::Single(single) => single.recognized(),
             Self::Batch(elements) => Recognized::batch(elements.iter().map(Single::recognized).max()),
-            // An object that is cut off, or has a syntax error.
-            Self::Malformed(_) if bytes.starts_with(b"{") && memmem::find(bytes, b"\"jsonrpc\"").is_some() => {
-                Recognized::JsonRpc
-            }
+            // Even if its text names `jsonrpc`: an answer to a question would lack the message that it was.
             Self::Malformed(_) => Recognized::Nothing,
             Self::Exchange => Recognized::JsonRpc,
         }
@@ -80,7 +75,6 @@ mod tests {
             (r#"{"jsonrpc":"2.0","method":"m","status":200}"#, JsonRpc),
             (r#"{"jsonrpc":2,"method":"m","status":200}"#, JsonRpc),
             (r#"{"jsonrpc":"2.0"}"#, JsonRpc),
-            (r#"{"jsonrpc":"2.0","id":1,"meth"#, JsonRpc),
             (r#"{"method":"m","params":[],"id":1}"#, JsonRpc),
             (r#"{"result":1,"error":null,"id":1}"#, JsonRpc),
             (r#"{"method":"Page.enable","params":{},"id":1,"sessionId":"A"}"#, JsonRpc),
@@ -93,10 +87,12 @@ mod tests {
             (r#"{"seq":1,"type":"request","command":"launch"}"#, Nothing),
             (r#"{"msg":"{\"jsonrpc\":\"2.0\",\"id"#, Nothing),
             (r#"sent {"jsonrpc":"2.0","id":1,"method":"m"}"#, Nothing),
+            (r#"{"jsonrpc":"2.0","id":1,"meth"#, Nothing),
+            (r#"{"jsonrpc":"2.0","method":"m",}"#, Nothing),
             ("7", Nothing),
             ("", Nothing),
         ] {
-            assert_eq!(Content::parse(text.as_bytes()).recognized(text.as_bytes()), expected, "{text}");
+            assert_eq!(Content::parse(text.as_bytes()).recognized(), expected, "{text}");
         }
     }
 }

@@ -170,7 +170,7 @@ fn run(case: &Path) -> String {
 }
 
 /// Runs one case; `None` if it passes.
-fn failure(case: &PathBuf) -> Option<String> {
+fn failure(case: &Path) -> Option<String> {
     let differences = std::panic::catch_unwind(|| run(case)).unwrap_or("panicked, see above\n".to_owned());
     (!differences.is_empty()).then(|| format!("\n{}:\n{differences}", case.display()))
 }
@@ -182,7 +182,8 @@ fn every_case() {
     cases.sort();
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let failed: Vec<_> = thread::scope(|scope| {
-        let run = |worker| cases.iter().skip(worker).step_by(workers).filter_map(failure).collect::<Vec<_>>();
+        let run =
+            |worker| cases.iter().skip(worker).step_by(workers).filter_map(|case| failure(case)).collect::<Vec<_>>();
         let running: Vec<_> = (0..workers).map(|worker| scope.spawn(move || run(worker))).collect();
         running.into_iter().flat_map(|worker| worker.join().expect("a worker")).collect()
     });

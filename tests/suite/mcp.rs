@@ -100,6 +100,38 @@ fn an_agent_asks_a_log() {
     assert!(checked.text().contains(" passed"), "{}", checked.text());
 }
 
+/// Names of messages in answers are names that calls take.
+#[test]
+fn an_agent_asks_several_logs() {
+    let place = Place::with("a.log", LOG);
+    place.put("b.log", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"only/b\"}\n");
+    place.put("old/b.log", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"only/old\"}\n");
+    let mut agent = Agent::new(&place, &["a.log", "b.log", "old/b.log"]);
+    let rows = agent.rows("ask", &json!({ "question": "unanswered", "method": "only/*" }));
+    let names: Vec<_> = rows.iter().map(|row| row["message"].as_str().unwrap()).collect();
+    assert!(names[0].ends_with("/b.log#m1") && names[1].ends_with("/old/b.log#m1"), "{names:?}");
+    for (name, method) in names.iter().zip(["only/b", "only/old"]) {
+        let shown = agent.rows("show", &json!({ "messages": [name] }));
+        assert!(shown.iter().any(|line| line.as_str().unwrap().contains(method)), "{shown:?}");
+    }
+    assert_eq!(agent.rows("ask", &json!({ "question": "sessions", "inputs": ["a.log"] })).len(), 1);
+    assert_eq!(
+        agent.refused("show", &json!({ "messages": ["m1"] })),
+        "there are several logs: name messages of one with its name, such as a.log#m7"
+    );
+}
+
+#[test]
+fn an_agent_asks_for_a_graph() {
+    let place = Place::with("log", LOG);
+    place.put("c.jsonld", r#"{"@context": {"a": "https://example.org/a"}}"#);
+    let mut agent = Agent::new(&place, &["log", "--protocol", "none", "-c", "c.jsonld", "--offline"]);
+    let construct = "CONSTRUCT { ?m jrpc:hasMethod ?method } WHERE { ?m jrpc:hasMethod ?method }";
+    let rows = agent.rows("query", &json!({ "sparql": construct }));
+    assert!(rows[0].as_str().unwrap().contains("<http://json-rpc.org/ontology#hasMethod> \""), "{rows:?}");
+    assert!(!agent.rows("show", &json!({ "messages": ["m1"] })).is_empty());
+}
+
 /// The placeholders of all calls are made with one key.
 #[test]
 fn an_agent_asks_a_redacted_log() {

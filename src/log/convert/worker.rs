@@ -360,7 +360,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
                         }
                         findings.push(finding);
                     }
-                    paired.summary.count(content, &record.bytes);
+                    paired.summary.count(content);
                     if !in_session {
                         // Without sessions, no more problems are found later.
                         content.elements().iter().for_each(|element| paired.summary.add_problems(element.problems()));

@@ -10,6 +10,7 @@ use super::cells::TableError;
 use super::tables::{TableFiles, TableRecords};
 use crate::diagnostic::printable_path;
 use crate::log::convert::Input;
+use crate::log::log_iri;
 use crate::record::{Decoder, Entry, Format, OwnEntries, ReaderOptions, Step};
 use crate::sink::parquet::schema::{TABLES, sessions};
 
@@ -106,11 +107,6 @@ impl TableLogs {
             _ => Err(TableError::Misplaced(format!("messages of {session} are not in one block"))),
         }
     }
-}
-
-/// Returns the IRI of the log that a session belongs to.
-fn log_iri(session: &str) -> &str {
-    session.split_once('#').map_or(session, |(log, _)| log)
 }
 
 /// The entries of a log.
