@@ -96,6 +96,10 @@ pub struct Question<'q> {
     /// The file with the query, if one was named.
     file: Option<PathBuf>,
     times: RowTimes,
+    /// True if inputs without messages do not give an answer, even if the query finds rows in them.
+    pub needs_messages: bool,
+    /// True if the answer needs two sessions.
+    pub compares: bool,
 }
 
 /// The order of rows by time, and the form of their times.
@@ -129,7 +133,7 @@ impl<'q> Question<'q> {
         filter: &'q FilterArgs,
         times: RowTimes,
     ) -> Self {
-        Self { text: Box::new(text), filter, file: None, times }
+        Self { text: Box::new(text), filter, file: None, times, needs_messages: false, compares: false }
     }
 
     /// Returns the query; `end` is the last time of the messages.
@@ -276,6 +280,11 @@ impl AskArgs {
             all_read = read;
             QuerySource::Here(dataset.with_jobs(self.read.jobs()))
         };
+        if question.compares && source.values("SELECT ?session { ?session a rpcg:Session } LIMIT 2", &cancel)?.len() < 2
+        {
+            all_read?;
+            bail!("found only one session to compare: rpcgraph compare OLD NEW takes two logs");
+        }
         let query = question.of_data(query, base.as_deref(), &source, &cancel)?;
         if let (true, QuerySource::Here(dataset)) = (self.plan, &source) {
             return self.answer.target.print(&dataset.plan(&query, &cancel)?);
@@ -302,7 +311,7 @@ impl AskArgs {
         }
         // A query that sees unread input may answer despite an error; an empty answer counts only if the query names
         // unread input.
-        if !query.sees_unread() || (found == 0 && !query.names_unread()) {
+        if question.needs_messages || !query.sees_unread() || (found == 0 && !query.names_unread()) {
             all_read?;
         }
         if missing > 0 {

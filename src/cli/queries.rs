@@ -225,7 +225,9 @@ impl QuestionArgs {
         }
         let by_time = name == "timeline" && sources.len() > 1;
         let times = RowTimes { by_time, relative: self.relative, live: self.follow };
-        let question = own.question(name, parameters, &self.filter, times);
+        let mut question = own.question(name, parameters, &self.filter, times);
+        question.compares = name == "compare";
+        question.needs_messages = ["overview", "timeline"].contains(&name);
         match name {
             _ if !self.follow => self.ask.ask(&question, sources),
             "timeline" | "errors" => self.ask.follow(&question, sources),

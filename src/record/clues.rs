@@ -90,6 +90,7 @@ impl<'a> Clues<'a> {
             let date = text(object, DATE);
             TIMES.iter().find_map(|name| times::of_day(date.as_deref(), &text(object, name)?))
         });
+        let time = time.or_else(|| instant(&object.object("instant")?));
         let sender = SENDERS.iter().find_map(|name| named_side(&object.string(name)?));
         let stated = || SENDERS.iter().find_map(|name| named_direction(&object.string(name)?));
         let event = |name: &str| object.get(name).filter(|text| text.len() < EVENT && !text.contains(&b'{'));
@@ -144,6 +145,12 @@ impl<'a> Clues<'a> {
         let is_own = |key: &str| self.key.is_some_and(|place| place.is_own(key));
         self.session.and_then(scalar).filter(|key| !key.is_empty() && !is_own(key)).map(Cow::Owned)
     }
+}
+
+/// Parses Log4j's `{"epochSecond":1767607200,"nanoOfSecond":123000000}`.
+fn instant(object: &RawObject<'_>) -> Option<Time> {
+    let nanoseconds = object.get("nanoOfSecond").map_or(Some(Decimal::from(0)), times::number)?;
+    times::epoch(times::number(object.get("epochSecond")?)?.checked_add(nanoseconds.checked_div(1_000_000_000)?)?)
 }
 
 /// Returns the time that the answer in an object took; `is_exchange` is true if the request is there too.

@@ -145,8 +145,8 @@ fn text<'a>(line: &[u8], part: &'a [u8]) -> FoundEntry<'a> {
     (offset_in(line, part), LogLine::new(part).into())
 }
 
-/// Searches a line of text for messages: after blanks or a mark, as a value `key="…"` with escape sequences, or inside
-/// other JSON. Text in quotes belongs to a program, except at `known`.
+/// Searches a line of text for messages: after blanks or a mark, as a value `key="…"` with escape sequences or
+/// `key='…'` without, or inside other JSON. Other text in quotes belongs to a program, except at `known`.
 fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, found: &mut Vec<FoundEntry<'a>>) {
     if [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment)) {
         return;
@@ -164,7 +164,7 @@ fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, fou
         if start != known && !is_opened(if is_next { b"" } else { front }, rest) {
             continue;
         }
-        let (part, done) = if is_quoted(front) { in_quotes(rest) } else { in_braces(rest) };
+        let (part, done) = if is_quoted(front) { in_quotes(rest) } else { in_braces(front, rest) };
         at = start + done;
         let count = found.len();
         if let Some(part) = part.filter(|part| may_hold_message(part)) {
@@ -217,6 +217,8 @@ fn is_opened(front: &[u8], rest: &[u8]) -> bool {
             (_, None) => true,
             (Some(b'"'), _) => is_quoted,
             (_, Some(b':')) => !(trimmed.ends_with(b"\":") || trimmed.ends_with(b"':")),
+            // As Python's structlog writes a string: `payload='{…}'`.
+            (Some(b'\''), _) => front.ends_with(b"='"),
             (_, Some(b'(' | b'[' | b'{' | b',' | b'"' | b'\'' | b'`')) => false,
             (Some(last), _) => last.is_ascii_whitespace() || !last.is_ascii() || b"]>)|=".contains(last),
             (None, _) => true,
@@ -235,12 +237,13 @@ const NEXT: usize = 8;
 /// The maximum number of bytes before a bracket that may be colours of a terminal.
 const COLOURED: usize = 64;
 
-/// Returns the object or array at the beginning of `rest`, the end of a line, if it may be a message; and the number of
-/// consumed bytes.
-fn in_braces(rest: &[u8]) -> (Option<Cow<'_, [u8]>>, usize) {
+/// Returns the object or array at the beginning of `rest`, the end of a line after `front`, if it may be a message; and the
+/// number of consumed bytes.
+fn in_braces<'a>(front: &[u8], rest: &'a [u8]) -> (Option<Cow<'a, [u8]>>, usize) {
     match value(rest) {
         Extent::Whole(length) => {
-            let is_alone = match &rest[length..] {
+            let behind = rest[length..].strip_prefix(b"'").filter(|_| front.ends_with(b"'"));
+            let is_alone = match behind.unwrap_or(&rest[length..]) {
                 [b',', behind @ ..] => matches!(behind.trim_ascii_start(), [b'{' | b'[', ..]),
                 behind => matches!(behind, [] | [b' ' | b'\t' | 0x1b, ..]),
             };
@@ -306,12 +309,15 @@ mod tests {
         assert_eq!(texts(&format!("a [{M},{M}] b {M}")), [(2, format!("[{M},{M}]")), (56, M.to_owned())]);
         let quoted = format!("a b={} c={}", serde_json::Value::from(M), serde_json::Value::from(M));
         assert_eq!(texts(&quoted), [(5, M.to_owned()), (40, M.to_owned())]);
+        assert_eq!(texts(&format!("a b='{M}' c=1")), [(5, M.to_owned())]);
         assert_eq!(texts(&format!("a: {{\"payload\":{M}}}")), [(14, M.to_owned())]);
         assert_eq!(texts(&format!("a: {}", &M[..20])), [(3, M[..20].to_owned())]);
         assert_eq!(texts(&quoted[..25]), [(5, r#"{"jsonrpc":"2.0""#.to_owned())]);
         for line in [
             format!("let m = {M};"),
             format!("send('{M}')"),
+            format!("send(m='{M}')"),
+            format!("m='{M}';"),
             format!("send({M})"),
             format!("\"m\": {M}"),
             format!("see `{M}` there"),

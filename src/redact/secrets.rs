@@ -23,18 +23,18 @@ const LOOKS: &str = r#"(?x-u)
     | hooks\.slack\.com/services/[A-Za-z0-9+/]{40,}
     | -----BEGIN[\x20A-Z0-9_]{0,100}PRIVATE\x20KEY(?:\x20BLOCK)?-----
     | (?i: \bbearer\x20[A-Za-z0-9._~+/-]{16,}
-    | \\?"(?:[a-z0-9_-]*NAMES|(?:proxy-)?authorization|(?:set-)?cookie)\\?"\s*:\s*\\?"[^"\\]{4,}
+    | \\*"(?:[a-z0-9_-]*NAMES|(?:proxy-)?authorization|(?:set-)?cookie)\\*"\s*:\s*\\*"[^"\\]{4,}
     | \bauthorization:\x20?(?:basic|bearer|digest|token)\x20[^\s"'\\]{8,}
     | \bcookie:\x20?[^\s=;"\\]{1,100}=[^\s;"\\]{8,}
     | \b[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s/?\#:@"'\\]{0,100}:[^\s/?\#@"'\\<>{}$*]{3,100}@
     | [?&](?:NAMES|token)=[^\s&\#"'\\<>{}$*]{4,}
-    | \b[a-z0-9_.-]{0,40}NAMES=(?:\\?["'])?[^\s"'\\&;,<>(){}\[\]$*|=]{4,} )
+    | \b[a-z0-9_.-]{0,40}NAMES=(?:\\*["'])?[^\s"'\\&;,<>(){}\[\]$*|=]{4,} )
     | (?:\b|\\[nrt])[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]*
-      =(?:\\?["'])?[^\s"'\\&;,<>(){}\[\]$*|=]{4,}"#;
+      =(?:\\*["'])?[^\s"'\\&;,<>(){}\[\]$*|=]{4,}"#;
 
 /// The endings of names of secrets.
 const NAMES: &str = "(?:passw(?:or)?d|passphrase|secret|(?:api|access|private|secret)[_-]?key\
-    |(?:access|api|auth|bearer|refresh|secret|session)[_-]?token)";
+    |(?:access|api|app|auth|bearer|bot|client|csrf|id|jwt|oauth|refresh|secret|security|service|session|user|xsrf)[_-]?token)";
 
 /// `None` only if the regular expression is invalid.
 static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&LOOKS.replace("NAMES", NAMES)).ok());
@@ -170,6 +170,8 @@ mod tests {
             (r#"{"headers":{"Authorization":"Bearer abcdefghijklmnop.qrst"}}"#, 1),
             (r#"{"apiKey":"k-12345","db_password":"hunter22"}"#, 2),
             (r#""{\"client_secret\":\"abcdef\"}""#, 1),
+            (r#""{\"inner\":\"{\\\"password\\\":\\\"hunter2\\\"}\"}""#, 1),
+            (r#"{"id_token":"abcdef","csrfToken":"abcdef","workDoneToken":"abcdef","nextPageToken":"abcdef"}"#, 2),
             ("-----BEGIN RSA PRIVATE KEY-----", 1),
             ("AKIA0123456789ABCDEF and AIza0123456789012345678901234567890", 2),
             (r#"{"password":null,"secretary":"Ida","maxTokens":100,"progressToken":"abcdefgh","key":"value"}"#, 0),

@@ -263,7 +263,7 @@ impl Connection {
         annotated.failure = failure;
         if let Some(request) = answer.request {
             annotated.responds_to = Some(request.name);
-            annotated.latency = latency(record, &request);
+            annotated.latency = if answer.ambiguous { record.latency } else { latency(record, &request) };
         }
         annotated
     }

@@ -125,11 +125,13 @@ pub(super) struct OpenRequest {
     pub protocols: Protocols,
     /// True if a later request has taken its id.
     superseded: bool,
+    /// True if an answer that was paired with another request may have been the answer to this one.
+    in_doubt: bool,
 }
 
 impl OpenRequest {
     pub fn new(name: Name, time: Option<Time>, party: MessageSide, protocols: Protocols) -> Self {
-        Self { name, time: time.map(Box::new), party, protocols, superseded: false }
+        Self { name, time: time.map(Box::new), party, protocols, superseded: false, in_doubt: false }
     }
 }
 
@@ -138,7 +140,7 @@ impl OpenRequest {
 pub(super) struct PairedAnswer {
     /// The newest open request that it may answer.
     pub request: Option<OpenRequest>,
-    /// True if there were others, and the senders are not known.
+    /// True if there were others, or an earlier answer may have been the one to this request, and the senders are not known.
     pub ambiguous: bool,
     /// True if all open requests with the id came from one side.
     pub one_side: bool,
@@ -192,10 +194,14 @@ impl Exchanges {
             let likely = open.newest_of(|requester| party.may_answer(requester));
             if let Some(found) = likely.or_else(|| open.newest_of(|requester| party.is_let_answer(requester))) {
                 answer.unlikely = likely.is_none();
-                answer.ambiguous = party == MessageSide::default() && open.older.is_some();
+                let is_doubtful = open.older.is_some() || open.newest.in_doubt;
+                answer.ambiguous = party == MessageSide::default() && is_doubtful;
                 answer.one_side = open.tops().all(|request| request.party.sender == open.newest.party.sender);
                 answer.request = Some(match open.take(found) {
-                    Some(request) => request,
+                    Some(request) => {
+                        open.newest.in_doubt |= answer.ambiguous;
+                        request
+                    }
                     None => entry.remove().newest,
                 });
             }

@@ -181,8 +181,8 @@ fn open_requests_with_one_id() {
 #[test]
 fn without_senders_two_open_requests_are_a_doubt() {
     assert_session(&["- ?1", "- =1"], &[("m2", Some("m1"), &[])]);
-    assert_session(&["- ?1", "- ?1", "- =1", "- =1"], &[("m3", Some("m2"), AMBIGUOUS), ("m4", Some("m1"), &[])]);
-    assert_session(&["c ?1", "s ?1", "- =1", "- =1"], &[("m3", Some("m2"), AMBIGUOUS), ("m4", Some("m1"), &[])]);
+    assert_session(&["- ?1", "- ?1", "- =1", "- =1"], &[("m3", Some("m2"), AMBIGUOUS), ("m4", Some("m1"), AMBIGUOUS)]);
+    assert_session(&["c ?1", "s ?1", "- =1", "- =1"], &[("m3", Some("m2"), AMBIGUOUS), ("m4", Some("m1"), AMBIGUOUS)]);
     // A known side may answer who is unknown, and the other way round.
     assert_session(&["- ?1", "s =1"], &[("m2", Some("m1"), &[])]);
     assert_session(&["s ?1", "- =1"], &[("m2", Some("m1"), &[])]);
@@ -415,7 +415,7 @@ fn inferred_senders_keep_exchanges_apart() {
     assert!(told.iter().all(|node| node.takes_id_of.is_none()), "one id, but of two sides");
     assert_session(
         &["- ?0~tools/list", "- ?0~roots/list", "- =0", "- =0"],
-        &[("m3", Some("m2"), AMBIGUOUS), ("m4", Some("m1"), &[])],
+        &[("m3", Some("m2"), AMBIGUOUS), ("m4", Some("m1"), AMBIGUOUS)],
     );
     assert_session(
         &["- ?0~tools/list", "- ?0~roots/list", "s =0", "c =0"],

@@ -11,7 +11,7 @@ use crate::query::answer::{QueryError, ResultsError};
 const NARROW: usize = 14;
 
 impl Table {
-    /// Writes rows as they arrive, and counts them. A new day stands above its first time, and so does a new session.
+    /// Writes the names of the columns, and rows as they arrive, and counts the rows. A new day stands above its first time, and so does a new session.
     pub(super) fn write_live(
         &self,
         names: &[&str],
@@ -21,6 +21,8 @@ impl Table {
         let mut written = WrittenRows::default();
         let mut widths = vec![0; names.len()];
         let (mut day, mut session) = (None, String::new());
+        writeln!(writer, "{}", names.join(GAP))?;
+        writer.flush()?;
         for row in rows {
             let mut row = [row?];
             for index in 0..names.len() {

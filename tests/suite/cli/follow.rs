@@ -94,6 +94,7 @@ fn people_see_lines() {
     let mut live = Live::run(&place, &["timeline", "log", "--follow", "--quiet", "--relative"]);
     assert!(live.shows("m15"), "{}", live.text());
     let (text, _) = live.interrupted();
+    assert!(text.starts_with("message  "), "{text}");
     let line = text.lines().find(|line| line.starts_with("m15 ")).unwrap();
     let words: Vec<_> = line.split_whitespace().collect();
     assert_eq!(words[..5], ["m15", "4.01", "Server", "ErrorResponse", "tools/call"], "{text}");

@@ -96,7 +96,8 @@ fn questions_fit_their_terminal() {
         for log in ["lsp.log", "mcp.jsonl", "plain.ndjson"] {
             let mut seen = String::new();
             for query in rpcgraph::query::catalogue::CATALOGUE {
-                let command = format!("ask {} {log} --quiet", query.name);
+                let other = if query.name == "compare" && log != "mcp.jsonl" { " mcp.jsonl" } else { "" };
+                let command = format!("ask {} {log}{other} --quiet", query.name);
                 let Some(text) = shown_at(columns, &command, "dumb") else { return };
                 assert!(!text.contains('\u{1b}'), "{command}: {text:?}");
                 for line in text.lines() {
