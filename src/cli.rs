@@ -6,6 +6,7 @@ mod builtin;
 mod capture;
 mod check;
 mod choice;
+mod console;
 mod convert;
 mod detect;
 mod filter;
@@ -20,9 +21,11 @@ mod pager;
 mod progress;
 mod queries;
 mod query;
+mod question;
 mod read;
 mod rebuild;
 mod redact;
+mod redaction;
 mod register;
 mod report;
 mod serve;
@@ -32,17 +35,15 @@ mod standard;
 #[cfg(target_os = "linux")]
 mod supervised;
 mod target;
+mod values;
 mod words;
 
-use std::error::Error;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
-use crate::diagnostic::printable;
-use crate::sink::{OutputError, SinkError};
-use anstyle::{AnsiColor, Style};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use self::console::{Outcome, is_closed_pipe, print_failure};
 use self::queries::QuestionArgs;
 
 /// Turn captured JSON-RPC traffic into RDF.
@@ -135,13 +136,6 @@ enum Command {
     Worker,
 }
 
-/// The outcome of a command that could be run.
-enum Outcome {
-    Done,
-    /// Done, and there are findings.
-    Findings,
-}
-
 /// Parses the arguments, runs the command and maps its outcome to an exit status.
 pub fn run() -> ExitCode {
     let outcome = parse().and_then(|cli| run_command(cli.command));
@@ -215,71 +209,13 @@ fn run_command(command: Command) -> anyhow::Result<Outcome> {
         Command::Report(command) => command.run(),
         Command::Serve(command) => command.run(),
         Command::Redact(command) => command.run(),
-        Command::Mcp(command) => command.run(),
+        Command::Mcp(command) => command.run(program()),
         Command::Capture(command) => command.run(),
         Command::Formats(command) => command.run(),
         Command::Detect(command) => command.run(),
         Command::Vocab(command) => command.run(),
-        Command::Completions(command) => command.run(),
-        Command::Man(command) => command.run(),
+        Command::Completions(command) => command.run(program()),
+        Command::Man(command) => command.run(program()),
         Command::Worker => crate::register::worker().map(|()| Outcome::Done).map_err(anyhow::Error::from_boxed),
     }
-}
-
-/// Prints an error.
-fn print_failure(failure: &anyhow::Error) {
-    let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    print_line(&format!("{style}error:{style:#} {}", told(failure.as_ref())));
-}
-
-/// Formats an error and its causes, each once.
-fn told(error: &(dyn Error + 'static)) -> String {
-    let mut text = String::new();
-    for cause in anyhow::Chain::new(error) {
-        let cause = harmless(&cause.to_string());
-        // Some errors of other crates repeat their cause in their own text.
-        if !text.ends_with(&cause) {
-            text.push_str(if text.is_empty() { "" } else { ": " });
-            text.push_str(&cause);
-        }
-    }
-    text
-}
-
-/// Escapes everything that a terminal interprets except line ends: the text may contain words of servers and files.
-fn harmless(text: &str) -> String {
-    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
-}
-
-/// Prints text on standard error, without anything that a terminal interprets.
-fn say(text: &str) {
-    print_line(&harmless(text));
-}
-
-/// Prints a line on standard error. Ignores a failure, which could not be reported.
-fn print_line(line: &str) {
-    use io::Write as _;
-    let _ = writeln!(anstream::stderr().lock(), "{line}");
-}
-
-/// Tests for a pipe that its reader has closed, which is not a failure.
-fn is_closed_pipe(failure: &anyhow::Error) -> bool {
-    let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    if let Some(SinkError::Io(error)) = failure.downcast_ref() {
-        return closed(error);
-    }
-    if let Some(error) = failure.downcast_ref::<OutputError>() {
-        return closed(error.cause());
-    }
-    failure.downcast_ref().is_some_and(closed)
-}
-
-/// Writes text to standard output.
-fn print(text: &str) -> anyhow::Result<Outcome> {
-    use io::Write as _;
-    standard::check_output()?;
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    stdout.flush()?;
-    Ok(Outcome::Done)
 }

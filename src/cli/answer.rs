@@ -10,8 +10,8 @@ use crate::summary::counted;
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 
+use super::console::say;
 use super::pager::{self, Pager};
-use super::say;
 use super::target::TargetArgs;
 use super::words::NamedParser;
 

@@ -1,15 +1,11 @@
 //! Asks questions of logs, a store or a server, within limits of time and memory, and writes the answers.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::endpoint::{Credentials, Endpoint};
-use crate::query::catalogue::{Condition, NamedQuery};
-use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, QueryError, Solutions, by_time, relative};
-use crate::schema::QuerySchemas;
+use crate::endpoint::Endpoint;
+use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query};
 use crate::store;
 use crate::summary::counted;
 use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
@@ -21,13 +17,15 @@ use oxrdfio::{RdfFormat, RdfParser};
 
 use super::answer::AnswerArgs;
 use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
-use super::filter::{FilterArgs, TIMES};
+use super::console::{Outcome, print_failure, say};
+use super::filter::{FilterArgs, text_of};
+use super::follow;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
+use super::question::{QuerySource, Question, base, endpoint};
 use super::read::{GraphArgs, InputOutcome, ReadArgs, SummaryArgs};
 use super::words::nearest;
-use super::{Outcome, follow, print_failure, say};
 
 /// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
@@ -87,150 +85,6 @@ enum EngineName {
     #[default]
     Columns,
     Store,
-}
-
-/// SPARQL to evaluate; its text may depend on conditions.
-pub struct Question<'q> {
-    text: Box<MakeText<'q>>,
-    filter: &'q FilterArgs,
-    /// The file with the query, if one was named.
-    file: Option<PathBuf>,
-    times: RowTimes,
-    /// True if inputs without messages do not give an answer, even if the query finds rows in them.
-    pub needs_messages: bool,
-    /// True if the answer needs two sessions.
-    pub compares: bool,
-}
-
-/// The order of rows by time, and the form of their times.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RowTimes {
-    /// True if the rows of several logs are sorted by time.
-    pub by_time: bool,
-    /// True if times are seconds since the first time.
-    pub relative: bool,
-    /// True if rows arrive one by one.
-    pub live: bool,
-}
-
-/// Makes the text of a query with conditions.
-type MakeText<'q> = dyn Fn(&[Condition]) -> anyhow::Result<String> + 'q;
-
-impl<'q> Question<'q> {
-    /// Creates a question from a query as typed or read from a file, which may have places for conditions.
-    pub fn sparql(text: String, file: Option<PathBuf>, filter: &'q FilterArgs) -> Self {
-        let name = file.as_deref().map_or("--query".to_owned(), shown);
-        let text = move |conditions: &[Condition]| match conditions {
-            [] => Ok(text.clone()),
-            conditions => Ok(NamedQuery { name: &name, text: &text }.with(&[], conditions)?),
-        };
-        Self { file, ..Self::named(text, filter, RowTimes::default()) }
-    }
-
-    /// Creates a question from a query that has places for conditions.
-    pub fn named(
-        text: impl Fn(&[Condition]) -> anyhow::Result<String> + 'q,
-        filter: &'q FilterArgs,
-        times: RowTimes,
-    ) -> Self {
-        Self { text: Box::new(text), filter, file: None, times, needs_messages: false, compares: false }
-    }
-
-    /// Returns the query; `end` is the last time of the messages.
-    pub fn query(&self, end: Option<&str>, base: Option<&str>) -> anyhow::Result<Query> {
-        let text = (self.text)(&self.filter.conditions(end)?)?;
-        // Some editors write a byte order mark at the start of a file.
-        let query = Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?;
-        Ok(query.with_schemas(&Arc::new(QuerySchemas::new(env::current_exe().ok()))))
-    }
-
-    /// Returns the query for loaded data: with the end of the data, if the filter has a time relative to it.
-    pub fn of_data(
-        &self,
-        query: Query,
-        base: Option<&str>,
-        source: &QuerySource,
-        cancel: &Cancel,
-    ) -> anyhow::Result<Query> {
-        if !self.filter.is_relative() {
-            return Ok(query);
-        }
-        let end = source.edge("MAX", cancel)?;
-        self.query(end.as_ref().map(text_of), base)
-    }
-
-    /// Returns a query that needs the same data as the query together with all queries that are asked beside it.
-    pub fn loading(&self, query: &Query) -> anyhow::Result<Query> {
-        let beside = self.filter.asked_beside();
-        let times = self.times.relative.then(|| format!("SELECT ?time {{ ?message {TIMES} ?time }}"));
-        beside.chain(times).try_fold(query.clone(), |all, text| Ok(all.with_needs_of(&Query::parse(&text, None)?)))
-    }
-}
-
-impl RowTimes {
-    /// Sorts rows and converts their times; `start` is the first time of the messages, if it is known.
-    pub fn apply<'a>(self, solutions: Solutions<'a>, start: Option<&Term>) -> Result<Solutions<'a>, QueryError> {
-        let rows = if self.by_time { by_time(solutions)? } else { solutions };
-        Ok(if self.relative { relative(rows, start) } else { rows })
-    }
-}
-
-/// Returns the server at a URL, with a time limit for each request.
-pub fn endpoint(url: &str, time: Duration) -> anyhow::Result<Endpoint> {
-    Ok(Endpoint::builder(url).credentials(Credentials::from_environment()?).timeout(time).build()?)
-}
-
-/// Returns the text of a term: an IRI, or the text of a literal.
-pub fn text_of(term: &Term) -> &str {
-    match term {
-        Term::NamedNode(node) => node.as_str(),
-        Term::Literal(literal) => literal.value(),
-        _ => "",
-    }
-}
-
-/// The data that a query is evaluated over.
-pub enum QuerySource {
-    Here(Dataset),
-    There(Box<Endpoint>),
-}
-
-impl QuerySource {
-    pub fn answer(&self, query: &Query, cancel: &Cancel) -> anyhow::Result<Answer<'static>> {
-        Ok(match self {
-            Self::There(endpoint) => crate::query::ask(endpoint, query, cancel)?,
-            Self::Here(dataset) => dataset.answer(query, cancel)?,
-        })
-    }
-
-    /// Returns the values in the rows of a query.
-    pub fn values(&self, text: &str, cancel: &Cancel) -> anyhow::Result<Vec<Term>> {
-        let mut values = Vec::new();
-        self.each_value(&Query::parse(text, None)?, cancel, |value| values.push(value.clone()))?;
-        Ok(values)
-    }
-
-    /// Calls `take` with each value in the rows of a query.
-    pub fn each_value(&self, query: &Query, cancel: &Cancel, mut take: impl FnMut(&Term)) -> anyhow::Result<()> {
-        if let Answer::Solutions(solutions) = self.answer(query, cancel)? {
-            for row in solutions.rows {
-                row?.values().iter().flatten().for_each(&mut take);
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the last time of the messages, or another aggregate of their times: a date and time or, if no message
-    /// has a date, a time of day.
-    fn edge(&self, aggregate: &str, cancel: &Cancel) -> anyhow::Result<Option<Term>> {
-        for property in ["capturedAt", "clockTime"] {
-            let text = format!("SELECT ({aggregate}(?time) AS ?edge) {{ ?message rpcg:{property} ?time }}");
-            if let Some(edge) = self.values(&text, cancel)?.pop() {
-                return Ok(Some(edge));
-            }
-        }
-        Ok(None)
-    }
 }
 
 impl AskArgs {
@@ -539,19 +393,3 @@ fn prefixed(term: &NamedNode) -> String {
 
 /// The data, and an error if an input was not read.
 type ReadData = (Dataset, anyhow::Result<()>);
-
-/// Returns the base for shortening IRIs: the session, or the folder that contains all sessions.
-pub fn base(sources: &[InputSource]) -> Option<String> {
-    let [first, rest @ ..] = sources else { return None };
-    if rest.is_empty() {
-        return Some(first.iri.clone());
-    }
-    let mut common = first.iri.as_str();
-    for source in rest {
-        let shared = common.bytes().zip(source.iri.bytes()).take_while(|(a, b)| a == b).count();
-        // Cut after a slash, which is never a part of a longer character.
-        common = common.get(..shared).and_then(|shared| shared.rfind('/').map(|slash| &shared[..=slash])).unwrap_or("");
-    }
-    // `file:///` alone is not a base.
-    (common.matches('/').count() > 3).then(|| common.to_owned())
-}

@@ -9,9 +9,9 @@ use crate::vocab::JSON_RPC_ONTOLOGY;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use super::Outcome;
-use super::read::named;
+use super::console::Outcome;
 use super::target::TargetArgs;
+use super::values::named;
 use super::words::NamedParser;
 
 pub const RPCGRAPH_ONTOLOGY: &str = include_str!("../../ontology/rpcgraph.ttl");

@@ -8,10 +8,10 @@ use crate::summary::counted;
 use anyhow::bail;
 use clap::Args;
 
+use super::console::{Outcome, say};
 use super::input::{InputSource, shown};
 use super::read::{InputArgs, all_read};
 use super::target::{check_folder, leave_on_ctrl_c};
-use super::{Outcome, say};
 
 /// One thread reads the logs in order, so that the first of equal exchanges is chosen.
 #[derive(Debug, Args)]

@@ -23,12 +23,13 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::choice::load;
+use super::console::{Outcome, print_failure, say};
 use super::input::{InputSource, shown};
 use super::limits::LimitArgs;
+use super::pager;
 use super::read::{GraphArgs, InputOutcome, ReadArgs};
 use super::target::TargetArgs;
 use super::words::nearest;
-use super::{Outcome, pager, print_failure, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/check.txt").trim_end())]

@@ -7,10 +7,10 @@ use crate::query::{Cancel, Dataset, Query};
 use crate::record::ReaderOptions;
 use anyhow::anyhow;
 
-use super::ask::{QuerySource, Question, RowTimes};
 use super::filter::FilterArgs;
 use super::input::InputSource;
 use super::messages::SelectedMessages;
+use super::question::{QuerySource, Question, RowTimes};
 
 /// A choice of messages.
 pub struct Choice<'c> {

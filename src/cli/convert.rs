@@ -6,10 +6,10 @@ use crate::summary::counted;
 use anyhow::bail;
 use clap::Args;
 
+use super::console::{Outcome, print_failure, say};
 use super::follow::followed;
 use super::read::{GraphArgs, InputOutcome, ReadArgs, SummaryArgs};
 use super::target::{TargetArgs, leave_on_ctrl_c, parse_syntax};
-use super::{Outcome, print_failure, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/convert.txt").trim_end())]

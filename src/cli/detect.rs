@@ -11,7 +11,7 @@ use crate::summary::Summary;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 
-use super::Outcome;
+use super::console::Outcome;
 use super::input::InputSource;
 use super::read::InputArgs;
 

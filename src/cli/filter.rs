@@ -12,7 +12,6 @@ use oxsdatatypes::{DateTime, DayTimeDuration, Decimal, Duration, Time};
 use crate::json::quoted;
 use crate::query::catalogue::Condition;
 
-use super::ask::text_of;
 use super::words::nearest;
 
 #[derive(Debug, Default, Args)]
@@ -328,5 +327,14 @@ impl TimeArgumentKind {
                 None => Ok("BOUND(?filtered)".to_owned()),
             },
         }
+    }
+}
+
+/// Returns the text of a term: an IRI, or the text of a literal.
+pub fn text_of(term: &Term) -> &str {
+    match term {
+        Term::NamedNode(node) => node.as_str(),
+        Term::Literal(literal) => literal.value(),
+        _ => "",
     }
 }

@@ -11,11 +11,11 @@ use crate::summary::counted;
 use anyhow::{Context as _, anyhow, bail};
 
 use super::answer::AnswerWriter;
-use super::ask::RowTimes;
+use super::console::{is_closed_pipe, say};
 use super::input::InputSource;
+use super::question::RowTimes;
 use super::read::{InputOutcome, InputRun};
 use super::target::leave;
-use super::{is_closed_pipe, say};
 
 /// The maximum number of rows that wait to be written.
 const ROWS: usize = 256;

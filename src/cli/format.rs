@@ -8,10 +8,10 @@ use crate::record::{Format, Layout, ReaderOptions, SessionBy};
 use anyhow::{Context as _, bail};
 use clap::Args;
 
+use super::console::told;
 use super::input::{InputSource, files, sources};
-use super::read::{named, parse_size};
-use super::redact::RedactArgs;
-use super::told;
+use super::redaction::RedactArgs;
+use super::values::{named, parse_size};
 
 /// Options of every command that reads logs.
 #[derive(Debug, Clone, Args)]

@@ -19,7 +19,7 @@ use oxiri::IriRef;
 use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
 
-use super::say;
+use super::console::say;
 use super::standard::check_input;
 pub use crate::diagnostic::printable_path as shown;
 

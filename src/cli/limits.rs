@@ -7,9 +7,10 @@ use crate::query::{Cancel, Cause, QueryError, resident_bytes};
 use anyhow::Context as _;
 use clap::Args;
 
-use super::read::parse_size;
+use super::console::{print_failure, say};
+use super::pager;
 use super::target::leave;
-use super::{pager, print_failure, say};
+use super::values::{parse_seconds, parse_size};
 
 #[derive(Debug, Args)]
 pub struct LimitArgs {
@@ -20,14 +21,6 @@ pub struct LimitArgs {
     /// Stop at SIZE bytes of memory; K, M and G stand for KiB, MiB and GiB
     #[arg(long, value_name = "SIZE", value_parser = parse_size, hide_short_help = true)]
     max_memory: Option<usize>,
-}
-
-/// Parses a time in seconds, which may have a fraction.
-pub fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
-    seconds
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
 }
 
 /// The time that a cancelled query has to end by itself before the process exits.

@@ -18,11 +18,11 @@ use anyhow::bail;
 use clap::{ArgGroup, Args};
 use oxrdf::NamedNode;
 
+use super::console::{Outcome, print_failure, say, told};
 use super::input::{InputSource, shown};
-use super::limits::parse_seconds;
 use super::progress::{Meter, ProgressMode, Unit};
 use super::read::{GraphArgs, InputOutcome, InputRun, ReadArgs, SummaryArgs};
-use super::{Outcome, print_failure, say, told};
+use super::values::parse_seconds;
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("target").required(true).args(["store", "endpoint"]))]

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::mcp::{McpOptions, serve};
-use clap::Args;
 use clap::parser::ValueSource;
+use clap::{Args, Command};
 
+use super::console::Outcome;
 use super::input::is_stdin;
-use super::limits::parse_seconds;
-use super::read::{ReadArgs, parse_size};
-use super::{Outcome, program};
+use super::read::ReadArgs;
+use super::values::parse_seconds;
+use super::values::parse_size;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/mcp.txt").trim_end())]
@@ -41,13 +42,13 @@ pub struct McpCommand {
 const OWN: [&str; 8] = ["inputs", "allow", "budget", "timeout", "max_memory", "progress", "offline", "help"];
 
 impl McpCommand {
-    pub fn run(&self) -> anyhow::Result<Outcome> {
+    pub fn run(&self, root: Command) -> anyhow::Result<Outcome> {
         let input = &self.read.input;
         if input.inputs.iter().any(|input| is_stdin(input)) {
             anyhow::bail!("standard input carries the messages of MCP: name a file");
         }
         let absolute = |path: &PathBuf| std::path::absolute(path);
-        let (mut options, graph_options) = forwarded();
+        let (mut options, graph_options) = forwarded(root);
         // One key for the processes of all calls.
         let key_file = input.format.redact.random_key_file()?;
         if let Some(file) = &key_file {
@@ -70,8 +71,7 @@ impl McpCommand {
 
 /// Returns the options of the command line that say how logs are read, and those that say how they become a graph. `show`
 /// has the former alone.
-fn forwarded() -> (Vec<OsString>, Vec<OsString>) {
-    let root = program();
+fn forwarded(root: Command) -> (Vec<OsString>, Vec<OsString>) {
     let (Some(command), Some(show)) = (root.find_subcommand("mcp").cloned(), root.find_subcommand("show").cloned())
     else {
         return Default::default();

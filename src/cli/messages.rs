@@ -11,8 +11,8 @@ use crate::session::Name;
 use anyhow::bail;
 use oxrdf::{GraphName, Quad, Term};
 
-use super::ask::QuerySource;
 use super::input::InputSource;
+use super::question::QuerySource;
 use super::rebuild::read_graph;
 
 /// The maximum number of records in one query.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::say;
+use super::console::say;
 
 /// When to show progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -9,12 +9,13 @@ use crate::query::catalogue::{CATALOGUE, Condition, NamedQuery, SqlDialect, name
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use super::ask::{AskArgs, Question, RowTimes};
+use super::ask::AskArgs;
 use super::check::verdicts;
+use super::console::{Outcome, say};
 use super::filter::FilterArgs;
 use super::input::{InputSource, shown};
+use super::question::{Question, RowTimes};
 use super::words::{NamedParser, nearest};
-use super::{Outcome, say};
 
 /// The maximum size of a user's query, in bytes.
 const LONGEST: u64 = 1 << 20;

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 
-use super::Outcome;
-use super::ask::{AskArgs, Question};
+use super::ask::AskArgs;
+use super::console::Outcome;
 use super::filter::FilterArgs;
 use super::input::{is_stdin, shown};
 use super::queries::OwnQueries;
+use super::question::Question;
 use super::standard::check_input;
+use super::words::is_sparql;
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("question"), after_long_help = include_str!("help/query.txt").trim_end())]
@@ -34,18 +36,6 @@ pub struct QueryCommand {
 
     #[command(flatten)]
     filter: FilterArgs,
-}
-
-/// The first words of SPARQL queries.
-const BEGINNINGS: [&str; 6] = ["prefix", "base", "select", "ask", "construct", "describe"];
-
-/// True if a text starts like SPARQL: with a comment, or with a keyword and a character that is rare in file names.
-pub fn is_sparql(text: &str) -> bool {
-    let text = text.trim_start_matches('\u{FEFF}').trim_start();
-    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (word, rest) = text.split_at(end);
-    let is_beginning = BEGINNINGS.contains(&word.to_ascii_lowercase().as_str());
-    text.starts_with('#') || (is_beginning && rest.starts_with(|c: char| c.is_whitespace() || "{*?$(<:".contains(c)))
 }
 
 impl QueryCommand {

@@ -15,10 +15,10 @@ use crate::summary::{Summary, counted};
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 
+use super::console::{print_failure, say};
 use super::format::FormatArgs;
 use super::input::{InputSource, folders_in, shown};
 use super::progress::{self, MeteredRead};
-use super::{print_failure, say};
 
 /// The maximum number of findings shown for records that the graph holds nevertheless.
 const SHOWN_FINDINGS: usize = 20;
@@ -409,26 +409,4 @@ impl Findings {
             say(&format!("… and {} findings more; the graph holds them all", self.others));
         }
     }
-}
-
-/// Returns the element of `all` with a name; `kind` is the noun for the elements.
-pub fn named<T: Copy>(kind: &str, all: &[T], name_of: impl Fn(T) -> &'static str, name: &str) -> Result<T, String> {
-    all.iter().copied().find(|one| name_of(*one) == name).ok_or_else(|| {
-        let names: Vec<_> = all.iter().map(|one| name_of(*one)).collect();
-        format!("unknown {kind}; use one of {}", names.join(", "))
-    })
-}
-
-/// Parses a size in bytes, which may have a unit.
-pub fn parse_size(text: &str) -> Result<usize, String> {
-    let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
-    let shift = match text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase().as_str() {
-        "" | "b" => Some(0),
-        "k" | "kb" | "kib" => Some(10),
-        "m" | "mb" | "mib" => Some(20),
-        "g" | "gb" | "gib" => Some(30),
-        _ => None,
-    };
-    let size = digits.parse::<usize>().ok().zip(shift).and_then(|(number, shift)| number.checked_mul(1 << shift));
-    size.filter(|size| *size > 0).ok_or_else(|| "expected a number of bytes such as 65536, 64K, 16M or 1G".to_owned())
 }

@@ -14,9 +14,9 @@ use clap::Args;
 use oxrdf::Quad;
 use oxrdfio::RdfParser;
 
+use super::console::{Outcome, say};
 use super::input::shown;
 use super::target::TargetArgs;
-use super::{Outcome, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/rebuild.txt").trim_end())]

@@ -10,9 +10,9 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 
+use super::console::{Outcome, say};
 use super::input::shown;
 use super::target::{check_folder, leave_on_ctrl_c};
-use super::{Outcome, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/register.txt").trim_end())]

@@ -6,11 +6,11 @@ use clap::Args;
 
 use super::check::verdicts;
 use super::choice::Choice;
+use super::console::{Outcome, say};
 use super::filter::FilterArgs;
 use super::input::InputSource;
 use super::read::{InputArgs, all_read};
 use super::target::TargetArgs;
-use super::{Outcome, say};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/report.txt").trim_end())]

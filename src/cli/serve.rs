@@ -13,14 +13,16 @@ use crate::summary::counted;
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use super::ask::base;
 use super::check::verdicts;
+use super::console::{Outcome, print_failure, say};
 use super::input::InputSource;
-use super::limits::parse_seconds;
-use super::read::{GraphArgs, InputOutcome, ReadArgs, parse_size};
+use super::question::base;
+use super::read::{GraphArgs, InputOutcome, ReadArgs};
+use super::standard::print;
 #[cfg(target_os = "linux")]
 use super::supervised::{self, HandedOver};
-use super::{Outcome, print, print_failure, say};
+use super::values::parse_seconds;
+use super::values::parse_size;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/serve.txt").trim_end())]

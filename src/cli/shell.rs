@@ -1,10 +1,10 @@
 //! `completions` and `man`: print completions for shells, and manual pages.
 
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
+use super::console::Outcome;
 use super::target::TargetArgs;
-use super::{Outcome, program};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/completions.txt").trim_end())]
@@ -18,9 +18,9 @@ pub struct CompletionsCommand {
 }
 
 impl CompletionsCommand {
-    pub fn run(&self) -> anyhow::Result<Outcome> {
+    pub fn run(&self, mut root: Command) -> anyhow::Result<Outcome> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut program(), "rpcgraph", &mut script);
+        clap_complete::generate(self.shell, &mut root, "rpcgraph", &mut script);
         self.target.print(&String::from_utf8(script)?)
     }
 }
@@ -36,8 +36,7 @@ pub struct ManCommand {
 }
 
 impl ManCommand {
-    pub fn run(&self) -> anyhow::Result<Outcome> {
-        let mut root = program();
+    pub fn run(&self, mut root: Command) -> anyhow::Result<Outcome> {
         root.build();
         let command = match &self.command {
             None => root,

@@ -16,14 +16,15 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use percent_encoding::percent_decode_str;
 
-use super::Outcome;
-use super::ask::{QuerySource, endpoint, text_of};
 use super::choice::Choice;
+use super::console::Outcome;
 use super::filter::FilterArgs;
+use super::filter::text_of;
 use super::format::FormatArgs;
 use super::input::{InputSource, is_stdin, shown};
 use super::messages::{MessageSource, SelectedMessages, parse_name};
 use super::pager;
+use super::question::{QuerySource, endpoint};
 use super::target::TargetArgs;
 
 /// The maximum number of characters shown of an entry around a message.

@@ -20,8 +20,9 @@ use anyhow::Context as _;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::{Value, json};
 
+use super::console::{Outcome, say};
 use super::input::InputSource;
-use super::{Outcome, print, say};
+use super::standard::print;
 
 const VARIABLE: &str = "RPCGRAPH_SERVE";
 

@@ -9,10 +9,10 @@ use crate::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_u
 use anyhow::bail;
 use clap::Args;
 
-use super::Outcome;
+use super::console::Outcome;
 use super::input::{is_stdin, shown};
-use super::read::named;
 use super::standard::check_output;
+use super::values::named;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]

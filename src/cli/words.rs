@@ -10,9 +10,8 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command};
 
+use super::console::say;
 use super::input::{is_stdin, shown};
-use super::query::is_sparql;
-use super::say;
 
 /// A parser of values: a function that parses a word, and a function that lists the usual words, for shells.
 #[derive(Clone)]
@@ -175,4 +174,16 @@ fn near_file(path: &Path) -> Option<String> {
         entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
     let name = nearest(&path.file_name()?.to_string_lossy(), names.iter().map(String::as_str))?;
     Some(shown(&folder.map_or_else(|| name.into(), |folder| folder.join(name))))
+}
+
+/// The first words of SPARQL queries.
+const BEGINNINGS: [&str; 6] = ["prefix", "base", "select", "ask", "construct", "describe"];
+
+/// True if a text starts like SPARQL: with a comment, or with a keyword and a character that is rare in file names.
+pub fn is_sparql(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{FEFF}').trim_start();
+    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let is_beginning = BEGINNINGS.contains(&word.to_ascii_lowercase().as_str());
+    text.starts_with('#') || (is_beginning && rest.starts_with(|c: char| c.is_whitespace() || "{*?$(<:".contains(c)))
 }

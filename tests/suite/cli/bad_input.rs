@@ -37,10 +37,11 @@ fn devices_that_fail() {
 
 #[test]
 fn nesting_beyond_the_limit() {
-    let place = Place::with("log", nested(200_000, "[", "", "]"));
+    let deep = nested(200_000, "[", "", "]");
+    let place = Place::with("log", format!("{}\n{{\"jsonrpc\":\"2.0\",\"method\":\"n\"}}\n", deep.trim_end()));
     let finding = "log:1: record 1 at byte 0: not JSON: nested deeper than 1024 levels at byte 1062\n";
     let ran = place.convert(&["log", "--base", BASE]);
-    ran.said(0, &format!("{finding}1 record (json-lines): 1 malformed record; 8 triples\n"));
+    ran.said(0, &format!("{finding}2 records (json-lines): 1 notification, 1 malformed record; 13 triples\n"));
     let quads = ran.quads(RdfFormat::Turtle);
     assert_eq!(values(&quads, "#m1", &rpcg("text")).concat().len(), 400_038);
     place.convert(&["log", "--strict"]).said(1, finding);

@@ -1,0 +1,115 @@
+//! The option `--redact` of commands that read logs.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+
+use crate::log::redacted::redacted_for_reading;
+use crate::record::{ReaderOptions, plain_text};
+use crate::redact::{RedactOptions, Redactor};
+use anyhow::{Context as _, bail};
+use clap::Args;
+use tempfile::NamedTempFile;
+
+use super::input::InputSource;
+
+/// Options of redaction, each of which implies it.
+#[derive(Debug, Clone, Args)]
+pub struct RedactArgs {
+    /// Replace all that may be private with placeholders; `rpcgraph redact --help` says what stays
+    #[arg(long, hide_short_help = true)]
+    redact: bool,
+
+    /// Keep the member NAME with its value, the value at a JSON Pointer into messages, or the string NAME; repeatable
+    #[arg(long, value_name = "NAME|POINTER", hide_short_help = true)]
+    keep: Vec<String>,
+
+    /// Make the placeholders with the key in FILE, so that equal values in several logs have equal ones
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    key_file: Option<PathBuf>,
+
+    /// Replace only what looks like a password, a token or a key
+    #[arg(long, hide_short_help = true)]
+    secrets_only: bool,
+
+    /// Leave out the parameters and the results of messages
+    #[arg(long, conflicts_with = "secrets_only", hide_short_help = true)]
+    metadata_only: bool,
+
+    /// Add DAYS to dates that begin with the year and to Unix times; may be negative
+    #[arg(long, value_name = "DAYS", default_value_t, allow_negative_numbers = true, hide_short_help = true)]
+    shift_times: i64,
+}
+
+impl RedactArgs {
+    /// True if an option of redaction is given.
+    pub fn is_on(&self) -> bool {
+        let has_value = !self.keep.is_empty() || self.key_file.is_some() || self.shift_times != 0;
+        self.redact || self.secrets_only || self.metadata_only || has_value
+    }
+
+    /// Returns the redactor, with a random key unless there is a file.
+    pub fn redactor(&self) -> anyhow::Result<Redactor> {
+        let key = match &self.key_file {
+            Some(path) => {
+                let key = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+                if key.len() < 16 {
+                    bail!("{} is too short for a key: it needs 16 bytes", path.display());
+                }
+                key
+            }
+            None => random_key()?.to_vec(),
+        };
+        let options = RedactOptions {
+            keep: self.keep.clone(),
+            metadata_only: self.metadata_only,
+            secrets_only: self.secrets_only,
+            shift_days: self.shift_times,
+        };
+        Ok(Redactor::new(&key, options))
+    }
+
+    /// Returns a file with a random key, for several processes that redact alike; `None` if none is needed.
+    pub fn random_key_file(&self) -> anyhow::Result<Option<NamedTempFile>> {
+        if !self.is_on() || self.key_file.is_some() {
+            return Ok(None);
+        }
+        let mut file = NamedTempFile::new()?;
+        file.write_all(&random_key()?)?;
+        Ok(Some(file))
+    }
+
+    /// Replaces the content, the name and the IRI of each input, unless `keeps_iri`.
+    pub fn apply(&self, inputs: &mut [InputSource], options: &ReaderOptions, keeps_iri: bool) -> anyhow::Result<()> {
+        let mut redactor = self.redactor()?;
+        for input in inputs {
+            let text = text_of(input)?;
+            let log = redacted_for_reading(&text, options, &mut redactor)?;
+            let log = log.with_context(|| format!("{} {UNWRITABLE}", input.name()))?;
+            let name = redactor.name(&input.iri);
+            input.replace(&log, name, keeps_iri)?;
+        }
+        Ok(())
+    }
+}
+
+fn random_key() -> anyhow::Result<[u8; 32]> {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key)?;
+    Ok(key)
+}
+
+/// Returns the text of a log, decompressed.
+pub fn text_of(input: &InputSource) -> anyhow::Result<Vec<u8>> {
+    if input.rdf_format().is_some() {
+        bail!("{} is RDF, and redaction is for logs: redact the log, and convert that", input.name());
+    }
+    let mut text = Vec::new();
+    let read = plain_text(input.open()?.into_input().read).and_then(|mut read| read.read_to_end(&mut text));
+    read.with_context(|| format!("cannot read {}", input.name()))?;
+    Ok(text)
+}
+
+/// The end of a message about a log that redaction does not write back.
+pub const UNWRITABLE: &str = "cannot be redacted in its own format, since it would not read as before: \
+    `rpcgraph redact --as json-lines` writes its messages as JSON lines";
