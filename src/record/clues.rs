@@ -236,19 +236,30 @@ fn last_words(text: &str) -> Option<Sender> {
         .find_map(|words| named_side(&words))
 }
 
-/// Arrows that point away from the writer of a log, and arrows that point to it.
-const ARROWS: [(&[&str], Direction); 2] = [
-    (&[">", ">>", ">>>", "->", "-->", "→", "►", "▶"], Direction::Out),
-    (&["<", "<<", "<<<", "<-", "<--", "←", "◄", "◀"], Direction::In),
-];
+/// Returns the direction of an arrow: away from the writer of the log, as in `>`, `-->`, `==>` and `→`, or to it. `=>` may
+/// mean anything.
+fn arrow(token: &str) -> Option<Direction> {
+    let is_of = |marks: &str| !token.is_empty() && token.chars().all(|mark| marks.contains(mark));
+    match token {
+        "=>" | "<=" => None,
+        _ if is_of("-=>→►▶") && token.ends_with(['>', '→', '►', '▶']) => Some(Direction::Out),
+        _ if is_of("-=<←◄◀") && token.starts_with(['<', '←', '◄', '◀']) => Some(Direction::In),
+        _ => None,
+    }
+}
 
-/// Returns the direction that the last words before a message state, as in `Received message:`, `recv=` and `-->`. A
-/// bare `in` may be any word.
+/// Returns the direction that the last words before a message state, as in `Received message:`, `recv=`, `[-->]` and `TX`. A
+/// bare `in` may be any word, `IN`, `in:` and `[in]` are directions.
 fn last_direction(text: &str) -> Option<Direction> {
-    let mut tokens = text.split_whitespace().rev().take(2);
-    let arrow = |token: &str| ARROWS.iter().find(|(drawn, _)| drawn.contains(&token)).map(|(_, direction)| *direction);
+    let tokens = || {
+        text.split_whitespace().rev().take(2).map(|token| (token, token.trim_matches(['[', ']', '(', ')', ':', '|'])))
+    };
     let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    tokens.find_map(arrow).or_else(|| words.take(3).filter(|word| word.len() > 3).find_map(named_direction))
+    let is_mark = |(token, bare): &(&str, &str)| token != bare || !bare.contains(|c: char| !c.is_ascii_uppercase());
+    tokens()
+        .find_map(|(_, bare)| arrow(bare))
+        .or_else(|| words.take(3).filter(|word| word.len() > 3).find_map(named_direction))
+        .or_else(|| tokens().filter(is_mark).find_map(|(_, bare)| named_direction(bare)))
 }
 
 /// Replaces each arrow to the right with `to`. `None` if there is an arrow to the left.
@@ -265,8 +276,8 @@ fn text<'a>(object: &RawObject<'a>, name: &str) -> Option<Cow<'a, [u8]>> {
 /// Returns the direction that a word about a message names.
 pub(super) fn named_direction(word: &str) -> Option<Direction> {
     let word = word.trim();
-    if let Some((_, direction)) = ARROWS.iter().find(|(drawn, _)| drawn.contains(&word)) {
-        return Some(*direction);
+    if let Some(direction) = arrow(word) {
+        return Some(direction);
     }
     match &*word.get(..word.len().min(16))?.to_ascii_lowercase() {
         "out" | "send" | "sent" | "sends" | "sending" | "outgoing" | "outbound" | "egress" | "tx" | "write"
@@ -286,8 +297,8 @@ pub(super) fn named_side(word: &str) -> Option<Sender> {
     let mut letters = with_words_for_arrows(word)?;
     letters.retain(|c| c.is_ascii_alphanumeric());
     match &*letters.to_ascii_lowercase() {
-        "client" | "fromclient" | "toserver" | "clienttoserver" | "c2s" | "clientsays" => Some(Sender::Client),
-        "server" | "fromserver" | "toclient" | "servertoclient" | "s2c" | "serversays" => Some(Sender::Server),
+        "client" | "fromclient" | "toserver" | "clienttoserver" | "ctos" | "c2s" | "clientsays" => Some(Sender::Client),
+        "server" | "fromserver" | "toclient" | "servertoclient" | "stoc" | "s2c" | "serversays" => Some(Sender::Server),
         _ => None,
     }
 }
@@ -306,6 +317,7 @@ mod tests {
             ("2026-01-05T10:00:00Z Message from client: ", at("2026-01-05T10:00:00Z"), client),
             ("2026/01/05 10:00:00.5 [Server Says]", at("2026-01-05T10:00:00.5"), server),
             ("[10:00:00] client -> server: ", clock("10:00:00"), client),
+            ("[10:00:00] S->C ", clock("10:00:00"), server),
             ("I0105 10:00:00.123456   77 rpc.go:12] server→client ", clock("10:00:00.123456"), server),
             ("<14>Jan  5 10:00:00 host mcp.client[7]: ", clock("10:00:00"), None),
             ("time=2026-01-05T10:00:00Z dir=c2s payload=", at("2026-01-05T10:00:00Z"), client),
@@ -329,6 +341,14 @@ mod tests {
             ("TRACE x::ws: recv=\"", back),
             ("lsp_server::msg: > ", out),
             ("[DEBUG] <-- ", back),
+            ("[-->] ", out),
+            ("<== ", back),
+            ("x => ", None),
+            ("10:00:00 TX ", out),
+            ("(in) ", back),
+            ("OUT: ", out),
+            ("rx: ", back),
+            ("log in ", None),
             ("[jsonrpc] e[07:25:31.379] --> initialize[1] ", out),
             ("pw:protocol SEND ► ", out),
             ("pw:protocol ◀ RECV ", back),
