@@ -365,7 +365,7 @@ pub fn file_iri(path: &Path) -> Result<String, LogError> {
 }
 
 /// Returns the IRI of the log that has a session or a message.
-pub(crate) fn log_iri(node: &str) -> &str {
+pub fn log_iri(node: &str) -> &str {
     node.split_once('#').map_or(node, |(log, _)| log)
 }
 
