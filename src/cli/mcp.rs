@@ -11,8 +11,7 @@ use clap::{Args, Command};
 use super::console::Outcome;
 use super::input::is_stdin;
 use super::read::ReadArgs;
-use super::values::parse_seconds;
-use super::values::parse_size;
+use super::values::{parse_seconds, parse_size};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/mcp.txt").trim_end())]

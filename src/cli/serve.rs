@@ -21,8 +21,7 @@ use super::read::{GraphArgs, InputOutcome, ReadArgs};
 use super::standard::print;
 #[cfg(target_os = "linux")]
 use super::supervised::{self, HandedOver};
-use super::values::parse_seconds;
-use super::values::parse_size;
+use super::values::{parse_seconds, parse_size};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/serve.txt").trim_end())]

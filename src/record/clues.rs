@@ -249,17 +249,19 @@ fn arrow(token: &str) -> Option<Direction> {
 }
 
 /// Returns the direction that the last words before a message state, as in `Received message:`, `recv=`, `[-->]` and `TX`. A
-/// bare `in` may be any word, `IN`, `in:` and `[in]` are directions.
+/// bare `in` may be any word; `IN`, `in:` and `[in]` are directions. `None` if an arrow contradicts a word.
 fn last_direction(text: &str) -> Option<Direction> {
     let tokens = || {
         text.split_whitespace().rev().take(2).map(|token| (token, token.trim_matches(['[', ']', '(', ')', ':', '|'])))
     };
     let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let is_mark = |(token, bare): &(&str, &str)| token != bare || !bare.contains(|c: char| !c.is_ascii_uppercase());
-    tokens()
-        .find_map(|(_, bare)| arrow(bare))
-        .or_else(|| words.take(3).filter(|word| word.len() > 3).find_map(named_direction))
-        .or_else(|| tokens().filter(is_mark).find_map(|(_, bare)| named_direction(bare)))
+    let is_mark = |(token, bare): &(&str, &str)| token != bare || bare.chars().all(|c| c.is_ascii_uppercase());
+    let word = words.take(3).filter(|word| word.len() > 3).find_map(named_direction);
+    match (tokens().find_map(|(_, bare)| arrow(bare)), word) {
+        (Some(arrow), Some(word)) if arrow != word => None,
+        (None, None) => tokens().filter(is_mark).find_map(|(_, bare)| named_direction(bare)),
+        (arrow, word) => arrow.or(word),
+    }
 }
 
 /// Replaces each arrow to the right with `to`. `None` if there is an arrow to the left.
@@ -344,6 +346,7 @@ mod tests {
             ("[-->] ", out),
             ("<== ", back),
             ("x => ", None),
+            ("Received message -> ", None),
             ("10:00:00 TX ", out),
             ("(in) ", back),
             ("OUT: ", out),

@@ -455,7 +455,7 @@ fn queries_are_printed_in_sql() {
     let place = Place::new();
     let print = |arguments: &[&str]| place.run(&[&["ask"], arguments].concat());
     let duckdb = print(&["problems", "--sql"]);
-    assert!(duckdb.quietly().text().starts_with("-- What is wrong with the log: "), "{}", duckdb.text());
+    assert!(duckdb.quietly().text().starts_with("-- Problems of the log: "), "{}", duckdb.text());
     assert_eq!(print(&["problems", "--sql", "--dialect", "spark"]).text(), duckdb.text());
     let printed = print(&["cancelled", "--sql", "--dialect", "spark"]);
     assert!(printed.text().contains(r#"get_json_object(params, "$['reason']") AS reason,"#), "{}", printed.text());
