@@ -18,7 +18,7 @@ use oxrdfio::{RdfFormat, RdfParser};
 use super::answer::AnswerArgs;
 use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::console::{Outcome, print_failure, say};
-use super::filter::{FilterArgs, text_of};
+use super::filter::{TIMES, text_of};
 use super::follow;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
@@ -161,7 +161,7 @@ impl AskArgs {
             say(&counted(found, noun));
         }
         if !self.summary.quiet {
-            self.note_filter(question.filter, (found, &query), &source, &cancel)?;
+            self.note_filter(&question, (found, &query), &source, &cancel)?;
         }
         // A query that sees unread input may answer despite an error; an empty answer counts only if the query names
         // unread input.
@@ -189,17 +189,23 @@ impl AskArgs {
         Ok((sources, missing.len()))
     }
 
-    /// Notes conditions that no message fulfils, if nothing was found, or else messages that conditions cannot judge.
+    /// Notes what explains that nothing was found: conditions that no message fulfils, or times that no message has; or
+    /// else messages that conditions cannot judge.
     fn note_filter(
         &self,
-        filter: &FilterArgs,
+        question: &Question<'_>,
         (found, query): (u64, &Query),
         source: &QuerySource,
         cancel: &Cancel,
     ) -> anyhow::Result<()> {
+        let filter = question.filter;
         if found == 0 {
             note_superclasses(query);
-            let unmet = filter.unmet(|text| source.values(text, cancel))?;
+            let mut unmet = filter.unmet(|text| source.values(text, cancel))?;
+            let time = format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1");
+            if unmet.is_empty() && question.needs_times && source.values(&time, cancel)?.is_empty() {
+                unmet.push("no message has a time, so no latency is known".to_owned());
+            }
             if !unmet.is_empty() {
                 unmet.iter().for_each(|unmet| say(&format!("note: {unmet}")));
                 return Ok(());

@@ -228,6 +228,7 @@ impl QuestionArgs {
         let times = RowTimes { by_time, relative: self.relative, live: self.follow };
         let mut question = own.question(name, parameters, &self.filter, times);
         question.compares = name == "compare";
+        question.needs_times = name == "slowest";
         question.needs_messages = ["overview", "timeline"].contains(&name);
         match name {
             _ if !self.follow => self.ask.ask(&question, sources),

@@ -25,6 +25,8 @@ pub struct Question<'q> {
     pub needs_messages: bool,
     /// True if the answer needs two sessions.
     pub compares: bool,
+    /// True if the answer has no rows where no message has a time.
+    pub needs_times: bool,
 }
 
 /// The order of rows by time, and the form of their times.
@@ -58,7 +60,8 @@ impl<'q> Question<'q> {
         filter: &'q FilterArgs,
         times: RowTimes,
     ) -> Self {
-        Self { text: Box::new(text), filter, file: None, times, needs_messages: false, compares: false }
+        let text = Box::new(text);
+        Self { text, filter, file: None, times, needs_messages: false, compares: false, needs_times: false }
     }
 
     /// Returns the query; `end` is the last time of the messages.
@@ -87,7 +90,8 @@ impl<'q> Question<'q> {
     /// Returns a query that needs the same data as the query together with all queries that are asked beside it.
     pub fn loading(&self, query: &Query) -> anyhow::Result<Query> {
         let beside = self.filter.asked_beside();
-        let times = self.times.relative.then(|| format!("SELECT ?time {{ ?message {TIMES} ?time }}"));
+        let times =
+            (self.times.relative || self.needs_times).then(|| format!("SELECT ?time {{ ?message {TIMES} ?time }}"));
         beside.chain(times).try_fold(query.clone(), |all, text| Ok(all.with_needs_of(&Query::parse(&text, None)?)))
     }
 }

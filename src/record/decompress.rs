@@ -3,15 +3,15 @@
 use super::page::{PAGE, PageText};
 use super::zstd::ZstdDecoder;
 use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 use std::fmt;
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 
 /// A kind of compression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InputCompression {
-    /// gzip, RFC 1952; any number of members.
+    /// gzip, RFC 1952; any number of members, and zeros after them.
     Gzip,
     /// Zstandard, RFC 8878; any number of frames, skippable ones too.
     Zstd,
@@ -103,7 +103,7 @@ impl<R: Read> Read for LogSource<R> {
 /// reader.
 enum CompressionLayer<'r> {
     Plain(PeekedRead<'r>),
-    Gzip(MultiGzDecoder<BufReader<PeekedRead<'r>>>),
+    Gzip(GzipMembers<BufReader<PeekedRead<'r>>>),
     Zstd(ZstdDecoder<BufReader<PeekedRead<'r>>>),
     Bzip2(MultiBzDecoder<BufReader<PeekedRead<'r>>>),
     Xz(Box<XzReader<BufReader<PeekedRead<'r>>>>),
@@ -133,7 +133,7 @@ impl<'r> CompressionLayer<'r> {
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
         Ok(match InputCompression::of(&head) {
             None => Self::Plain(peeked),
-            Some(InputCompression::Gzip) => Self::Gzip(MultiGzDecoder::new(buffered(peeked))),
+            Some(InputCompression::Gzip) => Self::Gzip(GzipMembers(Some(GzDecoder::new(buffered(peeked))))),
             Some(InputCompression::Zstd) => Self::Zstd(ZstdDecoder::with_buffer(buffered(peeked))?),
             Some(InputCompression::Bzip2) => Self::Bzip2(MultiBzDecoder::new(buffered(peeked))),
             Some(InputCompression::Xz) => {
@@ -141,6 +141,36 @@ impl<'r> CompressionLayer<'r> {
             }
             Some(InputCompression::Page) => Self::Page(Box::new(PageText::new(buffered(peeked)))),
         })
+    }
+}
+
+/// A decoder of any number of gzip members. Zeros after a member are padding, as they are for GNU gzip.
+struct GzipMembers<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut member) = self.0.take() {
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                self.0 = Some(member);
+                return Ok(read);
+            }
+            let mut input = member.into_inner();
+            self.0 = skip_zeros(&mut input)?.then(|| GzDecoder::new(input));
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros. Returns true if anything follows them.
+fn skip_zeros(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = input.fill_buf()?;
+        let (zeros, length) = (bytes.iter().take_while(|byte| **byte == 0).count(), bytes.len());
+        input.consume(zeros);
+        if zeros < length || length == 0 {
+            return Ok(length > 0);
+        }
     }
 }
 
@@ -192,6 +222,8 @@ impl<'r> Utf8<'r> {
     fn new(input: AnyRead<'r>) -> Self {
         let (head, input) = peek(input);
         let unit: Option<fn([u8; 2]) -> u16> = match head[..] {
+            // In UTF-16, this would be a character NUL: it is the byte-order mark of UTF-32.
+            [0xff, 0xfe, 0, 0, ..] => None,
             [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
             [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
             _ => None,
@@ -303,6 +335,8 @@ mod tests {
             [bzip2(b"{\"a\""), bzip2(b":1}\n[2]\n")].concat(),
             [xz(b"{\"a\""), xz(b":1}\n[2]\n")].concat(),
             [gzip(b"{\"a\""), gzip(b""), gzip(b":1}\n[2]\n")].concat(),
+            [gzip(b"{\"a\""), vec![0; 100_000], gzip(b":1}\n[2]\n"), vec![0; 512]].concat(),
+            [xz(b"{\"a\""), vec![0; 8], xz(b":1}\n[2]\n"), vec![0; 512]].concat(),
             [zstd(b"{\"a\""), zstd(b""), zstd(b":1}\n[2]\n")].concat(),
             skippable.clone(),
             [zstd(b""), skippable].concat(),

@@ -49,6 +49,9 @@ pub(crate) fn nature(head: &[u8]) -> Option<&'static str> {
     if let Some((_, nature)) = FILES.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Some(nature);
     }
+    if is_utf32(head) {
+        return Some("it is UTF-32 text: convert it to UTF-8, with `iconv -f UTF-32LE -t UTF-8` for example");
+    }
     if is_utf16(head) {
         return Some(
             "it is UTF-16 text without a byte-order mark: convert it to UTF-8, with `iconv -f UTF-16LE -t UTF-8` for \
@@ -66,6 +69,11 @@ pub(crate) fn nature(head: &[u8]) -> Option<&'static str> {
     })
 }
 
+/// True if more than five bytes of eight are zero, as in UTF-32 and, with Latin letters, not in UTF-16.
+fn is_utf32(head: &[u8]) -> bool {
+    head.len() > 4 && head.iter().filter(|byte| **byte == 0).count() * 8 > head.len() * 5
+}
+
 /// True if nearly every other byte is zero and few of the others are, as in UTF-16 with Latin letters.
 fn is_utf16(head: &[u8]) -> bool {
     let pairs = head.len() / 2;
@@ -80,6 +88,8 @@ mod tests {
     #[test]
     fn inputs_are_named_for_what_they_are() {
         let utf16 = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+        let utf32 =
+            |text: &str, bytes: fn(u32) -> [u8; 4]| text.chars().map(u32::from).flat_map(bytes).collect::<Vec<u8>>();
         for (head, expected) in [
             (b"PK\x03\x04\x14".to_vec(), "zip archive"),
             (b"%PDF-1.7\n".to_vec(), "PDF"),
@@ -88,6 +98,8 @@ mod tests {
             (b"MZ\x90".to_vec(), "program"),
             (utf16("{\"a\":1}\n", u16::to_le_bytes), "UTF-16"),
             (utf16("{\"a\":\"\u{e4}\u{20ac}\"}\n", u16::to_be_bytes), "UTF-16"),
+            (utf32("\u{feff}{\"a\":1}\n", u32::to_le_bytes), "UTF-32"),
+            (utf32("{\"a\":\"\u{e4}\u{20ac}\"}\n", u32::to_be_bytes), "UTF-32"),
             (b"Content-Length: 9\r\n\r\n{\"seq\":1,\"type\":\"request\",\"command\":\"launch\"}".to_vec(), "DAP"),
             (b"start\n{\"seq\":1,\"type\":\"event\",\"event\":\"output\",\"body\":{\"out".to_vec(), "DAP"),
             (b"[{\"_direction\":\"outgoing\",\"_type\":\"request\",\"id\":0,\"method\":\"m\"}]".to_vec(), "Zed"),

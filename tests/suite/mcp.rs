@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::cli::{LOG, Place};
+use crate::support::tool;
 
 /// A server and its pipes.
 struct Agent {
@@ -201,10 +202,9 @@ fn a_row_wider_than_the_budget_is_cut() {
 
 /// The official client validates each answer by the tool's output schema.
 #[test]
-fn the_official_client_accepts_the_answers() {
-    let Ok(python) = std::env::var("RPCGRAPH_MCP") else {
-        return println!("skipped: RPCGRAPH_MCP does not name a Python with the package mcp");
-    };
+#[ignore = "needs a Python with the package mcp"]
+fn the_client_of_mcp_accepts_the_answers() {
+    let python = tool("RPCGRAPH_MCP", &[]);
     let place = Place::with("log", LOG);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/client.py");
     let program = env!("CARGO_BIN_EXE_rpcgraph");

@@ -5,7 +5,6 @@ mod limits;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +13,8 @@ use oxrdfio::RdfFormat;
 use serde_json::Value;
 
 use crate::cli::{LOG, Place, parse};
-use crate::support::{assert_isomorphic, own};
+use crate::report::browser;
+use crate::support::{assert_isomorphic, own, tool};
 
 /// A server that runs until the test ends.
 pub struct Serving {
@@ -412,9 +412,15 @@ fn clients_get_answers() {
         Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout), "n\r\n2\r\n"),
         Err(_) => println!("skipped: there is no curl"),
     }
-    let Some(python) = std::env::var_os("RPCGRAPH_SPARQLWRAPPER") else {
-        return println!("skipped: RPCGRAPH_SPARQLWRAPPER names no Python that has SPARQLWrapper");
-    };
+}
+
+#[test]
+#[ignore = "needs a Python with SPARQLWrapper"]
+fn sparqlwrapper_gets_answers() {
+    let place = Place::with("log.ndjson", LOG);
+    let server = Serving::start(&place, &["log.ndjson"]);
+    let endpoint = format!("http://127.0.0.1:{}/sparql", server.port);
+    let python = tool("RPCGRAPH_SPARQLWRAPPER", &[]);
     let script = "import sys\nfrom SPARQLWrapper import *\ns = SPARQLWrapper(sys.argv[1])\ns.addCustomHttpHeader('Authorization', 'Bearer ' + sys.argv[2])\n\
         found = []\nfor method, send, form in [(GET, URLENCODED, JSON), (POST, URLENCODED, JSON), (POST, POSTDIRECTLY, JSON)]:\n\
         \x20 s.setMethod(method); s.setRequestMethod(send); s.setReturnFormat(form)\n\
@@ -539,14 +545,9 @@ fn unservable_inputs_are_refused() {
 }
 
 #[test]
+#[ignore = "needs Node and Chromium"]
 fn a_browser_asks() {
-    let Some(driver) = std::env::var_os("RPCGRAPH_BROWSER").map(PathBuf::from) else {
-        return println!("skipped: RPCGRAPH_BROWSER is not set");
-    };
-    let chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(PathBuf::from);
-    let Some(chromium) = chromium.into_iter().find(|path| path.exists()) else {
-        return println!("skipped: there is no Chromium");
-    };
+    let (driver, chromium) = browser();
     let place = Place::new();
     place
         .put("log.ndjson", format!("{LOG}{}\n", r#"{"jsonrpc":"2.0","id":9,"method":"<img src=x onerror=alert(1)>"}"#));

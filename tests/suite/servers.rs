@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use rpcgraph::endpoint::{Endpoint, ServerAnswer, ServerDataset};
 use tempfile::TempDir;
 
 use crate::cli::{BASE, LOG, Place};
-use crate::support::assert_isomorphic;
+use crate::support::{assert_isomorphic, tool};
 
 /// How long a server may take to start.
 const START: Duration = Duration::from_secs(60);
@@ -117,39 +117,25 @@ impl Running {
     }
 }
 
-/// A program by an environment variable, else on the path.
-fn program(variable: &str, names: &[&str]) -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
-        return Some(path);
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).flat_map(|folder| names.iter().map(move |name| folder.join(name)));
-    let found = found.into_iter().find(|path| path.is_file());
-    if found.is_none() {
-        println!("skipped: there is no {}, and {variable} names none", names.join(" and no "));
-    }
-    found
-}
-
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
 }
 
-/// Oxigraph's own server, if it is here: `RPCGRAPH_OXIGRAPH`, or `oxigraph` on the path.
-pub fn oxigraph() -> Option<Running> {
-    let program = program("RPCGRAPH_OXIGRAPH", &["oxigraph"])?;
+/// Oxigraph's own server: `RPCGRAPH_OXIGRAPH`, or `oxigraph` on the path.
+pub fn oxigraph() -> Running {
+    let program = tool("RPCGRAPH_OXIGRAPH", &["oxigraph"]);
     let (folder, port) = (TempDir::new().expect("a folder"), free_port());
     let mut command = Command::new(program);
     command.args(["serve", "--location", "store", "--bind", &format!("127.0.0.1:{port}")]);
     let urls = ["query", "update", "store"].map(|name| format!("http://127.0.0.1:{port}/{name}"));
-    Some(Running::start(command, folder, urls))
+    Running::start(command, folder, urls)
 }
 
-/// Virtuoso, if it is here with its `isql`: `RPCGRAPH_VIRTUOSO`, or `virtuoso-t` on the path. Anyone may change it.
-pub fn virtuoso() -> Option<Running> {
-    let server = program("RPCGRAPH_VIRTUOSO", &["virtuoso-t"])?;
-    let client = program("RPCGRAPH_ISQL", &["isql-vt", "isql-v"])?;
+/// Virtuoso with its `isql`: `RPCGRAPH_VIRTUOSO`, or `virtuoso-t` on the path. Anyone may change it.
+pub fn virtuoso() -> Running {
+    let server = tool("RPCGRAPH_VIRTUOSO", &["virtuoso-t"]);
+    let client = tool("RPCGRAPH_ISQL", &["isql-vt", "isql-v"]);
     let (folder, sql, http) = (TempDir::new().expect("a folder"), free_port(), free_port());
     let ini = format!(
         "[Database]\nDatabaseFile = v.db\nErrorLogFile = v.log\nLockFile = v.lck\nTransactionFile = v.trx\n\
@@ -166,7 +152,7 @@ pub fn virtuoso() -> Option<Running> {
     let granted = Command::new(client).args([&format!("127.0.0.1:{sql}"), "dba", "dba", grant]).output();
     let granted = granted.expect("isql runs");
     assert!(granted.status.success(), "{}", String::from_utf8_lossy(&granted.stdout));
-    Some(running)
+    running
 }
 
 /// Loads an example twice, then one that has grown, each way; what is there is what `convert` writes.
@@ -247,22 +233,23 @@ fn killed_and_loaded_again(server: &mut Running, sessions: usize) {
 }
 
 #[test]
+#[ignore = "needs Oxigraph's server"]
 fn oxigraph_is_killed_and_loaded_again() {
-    let Some(mut server) = oxigraph() else { return };
+    let mut server = oxigraph();
     killed_and_loaded_again(&mut server, 160);
 }
 
 #[test]
+#[ignore = "needs Virtuoso"]
 fn virtuoso_is_killed_and_loaded_again() {
-    let Some(mut server) = virtuoso() else { return };
+    let mut server = virtuoso();
     killed_and_loaded_again(&mut server, 160);
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes, and needs Oxigraph's server and Virtuoso"]
 fn a_thousand_sessions_survive() {
-    for server in [oxigraph(), virtuoso()] {
-        let Some(mut server) = server else { continue };
+    for mut server in [oxigraph(), virtuoso()] {
         killed_and_loaded_again(&mut server, 1_000);
     }
 }
@@ -292,8 +279,9 @@ fn many() -> String {
 }
 
 #[test]
+#[ignore = "needs Oxigraph's server"]
 fn oxigraph_has_what_is_converted() {
-    let Some(server) = oxigraph() else { return };
+    let server = oxigraph();
     let logs = [&*example(), &*example(), &*many(), &*hard(), LOG];
     load_and_compare(&server, &logs, &["--provenance"], |there, expected, what| {
         assert_eq!(there.len(), expected.len(), "{what}");
@@ -303,8 +291,9 @@ fn oxigraph_has_what_is_converted() {
 
 /// Terms as Virtuoso writes them, and how many are not as they were.
 #[test]
+#[ignore = "needs Virtuoso"]
 fn virtuoso_has_what_is_converted() {
-    let Some(server) = virtuoso() else { return };
+    let server = virtuoso();
     let logs = [&*example(), &*example(), &*many(), &*hard(), LOG];
     load_and_compare(&server, &logs, &["--provenance"], |there, expected, what| {
         assert_eq!(there.len(), expected.len(), "{what}");
@@ -314,8 +303,9 @@ fn virtuoso_has_what_is_converted() {
 
 /// Virtuoso has decimals of 15 digits after the point, and takes what is above 40 digits for infinite or refuses it.
 #[test]
+#[ignore = "needs Virtuoso"]
 fn virtuoso_rounds_long_fractions() {
-    let Some(server) = virtuoso() else { return };
+    let server = virtuoso();
     let place = Place::with("log", r#"{"jsonrpc":"2.0","id":0.1234567890123456789012345,"method":"m"}"#);
     let [way, ..] = server.ways();
     place.run(&[&["load", "log", "--base", BASE, "--quiet"], &way[..]].concat()).quietly();

@@ -28,6 +28,19 @@ pub fn corpora() -> Option<PathBuf> {
     folder
 }
 
+/// The program, Python or folder that an environment variable names, else a program with one of these names on the path.
+///
+/// Tests that compare with the programs of others are ignored, so that a run without these says so; `.ci/run` installs them,
+/// and runs the tests.
+pub fn tool(variable: &str, names: &[&str]) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<_> = std::env::split_paths(&path).collect();
+    let programs = folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
+    let mut all =
+        std::env::var_os(variable).map(PathBuf::from).into_iter().chain(programs.filter(|path| path.is_file()));
+    all.next().unwrap_or_else(|| panic!("{variable} is not set, and no program of {names:?} is on the path"))
+}
+
 /// Logs with that name ending that are read: the project's own, and the corpora's where there are any.
 pub fn logs(ending: &str) -> Vec<PathBuf> {
     let folders = ["tests/logs", "tests/formats", "tests/queries", "examples"].map(own);

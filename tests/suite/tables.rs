@@ -1,8 +1,7 @@
 //! Tables of messages: what is in them, how they get to their place, and what other engines make of them.
 //!
 //! Those engines are Python's: `RPCGRAPH_TABLES` names a Python that has DuckDB, pyarrow, morph-kgc and
-//! opentelemetry-proto, `RPCGRAPH_SPARK` one that has pyspark. Without them the tests that need them print that they are
-//! skipped.
+//! opentelemetry-proto, `RPCGRAPH_SPARK` one that has pyspark. Tests that need them are ignored.
 
 mod spans;
 
@@ -27,7 +26,7 @@ use rpcgraph::rebuild::{TableLogs, TableRecords};
 use rpcgraph::record::Step;
 
 use crate::cli::{BASE, LOG, Place};
-use crate::support::{files, logs, own};
+use crate::support::{files, logs, own, tool};
 
 const TABLES: [&str; 3] = ["messages.parquet", "problems.parquet", "sessions.parquet"];
 
@@ -350,23 +349,8 @@ fn threads_change_nothing() {
 }
 
 /// A Python with engines that read tables.
-fn python() -> Option<PathBuf> {
-    let python = std::env::var_os("RPCGRAPH_TABLES").map(PathBuf::from);
-    if python.is_none() {
-        println!(
-            "skipped: RPCGRAPH_TABLES names no Python that has DuckDB, pyarrow, morph-kgc and opentelemetry-proto"
-        );
-    }
-    python
-}
-
-/// A Python with Spark.
-fn spark() -> Option<PathBuf> {
-    let python = std::env::var_os("RPCGRAPH_SPARK").map(PathBuf::from);
-    if python.is_none() {
-        println!("skipped: RPCGRAPH_SPARK names no Python that has pyspark");
-    }
-    python
+fn python() -> PathBuf {
+    tool("RPCGRAPH_TABLES", &[])
 }
 
 /// Runs a script of `tests/tables`, which says what is wrong.
@@ -380,8 +364,9 @@ fn judge(python: &Path, script: &str, arguments: &[PathBuf]) {
 
 /// What the mapping says that [`ontology/messages.r2rml.ttl`] tells is the graph without protocols.
 #[test]
-fn the_mapping_gives_the_graph() {
-    let Some(python) = python() else { return };
+#[ignore = "needs a Python with DuckDB, pyarrow, morph-kgc and opentelemetry-proto"]
+fn table_engines_map_to_the_graph() {
+    let python = python();
     let place = Place::new();
     let all = [logs("messages.ndjson"), logs("not-json.txt"), logs("edge.log"), logs("plain.ndjson")].concat();
     let all: Vec<_> = all.iter().map(|log| log.to_str().expect("text")).collect();
@@ -393,8 +378,9 @@ fn the_mapping_gives_the_graph() {
 }
 
 #[test]
-fn engines_read_what_was_written() {
-    let Some(python) = python() else { return };
+#[ignore = "needs a Python with DuckDB, pyarrow, morph-kgc and opentelemetry-proto"]
+fn table_engines_read_what_was_written() {
+    let python = python();
     let digits = "7".repeat(100);
     let mut log = format!("{{\"jsonrpc\":\"2.0\",\"id\":{digits},\"method\":\"m\",\"params\":null}}\n").into_bytes();
     log.extend_from_slice(b"{\"a\":\"\xff\"}\n");
@@ -430,21 +416,24 @@ fn twins_say_the_same(python: &Path, dialect: &str) {
 }
 
 #[test]
-fn twins_say_the_same_in_duckdb() {
-    let Some(python) = python() else { return };
+#[ignore = "needs a Python with DuckDB, pyarrow, morph-kgc and opentelemetry-proto"]
+fn table_engines_answer_the_twins() {
+    let python = python();
     twins_say_the_same(&python, "duckdb");
 }
 
 #[test]
-fn twins_say_the_same_in_spark() {
-    let Some(python) = spark() else { return };
+#[ignore = "needs a Python with pyspark"]
+fn spark_answers_the_twins() {
+    let python = tool("RPCGRAPH_SPARK", &[]);
     twins_say_the_same(&python, "spark");
 }
 
 /// Many logs in one place, by Spark: see `tests/tables/lake.py`.
 #[test]
-fn a_lake_has_every_message_once() {
-    let Some(python) = spark() else { return };
+#[ignore = "needs a Python with pyspark"]
+fn spark_finds_every_message_of_a_lake_once() {
+    let python = tool("RPCGRAPH_SPARK", &[]);
     let place = Place::new();
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_rpcgraph"));
     judge(&python, "lake.py", &[binary, place.path(""), "30".into(), "50000".into()]);

@@ -285,8 +285,9 @@ fn further_contexts() {
 }
 
 #[test]
+#[ignore = "needs jsonld.js"]
 fn further_contexts_by_jsonld_js() {
-    let Some(folder) = jsonld_js::folder() else { return };
+    let folder = jsonld_js::folder();
     let mut logs = logs();
     logs.push(("blank names".to_owned(), BLANK_NAMES.as_bytes().to_vec()));
     let mut questions = Questions::default();

@@ -19,7 +19,7 @@ use rpcgraph::sink::Syntax;
 use serde_json::json;
 
 use super::{Program, generated, logs, torture, with_room};
-use crate::support::{BASE, assert_isomorphic};
+use crate::support::{BASE, assert_isomorphic, tool};
 
 /// What jsonld.js is asked about, and what it is to answer.
 struct Question {
@@ -209,17 +209,14 @@ fn is_absolute(name: &str) -> bool {
 }
 
 /// Where jsonld.js is installed.
-pub(super) fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("RPCGRAPH_JSONLD_JS").map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: RPCGRAPH_JSONLD_JS is not set");
-    }
-    folder
+pub fn folder() -> PathBuf {
+    tool("RPCGRAPH_JSONLD_JS", &[])
 }
 
 #[test]
+#[ignore = "needs jsonld.js"]
 fn jsonld_js_agrees() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let mut logs = logs();
     logs.push(("by hand".to_owned(), torture()));
     // Below a property that is a blank node, nodes are nodes; oxjsonld is not asked about this.

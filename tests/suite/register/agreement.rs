@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{build, fixture, reference, turtle};
 use crate::cli::Place;
-use crate::support::assert_isomorphic;
+use crate::support::{assert_isomorphic, tool};
 
 /// Where the registers are, for the processors.
 const BASE: &str = "https://example.org/build/";
@@ -78,12 +78,9 @@ impl Questions {
         self.expected.push((path.to_owned(), expected));
     }
 
-    /// Asks jsonld.js, where it is installed.
+    /// Asks jsonld.js.
     pub fn ask(self) {
-        let Some(folder) = std::env::var_os("RPCGRAPH_JSONLD_JS") else {
-            println!("jsonld.js is not asked: RPCGRAPH_JSONLD_JS is not set");
-            return;
-        };
+        let folder = tool("RPCGRAPH_JSONLD_JS", &[]);
         let mut node = Command::new("node")
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jsonld-js/toRdf.mjs"))
             .env("RPCGRAPH_JSONLD_JS", folder)
@@ -107,11 +104,11 @@ impl Questions {
     }
 }
 
-/// Asserts that others agree on all pairs of a block's register.
-fn check(block: &Path, count: usize) {
+/// Asserts that oxjsonld agrees on all pairs of a block's register, and returns what to ask jsonld.js about them.
+fn check(block: &Path, count: usize) -> Questions {
     let mut questions = Questions::default();
     questions.check(block, count);
-    questions.ask();
+    questions
 }
 
 fn oxjsonld(path: &str, document: &str, contexts: BTreeMap<String, String>) -> Vec<Quad> {
@@ -126,28 +123,40 @@ fn oxjsonld(path: &str, document: &str, contexts: BTreeMap<String, String>) -> V
     parser.map(|quad| quad.unwrap_or_else(|error| panic!("{error}\n{document}"))).collect()
 }
 
+fn calculator() -> Questions {
+    check(&fixture("calculator"), 6)
+}
+
 #[test]
 fn on_the_calculator() {
-    check(&fixture("calculator"), 6);
+    calculator();
+}
+
+fn published_examples() -> Option<Questions> {
+    Some(check(&reference("ogc-json-rpc")?.join("_sources/json-rpc"), 3))
 }
 
 #[test]
 fn on_the_published_examples() {
-    let Some(folder) = reference("ogc-json-rpc") else { return };
-    check(&folder.join("_sources/json-rpc"), 3);
+    published_examples();
 }
 
 /// Another context: scoped contexts, lists, coercion.
-#[test]
-fn on_another_context() {
-    let Some(folder) = reference("ogc-mcp") else { return };
+fn another_context() -> Option<Questions> {
+    let folder = reference("ogc-mcp")?;
     let place = Place::new();
     place.put("mcp/context.jsonld", fs::read(folder.join("build/annotated/mcp/context.jsonld")).expect("a context"));
     place.put("mcp/examples.yaml", fs::read(fixture("mcp/examples.yaml")).expect("examples"));
-    check(&place.path("mcp"), 5);
+    let questions = check(&place.path("mcp"), 5);
     let register = build(&place.path("mcp"), &RegisterOptions::default());
     let losses: Vec<_> = register.blocks[0].report.items.iter().map(|item| item.losses).collect();
     assert_eq!(losses, [0, 1, 0, 0, 0], "`notInTheContext`, and nothing else");
+    Some(questions)
+}
+
+#[test]
+fn on_another_context() {
+    another_context();
 }
 
 /// Context, base of the example, example; every feature that contexts have.
@@ -293,8 +302,7 @@ const FEATURES: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-#[test]
-fn on_all_that_contexts_can_say() {
+fn all_that_contexts_can_say() -> Questions {
     let place = Place::new();
     let mut questions = Questions::default();
     for (number, (title, context, base, example)) in FEATURES.iter().enumerate() {
@@ -306,5 +314,18 @@ fn on_all_that_contexts_can_say() {
         println!("{title}");
         questions.check(&place.path(&format!("b{number}")), 1);
     }
-    questions.ask();
+    questions
+}
+
+#[test]
+fn on_all_that_contexts_can_say() {
+    all_that_contexts_can_say();
+}
+
+#[test]
+#[ignore = "needs jsonld.js"]
+fn jsonld_js_agrees_on_registers() {
+    let of_corpora = [published_examples(), another_context()];
+    let all = [calculator(), all_that_contexts_can_say()].into_iter().chain(of_corpora.into_iter().flatten());
+    all.for_each(Questions::ask);
 }

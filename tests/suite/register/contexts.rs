@@ -10,14 +10,12 @@ use serde_json::{Value, json as value};
 use super::json;
 use super::repositories::{canonical, made, repositories, under};
 use crate::cli::Place;
-use crate::support::{corpora, files};
+use crate::support::{corpora, files, tool};
 
 #[test]
+#[ignore = "needs a Python with ogc-na"]
 fn contexts_are_those_of_ogc_na() {
-    let Some(python) = std::env::var_os("RPCGRAPH_OGC_NA") else {
-        println!("skipped: RPCGRAPH_OGC_NA names no Python that has ogc-na");
-        return;
-    };
+    let python = tool("RPCGRAPH_OGC_NA", &[]);
     let Some(data) = corpora().map(|corpora| corpora.join("ogc-na-tools/test/data")) else { return };
     let all = files(&data, "");
     let below = |path: &Path| path.strip_prefix(&data).expect("below").to_str().expect("text").to_owned();
@@ -64,11 +62,9 @@ const OTHERWISE: &[(&str, &str)] = &[
 
 /// Each block is annotated and its context is made by ogc-na too; what schemas are not here add nothing on both sides.
 #[test]
+#[ignore = "needs a Python with ogc-na"]
 fn contexts_of_repositories_are_those_of_ogc_na() {
-    let Some(python) = std::env::var_os("RPCGRAPH_OGC_NA") else {
-        println!("skipped: RPCGRAPH_OGC_NA names no Python that has ogc-na");
-        return;
-    };
+    let python = tool("RPCGRAPH_OGC_NA", &[]);
     let Some((folder, imports)) = repositories() else { return };
     let base = "https://example.org/build/";
     let (mut equal, mut examples, mut otherwise) = (0, 0, Vec::new());

@@ -97,9 +97,10 @@ pub fn canonical(text: &str, key: &str) -> Dataset {
     dataset
 }
 
-#[test]
-fn the_published_graphs() {
-    let Some((folder, imports)) = repositories() else { return };
+/// Compares the graphs of registers with the published graphs, and returns what to ask jsonld.js where they differ. `None`
+/// without the repositories.
+fn published_graphs() -> Option<Questions> {
+    let (folder, imports) = repositories()?;
     let otherwise: BTreeMap<_, _> = OTHERWISE.iter().copied().collect();
     let (mut wrong, mut questions) = (Vec::new(), Questions::default());
     let (mut all_equal, mut all_whole) = (0, 0);
@@ -170,11 +171,22 @@ fn the_published_graphs() {
         println!("{name:<24}{:>8}{:>11}{equal:>8}{lacking:>15}", register.blocks.len(), published.len());
         (all_equal, all_whole) = (all_equal + equal, all_whole + published.len() - lacking);
     }
-    questions.ask();
     println!("{all_equal} of {all_whole} graphs whose inputs are here");
     OTHERWISE.iter().for_each(|(file, why)| println!("{file}: the published one lacks {why}"));
     assert_eq!(wrong, Vec::<String>::new());
     assert!(all_equal * 10 >= all_whole * 9, "{all_equal} of {all_whole}");
+    Some(questions)
+}
+
+#[test]
+fn the_published_graphs() {
+    published_graphs();
+}
+
+#[test]
+#[ignore = "needs jsonld.js"]
+fn jsonld_js_agrees_where_published_graphs_differ() {
+    published_graphs().into_iter().for_each(Questions::ask);
 }
 
 /// Blocks that refer to each other, with faults here and there.
