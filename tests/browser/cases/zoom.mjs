@@ -39,7 +39,7 @@ export default async (open) => {
   assert.ok(count >= 10 && count <= 16, `${count} rows`);
   assert.equal((await tab.$$(".fold")).length, 0);
   // Without a pointer: in, out, and all.
-  const press = (label) => tab.click(`.zoom [aria-label="${label}"]`);
+  const press = (label) => tab.$eval(`.zoom [aria-label="${label}"]`, (one) => one.click());
   await press("Zoom in");
   await tab.until((old) => new URLSearchParams(location.hash.slice(1)).get("to") !== old, to);
   const narrow = await tab.hash();
