@@ -3,7 +3,9 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
-use crate::query::results::{ResultsFormat, guarded, with_columns, write_boolean, write_graph, write_solutions};
+use crate::query::results::{
+    ResultsFormat, guarded, with_columns, with_short_names, write_boolean, write_graph, write_solutions,
+};
 use crate::query::{Answer, Form, ResultsError, Solutions, Table};
 use crate::sink::{Output, OutputError, Syntax};
 use crate::summary::counted;
@@ -37,6 +39,8 @@ pub struct AnswerArgs {
     csv_safe: bool,
 
     /// Print only these columns, separated by commas
+    ///
+    /// `messageName` is the short name, such as m3, of the IRI in the column `message`; other columns of IRIs have one, too.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     columns: Vec<String>,
 
@@ -236,6 +240,7 @@ impl AnswerWriter<'_> {
             return Ok(solutions);
         }
         let known = solutions.variables.clone();
+        let solutions = with_short_names(solutions, &self.args.columns, self.base.as_deref());
         with_columns(solutions, &self.args.columns).map_err(|name| {
             let known: Vec<_> = known.iter().map(|variable| variable.as_str()).collect();
             anyhow!("unknown column {name:?}; use one of {}", known.join(", "))

@@ -161,7 +161,7 @@ impl AskArgs {
             say(&counted(found, noun));
         }
         if !self.summary.quiet {
-            self.note_filter(&question, (found, &query), &source, &cancel)?;
+            self.note_filter(question, (found, &query), &source, &cancel)?;
         }
         // A query that sees unread input may answer despite an error; an empty answer counts only if the query names
         // unread input.

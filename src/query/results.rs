@@ -164,6 +164,31 @@ pub fn with_columns<'a>(solutions: Solutions<'a>, names: &[String]) -> Result<So
     Ok(Solutions { variables, rows: Box::new(rows) })
 }
 
+/// Adds the columns among `names` that end in `Name`, such as `messageName`: the short names, as tables show them, of the
+/// IRIs in another column.
+#[cfg(feature = "cli")]
+pub(crate) fn with_short_names<'a>(solutions: Solutions<'a>, names: &[String], base: Option<&str>) -> Solutions<'a> {
+    let place = |name: &str| solutions.variables.iter().position(|variable| variable.as_str() == name);
+    let new = names.iter().filter(|name| place(name).is_none());
+    let new: Vec<(usize, &String)> = new.filter_map(|name| Some((place(name.strip_suffix("Name")?)?, name))).collect();
+    let mut variables = solutions.variables.clone();
+    variables.extend(new.iter().map(|(_, name)| Variable::new_unchecked(*name)));
+    let places: Vec<usize> = new.into_iter().map(|(place, _)| place).collect();
+    let (shared, base): (Arc<[Variable]>, _) = (variables.clone().into(), base.map(str::to_owned));
+    let rows = solutions.rows.map(move |row| {
+        let row = row?;
+        let names = places.iter().map(|place| match row.values().get(*place)?.as_ref()? {
+            Term::NamedNode(node) => {
+                Some(Literal::from(super::table::short_name(node.as_ref(), base.as_deref())).into())
+            }
+            other => Some(other.clone()),
+        });
+        let values: Vec<_> = row.values().iter().cloned().chain(names).collect();
+        Ok(QuerySolution::from((Arc::clone(&shared), values)))
+    });
+    Solutions { variables, rows: Box::new(rows) }
+}
+
 /// Adds a `'` before each text that a spreadsheet would execute: one that begins with `=`, `+`, `-`, `@`, a tab or a
 /// carriage return and is not a number.
 pub fn guarded(solutions: Solutions<'_>) -> Solutions<'_> {

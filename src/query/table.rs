@@ -288,7 +288,7 @@ impl Table {
     fn cell(&self, value: Option<&Term>) -> Cell {
         let (text, kind) = match value {
             None => return Cell::default(),
-            Some(Term::NamedNode(node)) => (self.iri(node.as_ref()), CellKind::Name),
+            Some(Term::NamedNode(node)) => (short_name(node.as_ref(), self.base.as_deref()), CellKind::Name),
             Some(Term::Literal(literal)) => self.literal(literal),
             Some(term) => (printable(&term.to_string()).into_owned(), CellKind::Name),
         };
@@ -308,35 +308,36 @@ impl Table {
             None if number => (text, CellKind::Number),
             None if datatype == xsd::DATE_TIME => (text, CellKind::DateTime),
             None if plain => (text, CellKind::Text),
-            None => (format!("\"{text}\"^^{}", self.iri(datatype)), CellKind::Text),
+            None => (format!("\"{text}\"^^{}", short_name(datatype, self.base.as_deref())), CellKind::Text),
         }
     }
+}
 
-    fn iri(&self, node: NamedNodeRef<'_>) -> String {
-        let iri = node.as_str();
-        if let Some(base) = self.base.as_deref()
-            && let Some(rest) = iri.strip_prefix(base)
-        {
-            let file = rest.split('#').next().unwrap_or_default();
-            return match rest.split_once('#').map(|(_, fragment)| fragment) {
-                // For one log, only the name of a message; for several, also the name of the log.
-                Some(fragment) if is_message(fragment) && file.is_empty() => fragment.to_owned(),
-                Some(fragment) if is_message(fragment) => printable(rest).into_owned(),
-                None if !rest.is_empty() => printable(rest).into_owned(),
-                None => printable(base.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(base)).into_owned(),
-                Some(_) => printable(&format!("<{rest}>")).into_owned(),
-            };
-        }
-        for (prefix, namespace) in QUERY_PREFIXES {
-            if let Some(local) = iri.strip_prefix(namespace)
-                && !local.is_empty()
-                && local.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
-            {
-                return format!("{prefix}:{local}");
-            }
-        }
-        printable(&format!("<{iri}>")).into_owned()
+/// Returns the name of a resource for people: without `base` for a message or a session, else with a prefix if there is one.
+pub(super) fn short_name(node: NamedNodeRef<'_>, base: Option<&str>) -> String {
+    let iri = node.as_str();
+    if let Some(base) = base
+        && let Some(rest) = iri.strip_prefix(base)
+    {
+        let file = rest.split('#').next().unwrap_or_default();
+        return match rest.split_once('#').map(|(_, fragment)| fragment) {
+            // For one log, only the name of a message; for several, also the name of the log.
+            Some(fragment) if is_message(fragment) && file.is_empty() => fragment.to_owned(),
+            Some(fragment) if is_message(fragment) => printable(rest).into_owned(),
+            None if !rest.is_empty() => printable(rest).into_owned(),
+            None => printable(base.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(base)).into_owned(),
+            Some(_) => printable(&format!("<{rest}>")).into_owned(),
+        };
     }
+    for (prefix, namespace) in QUERY_PREFIXES {
+        if let Some(local) = iri.strip_prefix(namespace)
+            && !local.is_empty()
+            && local.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+        {
+            return format!("{prefix}:{local}");
+        }
+    }
+    printable(&format!("<{iri}>")).into_owned()
 }
 
 /// Returns true if a fragment is the name of a message: `m12`, or `m12.3` in a batch.
