@@ -91,8 +91,8 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     let other = || OTHER_COMMANDS.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
     let near = || other().or_else(|| nearest(&name, commands.iter().copied().chain(names())));
     let command = if is_sparql(&name) { Some("query") } else { near() };
-    let command =
-        command.map(|near| if commands.contains(&near) { format!("`{near}`") } else { format!("`ask {near}`") });
+    let is_command = |near: &str| near.split(' ').next().is_some_and(|name| commands.contains(&name));
+    let command = command.map(|near| if is_command(near) { format!("`{near}`") } else { format!("`ask {near}`") });
     let near: Vec<_> = command.into_iter().chain(near_file(path).map(|near| format!("the file {near}"))).collect();
     let advice = match near.as_slice() {
         [] => "rpcgraph --help lists the commands".to_owned(),
@@ -120,12 +120,15 @@ const OTHER_OPTIONS: [(&str, &str); 14] = [
 ];
 
 /// Commands of other tools, and ours.
-const OTHER_COMMANDS: [(&str, &str); 9] = [
+const OTHER_COMMANDS: [(&str, &str); 12] = [
     ("diff", "compare"),
     ("export", "convert"),
     ("failures", "errors"),
+    ("find", "timeline --contains"),
+    ("grep", "timeline --contains"),
     ("hung", "unanswered"),
     ("lint", "check"),
+    ("search", "timeline --contains"),
     ("stats", "overview"),
     ("summary", "overview"),
     ("tail", "timeline"),
