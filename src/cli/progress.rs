@@ -1,12 +1,12 @@
 //! Progress on standard error: by default only on a terminal, and only after a second.
 
-use std::io::{self, IsTerminal as _, Read};
+use std::io::{self, IsTerminal as _, Read, Write as _};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::console::say;
+use crate::diagnostic::{display_width, printable};
 
 /// When to show progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -27,44 +27,92 @@ pub enum Unit {
     Triples,
 }
 
+/// A line on a terminal's standard error that is replaced by the next, and goes at the end. Off a terminal it is not
+/// shown.
+#[derive(Default)]
+pub struct StatusLine {
+    /// The width of what is shown.
+    width: usize,
+}
+
+impl StatusLine {
+    /// Shows a text instead of the one before; what is wider than the terminal is cut off.
+    pub fn show(&mut self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        if !stderr.is_terminal() {
+            return;
+        }
+        let columns = terminal_size::terminal_size_of(&stderr).map_or(80, |(width, _)| width.0.into());
+        let mut text = printable(text).into_owned();
+        while display_width(&text) >= columns {
+            text.pop();
+        }
+        // Blanks rather than escape sequences, which some terminals lack.
+        let width = display_width(&text);
+        let rest = " ".repeat(self.width.saturating_sub(width));
+        let _ = write!(stderr, "\r{text}{rest}\r");
+        self.width = width;
+    }
+}
+
+impl Drop for StatusLine {
+    fn drop(&mut self) {
+        if self.width > 0 {
+            self.show("");
+        }
+    }
+}
+
 /// Counts progress, and shows it.
 pub struct Meter {
-    /// Hidden until it is shown on a terminal.
-    bar: ProgressBar,
+    name: String,
     unit: Unit,
+    count: u64,
+    size: Option<u64>,
     when: ProgressMode,
-    last_line: Option<Instant>,
+    start: Instant,
+    /// The time at which the count was last shown.
+    shown: Option<Instant>,
+    status: StatusLine,
 }
 
 impl Meter {
     pub fn new(name: String, unit: Unit, size: Option<u64>, when: ProgressMode) -> Self {
-        let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::hidden()).with_message(name);
-        let template = match (unit, size) {
-            (Unit::Bytes, Some(_)) => "{msg} {wide_bar} {bytes} of {total_bytes} ({bytes_per_sec}, {eta} left)",
-            (Unit::Bytes, None) => "{msg} {spinner} {bytes} ({bytes_per_sec})",
-            (Unit::Triples, _) => "{msg} {wide_bar} {human_pos} of {human_len} triples ({per_sec}, {eta} left)",
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        Self { bar, unit, when, last_line: None }
+        let (size, start) = (size.filter(|size| *size > 0), Instant::now());
+        Self { name, unit, count: 0, size, when, start, shown: None, status: StatusLine::default() }
     }
 
     /// Adds to the count.
     pub fn add(&mut self, count: u64) {
-        self.bar.inc(count);
+        self.count += count;
         let terminal = io::stderr().is_terminal();
         let due = match self.when {
             ProgressMode::Never => false,
-            ProgressMode::Auto => terminal && self.bar.elapsed() > Duration::from_secs(1),
+            ProgressMode::Auto => terminal && self.start.elapsed() > Duration::from_secs(1),
             ProgressMode::Always => true,
         };
-        if due && terminal && self.bar.is_hidden() {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        } else if due && !terminal && self.last_line.is_none_or(|last| last.elapsed() > Duration::from_secs(1)) {
-            self.last_line = Some(Instant::now());
-            self.line();
+        let pause = Duration::from_millis(if terminal { 100 } else { 1000 });
+        if due && self.shown.is_none_or(|shown| shown.elapsed() > pause) {
+            self.shown = Some(Instant::now());
+            if terminal { self.status.show(&self.status()) } else { self.line() }
         }
+    }
+
+    /// Describes the progress to people, the name last, since the end of a long line is cut off.
+    fn status(&self) -> String {
+        let amount = |count| match self.unit {
+            Unit::Bytes => format!("{:.1} MB", count as f64 / 1e6),
+            Unit::Triples => format!("{count} triples"),
+        };
+        let done = match self.size {
+            Some(size) => {
+                let share = (self.count as f64 / size as f64).min(1.0);
+                let left = self.start.elapsed().as_secs_f64() * (1.0 - share) / share.max(f64::MIN_POSITIVE);
+                format!("{:.0} % of {}, {left:.0} s left", 100.0 * share, amount(size))
+            }
+            None => amount(self.count),
+        };
+        format!("{done}: {}", self.name)
     }
 
     fn line(&self) {
@@ -72,15 +120,14 @@ impl Meter {
             Unit::Bytes => "bytes",
             Unit::Triples => "triples",
         };
-        let size = self.bar.length().filter(|size| *size > 0).map(|size| format!(" of {size}")).unwrap_or_default();
-        say(&format!("{}: {}{size} {unit}", self.bar.message(), self.bar.position()));
+        let size = self.size.map(|size| format!(" of {size}")).unwrap_or_default();
+        say(&format!("{}: {}{size} {unit}", self.name, self.count));
     }
 }
 
 impl Drop for Meter {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
-        if self.last_line.is_some() {
+        if self.shown.is_some() && !io::stderr().is_terminal() {
             self.line();
         }
     }

@@ -8,10 +8,10 @@ use crate::register::{
 };
 use anyhow::{Context as _, bail};
 use clap::Args;
-use indicatif::ProgressBar;
 
 use super::console::{Outcome, say};
 use super::input::shown;
+use super::progress::StatusLine;
 use super::target::{check_folder, leave_on_ctrl_c};
 
 #[derive(Debug, Args)]
@@ -90,10 +90,14 @@ impl RegisterCommand {
             worker: std::env::current_exe().ok(),
         };
         let repository = Repository::open(block)?;
-        // Shown only on a terminal.
-        let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-        let register = repository.build(self.block.as_deref(), &options, &mut |id| bar.set_message(id.to_owned()))?;
-        bar.finish_and_clear();
+        let mut status = StatusLine::default();
+        let mut progress = |id: &str| {
+            if !self.quiet {
+                status.show(id)
+            }
+        };
+        let register = repository.build(self.block.as_deref(), &options, &mut progress)?;
+        drop(status);
         self.finish(&register, repository.is_alone())
     }
 

@@ -103,7 +103,7 @@ impl<R: Read> Read for LogSource<R> {
 /// reader.
 enum CompressionLayer<'r> {
     Plain(PeekedRead<'r>),
-    Gzip(GzipMembers<BufReader<PeekedRead<'r>>>),
+    Gzip(Box<GzipMembers<BufReader<PeekedRead<'r>>>>),
     Zstd(ZstdDecoder<BufReader<PeekedRead<'r>>>),
     Bzip2(MultiBzDecoder<BufReader<PeekedRead<'r>>>),
     Xz(Box<XzReader<BufReader<PeekedRead<'r>>>>),
@@ -133,7 +133,7 @@ impl<'r> CompressionLayer<'r> {
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
         Ok(match InputCompression::of(&head) {
             None => Self::Plain(peeked),
-            Some(InputCompression::Gzip) => Self::Gzip(GzipMembers(Some(GzDecoder::new(buffered(peeked))))),
+            Some(InputCompression::Gzip) => Self::Gzip(Box::new(GzipMembers(Some(GzDecoder::new(buffered(peeked)))))),
             Some(InputCompression::Zstd) => Self::Zstd(ZstdDecoder::with_buffer(buffered(peeked))?),
             Some(InputCompression::Bzip2) => Self::Bzip2(MultiBzDecoder::new(buffered(peeked))),
             Some(InputCompression::Xz) => {

@@ -139,6 +139,22 @@ fn colours_are_for_terminals_that_want_them() {
     assert!(ran.quietly().text().contains("\u{1b}[31mMethod not found\u{1b}[0m"), "{}", ran.text());
 }
 
+/// Progress is a line that is narrower than the terminal and is gone at the end.
+#[test]
+fn progress_leaves_no_trace() {
+    let place = Place::with(&"long".repeat(30), super::LOG);
+    let program = env!("CARGO_BIN_EXE_rpcgraph");
+    let mut script = Command::new("script");
+    let command = format!("stty cols 40 rows 40; {program} convert {} --progress always -o a.ttl", "long".repeat(30));
+    script.args(["-qec", &command, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null());
+    let Ok(output) = script.output() else { return };
+    let text = String::from_utf8(output.stdout).expect("text");
+    let shown: Vec<_> = text.split('\r').filter(|line| line.contains(" MB, 0 s left: long")).collect();
+    assert!(!shown.is_empty() && shown.iter().all(|line| line.len() == 39), "{text:?}");
+    let end = text.rsplit("left: long").next().expect("a part");
+    assert!(end.contains(&format!("\r\r{}\r", " ".repeat(39))), "{text:?}");
+}
+
 /// A pager is given text that it can show, and what is not shown to its end is no failure.
 #[test]
 fn pagers_are_fed_escaped_text() {
