@@ -19,12 +19,12 @@ use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
 pub const METADATA: &[&str] = &["bblock.json", "bblock.yaml", "bblock.yml"];
 pub const CONTEXT: &[&str] = &["context.jsonld"];
 pub const SCHEMA: &[&str] = &["schema.yaml", "schema.yml", "schema.json"];
-const EXAMPLES: &[&str] = &["examples.yaml", "examples.yml", "examples.json"];
+pub const EXAMPLES: &[&str] = &["examples.yaml", "examples.yml", "examples.json"];
 const DESCRIPTION: &[&str] = &["description.md"];
 const ONTOLOGY: &[&str] = &["ontology.ttl"];
 /// `rules.shacl` is used only if `shapes.shacl` is absent.
 const SHAPES: &[&str] = &["shapes.shacl", "rules.shacl"];
-const TESTS: &str = "tests";
+pub const TESTS: &str = "tests";
 const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
 
 /// The entries of `bblock.json`, by name. Each may be absent; an entry of an unexpected type counts as absent.

@@ -14,7 +14,7 @@ use indexmap::IndexSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::block::{Block, CONTEXT, METADATA, SCHEMA};
+use super::block::{Block, CONTEXT, EXAMPLES, METADATA, SCHEMA, TESTS};
 use super::builder::{BlockBuilder, BlockPart};
 use super::error::{BLOCK, BlockError, absolute, said};
 use super::extension::{extended, schema};
@@ -128,6 +128,11 @@ impl Repository {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let examples = path.file_name().filter(|_| path.is_file()).map(|name| name.to_string_lossy().into_owned());
         let folder = Folder::open(if examples.is_some() { parent } else { path })?;
+        let files = [METADATA, CONTEXT, SCHEMA, EXAMPLES, &[TESTS]];
+        if examples.is_none() && files.iter().all(|names| folder.find(names).is_none()) {
+            let message = "not a building block: found no bblock.json, context, schema, examples or tests in it";
+            return Err(BlockError::unusable(&super::folder::shown(path), message));
+        }
         let blocks = BTreeMap::from([(key(&folder.name()), String::new())]);
         Ok(Self { folder, config: Config::default(), blocks, is_alone: true, examples, notes: Vec::new() })
     }
