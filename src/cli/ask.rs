@@ -23,7 +23,7 @@ use super::follow;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
-use super::question::{QuerySource, Question, base, endpoint};
+use super::question::{QuerySource, Question, SESSIONS, base, endpoint};
 use super::read::{GraphArgs, InputOutcome, ReadArgs, SummaryArgs};
 use super::words::nearest;
 
@@ -134,8 +134,11 @@ impl AskArgs {
             all_read = read;
             QuerySource::Here(dataset.with_jobs(self.read.jobs()))
         };
-        if question.compares && source.values("SELECT ?session { ?session a rpcg:Session } LIMIT 2", &cancel)?.len() < 2
-        {
+        let is_here = matches!(source, QuerySource::Here(_)) && !self.plan;
+        if question.needs_sessions && is_here && source.values(SESSIONS, &cancel)?.is_empty() {
+            bail!("found no session in the graph: ask graphs that `convert` wrote without --mapping bblock");
+        }
+        if question.compares && source.values(SESSIONS, &cancel)?.len() < 2 {
             all_read?;
             bail!("found only one session to compare: rpcgraph compare OLD NEW takes two logs");
         }

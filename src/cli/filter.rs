@@ -281,7 +281,7 @@ impl FilterArgs {
                 .map(|text| text.rsplit(['/', '#']).next().filter(|_| property.ending).unwrap_or(text))
                 .collect();
             unmet.push(match (nearest(glob, known.iter().copied()), known.as_slice()) {
-                (_, []) => format!("no message has a {name}"),
+                (_, []) => format!("no message has {} {name}", if *name == "id" { "an" } else { "a" }),
                 (Some(near), _) => format!("no message has the {name} {glob:?}; did you mean {near}?"),
                 (None, all) => {
                     let (few, more) =

@@ -227,6 +227,7 @@ impl QuestionArgs {
         let by_time = name == "timeline" && sources.len() > 1;
         let times = RowTimes { by_time, relative: self.relative, live: self.follow };
         let mut question = own.question(name, parameters, &self.filter, times);
+        question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.compares = name == "compare";
         question.needs_times = name == "slowest";
         question.needs_messages = ["overview", "timeline"].contains(&name);

@@ -14,6 +14,9 @@ use oxrdf::Term;
 use super::filter::{FilterArgs, TIMES, text_of};
 use super::input::{InputSource, shown};
 
+/// Selects two sessions if there are as many.
+pub const SESSIONS: &str = "SELECT ?session { ?session a rpcg:Session } LIMIT 2";
+
 /// SPARQL to evaluate; its text may depend on conditions.
 pub struct Question<'q> {
     text: Box<MakeText<'q>>,
@@ -23,6 +26,9 @@ pub struct Question<'q> {
     pub times: RowTimes,
     /// True if inputs without messages do not give an answer, even if the query finds rows in them.
     pub needs_messages: bool,
+    /// True if data without sessions does not give an answer, as for graphs, of which only their content tells what they
+    /// are.
+    pub needs_sessions: bool,
     /// True if the answer needs two sessions.
     pub compares: bool,
     /// True if the answer has no rows where no message has a time.
@@ -61,7 +67,16 @@ impl<'q> Question<'q> {
         times: RowTimes,
     ) -> Self {
         let text = Box::new(text);
-        Self { text, filter, file: None, times, needs_messages: false, compares: false, needs_times: false }
+        Self {
+            text,
+            filter,
+            file: None,
+            times,
+            needs_messages: false,
+            needs_sessions: false,
+            compares: false,
+            needs_times: false,
+        }
     }
 
     /// Returns the query; `end` is the last time of the messages.
@@ -92,7 +107,11 @@ impl<'q> Question<'q> {
         let beside = self.filter.asked_beside();
         let times =
             (self.times.relative || self.needs_times).then(|| format!("SELECT ?time {{ ?message {TIMES} ?time }}"));
-        beside.chain(times).try_fold(query.clone(), |all, text| Ok(all.with_needs_of(&Query::parse(&text, None)?)))
+        let sessions = self.needs_sessions.then(|| SESSIONS.to_owned());
+        beside
+            .chain(times)
+            .chain(sessions)
+            .try_fold(query.clone(), |all, text| Ok(all.with_needs_of(&Query::parse(&text, None)?)))
     }
 }
 
