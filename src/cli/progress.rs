@@ -27,7 +27,7 @@ pub enum Unit {
     Triples,
 }
 
-/// A line on a terminal's standard error that is replaced by the next, and goes at the end. Off a terminal it is not
+/// A line on standard error that is replaced as often as its text changes, and removed at the end. Off a terminal it is not
 /// shown.
 #[derive(Default)]
 pub struct StatusLine {
@@ -36,7 +36,7 @@ pub struct StatusLine {
 }
 
 impl StatusLine {
-    /// Shows a text instead of the one before; what is wider than the terminal is cut off.
+    /// Replaces the shown text. The part beyond the width of the terminal is cut off.
     pub fn show(&mut self, text: &str) {
         let mut stderr = io::stderr().lock();
         if !stderr.is_terminal() {
