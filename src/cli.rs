@@ -39,12 +39,14 @@ mod values;
 mod words;
 
 use std::io::{self, IsTerminal as _};
+use std::panic;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use self::console::{Outcome, is_closed_pipe, print_failure};
 use self::queries::QuestionArgs;
+use self::target::leave;
 
 /// Turn captured JSON-RPC traffic into RDF.
 ///
@@ -138,6 +140,7 @@ enum Command {
 
 /// Parses the arguments, runs the command and maps its outcome to an exit status.
 pub fn run() -> ExitCode {
+    exit_at_panics();
     let outcome = parse().and_then(|cli| run_command(cli.command));
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -148,6 +151,16 @@ pub fn run() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Makes a panic, which is a bug, end the process as a failure does: it prints its place, removes incomplete outputs, and
+/// exits with 2. Release builds do not unwind.
+fn exit_at_panics() {
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        print(panic);
+        leave()
+    }));
 }
 
 /// Returns the parser of the arguments, with help that groups the commands.

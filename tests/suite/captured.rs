@@ -125,15 +125,16 @@ fn impossible_captures_are_refused() {
 #[test]
 fn every_log_registers() {
     let mut examples = 0;
-    for log in logs() {
+    for (at, log) in logs().into_iter().enumerate() {
         let name = log.display().to_string();
         let bytes = fs::read(&log).unwrap();
         // Thousands of examples would tell no more.
         if bytes.len() > 200_000 {
             continue;
         }
-        let redacted = Redactor::new(b"key", RedactOptions::default()).log(&bytes);
-        for bytes in [bytes, redacted] {
+        // A debug build is slow: every third log is also redacted.
+        let redacted = (at % 3 == 0).then(|| Redactor::new(b"key", RedactOptions::default()).log(&bytes));
+        for bytes in [Some(bytes), redacted].into_iter().flatten() {
             let mut capture = Capture::new();
             if capture.read("log", bytes.as_slice(), &ReaderOptions::default()).is_err() {
                 continue;

@@ -143,7 +143,7 @@ fn cut_off_anywhere() {
             let rendering = carried(wrap, &log, "\n");
             let (carriers, read_as, whole) = read(rendering.as_bytes());
             let all = records(&whole);
-            for cut in (0..rendering.len()).filter(|&cut| rendering.is_char_boundary(cut)).step_by(7) {
+            for cut in (0..rendering.len()).filter(|&cut| rendering.is_char_boundary(cut)).step_by(13) {
                 let (found_carriers, found_as, found) = read(&rendering.as_bytes()[..cut]);
                 // Before the first message, the format cannot be seen.
                 if (&found_carriers, found_as) != (&carriers, read_as) {

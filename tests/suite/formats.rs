@@ -292,7 +292,11 @@ fn decode(format: Format, limit: usize, input: &[u8], cuts: &[usize], expected: 
 fn logs_cut_off_anywhere() {
     for (format, name, input) in logs() {
         let whole = as_format(&input[..], format, 1 << 20);
-        let step = if input.len() > 4000 { 11 } else { 1 };
+        let step = match input.len() {
+            0..1000 => 1,
+            1000..4000 => 3,
+            _ => 11,
+        };
         for cut in (0..=input.len()).step_by(step) {
             let found = as_format(&input[..cut], format, 1 << 20);
             // Where a message is framed, its beginning may be taken for log lines.

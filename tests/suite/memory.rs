@@ -257,19 +257,19 @@ mod peaks {
             ("a batch", batch.clone(), &["-t", "jsonld"]),
             ("a batch", batch, &["-m", "bblock", "-t", "ntriples"]),
             ("notifications", filled("[", same(r#"{"method":"a"}"#), "]\n", 4), &["-t", "trig"]),
-            ("cut off", filled("[", same("1"), "\n", 8), &["-t", "nquads"]),
-            ("duplicate", filled(r#"{"method":"a","method":"m","params":["#, same("1"), "]}", 8), &["-t", "nquads"]),
+            ("cut off", filled("[", same("1"), "\n", 4), &["-t", "nquads"]),
+            ("duplicate", filled(r#"{"method":"a","method":"m","params":["#, same("1"), "]}", 4), &["-t", "nquads"]),
             (
                 "duplicate",
-                filled(r#"{"method":"a","method":"m","params":["#, same("1"), "]}", 8),
+                filled(r#"{"method":"a","method":"m","params":["#, same("1"), "]}", 4),
                 &["-t", "jsonld-lines"],
             ),
             (
                 "members",
-                filled(&note(r#""params":{"#), |n| format!("\"{}\":1", 9_999_999 - n), "}}", 8),
+                filled(&note(r#""params":{"#), |n| format!("\"{}\":1", 9_999_999 - n), "}}", 4),
                 &["-t", "rdfxml"],
             ),
-            ("others", filled(&note(""), |n| format!("\"{n}\":1"), "}", 8), &["-t", "turtle"]),
+            ("others", filled(&note(""), |n| format!("\"{n}\":1"), "}", 4), &["-t", "turtle"]),
             ("contexts", filled("[", same(r#"{"method":"a","x":1}"#), "]\n", 2), &["-t", "nquads", "-c", "terms"]),
             (
                 "contexts",
@@ -281,7 +281,7 @@ mod peaks {
                 filled(r#"{"method":"m","params":["#, same(r#"{"a":1}"#), "]}", 10),
                 &["-m", "bblock", "-t", "ntriples", "-c", "map"],
             ),
-            ("not a message", filled(r#"{"a":["#, same("[]"), "]}", 8), &["-t", "nquads"]),
+            ("not a message", filled(r#"{"a":["#, same("[]"), "]}", 4), &["-t", "nquads"]),
         ] {
             let bytes = log.len() as f64 / f64::from(1 << 20);
             let place = Place::with("log", log);

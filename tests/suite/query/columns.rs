@@ -125,7 +125,7 @@ fn columns_answer_as_the_store_does() {
         assert!(count > 0, "{query}");
     }
     for query in CATALOGUE {
-        assert_same(query.text, &logs, &[]);
+        assert_same(query.text, &logs[..1], &[]);
     }
 }
 
