@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::{BLOCK, BlockError};
-use super::examples::{Examples, SnippetSource, UnusedEntries};
+use super::examples::{Examples, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
 use super::library::Library;
-use super::steps::{Transform, TransformStep, steps, transforms};
+use super::steps::{Program, steps, transforms};
 use super::turtle::read_turtle;
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
@@ -117,9 +117,9 @@ pub struct Block {
     /// The tests, in the order of their names.
     pub tests: Vec<BlockTest>,
     /// Steps before and after the uplift.
-    pub steps: Vec<TransformStep>,
+    pub steps: Vec<Program>,
     /// Further outputs to make from its examples.
-    pub transforms: Vec<Transform>,
+    pub transforms: Vec<Program>,
     /// The description, in Markdown.
     pub description: Option<String>,
     /// The ontology, in Turtle.
@@ -178,7 +178,7 @@ impl Block {
             examples_file,
             examples,
             tests,
-            steps: steps(&folder)?,
+            steps: steps(&folder, library)?,
             transforms: transforms(&folder, library)?,
             description,
             ontology,
@@ -247,10 +247,10 @@ fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<Stri
             let place = format!("{place}, snippet {number}");
             unused(&place, &snippet.others);
             // If the file cannot be read, the example fails when it is run.
-            if let SnippetSource::Ref(reference) = &snippet.source
+            if let (None, Some(reference)) = (&snippet.code, &snippet.r#ref)
                 && let Ok(text) = library.file(folder, reference, &place)
             {
-                snippet.source = SnippetSource::Code(text);
+                (snippet.code, snippet.r#ref) = (Some(text), None);
             }
         }
     }

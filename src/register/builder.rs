@@ -289,7 +289,7 @@ impl<'b> BlockBuilder<'b> {
             .schema_file
             .map(|_| json!({ "application/yaml": own("schema.yaml"), "application/json": own("schema.json") }));
         let transforms: Vec<_> =
-            block.transforms.iter().map(|transform| transform.entry(|file| self.source(file))).collect();
+            block.transforms.iter().map(|transform| transform.transform_entry(|file| self.source(file))).collect();
         let own = shape_uris(block);
         let own = (!own.is_empty()).then_some((&report.id, &own));
         let of = |(id, files): (&String, &Vec<String>)| {
@@ -322,7 +322,7 @@ impl<'b> BlockBuilder<'b> {
         full["jsonldContext"] = text("context.jsonld").into();
         full["descriptionMarkdown"] = block.description.clone().into();
         full["examples"] = shown.iter().map(|shown| shown.full.clone()).collect();
-        let steps: Vec<_> = block.steps.iter().map(|step| step.entry(|file| self.source(file))).collect();
+        let steps: Vec<_> = block.steps.iter().map(|step| step.step_entry(|file| self.source(file))).collect();
         full["semanticUplift"] = (!steps.is_empty()).then(|| json!({ "additionalSteps": steps })).into();
         without_nulls(full)
     }

@@ -17,8 +17,8 @@ use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
 use super::site::RegisterPaths;
-use super::steps::TransformStep;
-use super::turtle::{self, n_triples, read_turtle};
+use super::steps::Program;
+use super::turtle::{self, read_turtle};
 use super::uplift::{UpliftError, Uplifted, Uplifter};
 use super::{error::BlockError, yaml};
 use crate::json::{self, pretty};
@@ -83,7 +83,7 @@ pub struct ItemRunner {
     /// The reasons why the context is incomplete.
     pub lacking: Vec<String>,
     /// Steps before and after the uplift.
-    pub steps: Vec<TransformStep>,
+    pub steps: Vec<Program>,
     /// True if a loss makes an item fail.
     pub strict: bool,
 }
@@ -199,43 +199,17 @@ impl ItemRunner {
 
     /// Runs the steps before the uplift on an example. `None` if a step fails.
     fn prepared<'t>(&self, text: &'t str, done: &mut ItemOutcome) -> Option<Cow<'t, str>> {
-        let mut steps = self.steps.iter().filter(|step| !step.r#type.takes_rdf());
-        steps.try_fold(Cow::Borrowed(text), |text, step| self.step(step, &text, done).map(Cow::Owned))
+        let mut steps = self.steps.iter().filter(|step| !step.takes_rdf());
+        steps
+            .try_fold(Cow::Borrowed(text), |text, step| ran(step, step.run(&text, &self.sandbox), done).map(Cow::Owned))
     }
 
     /// Runs the steps after the uplift on a graph. `None` if a step fails.
     fn finished(&self, job: &ItemJob<'_>, mut uplifted: Uplifted, done: &mut ItemOutcome) -> Option<Uplifted> {
-        for step in self.steps.iter().filter(|step| *job.language == Language::Json && step.r#type.takes_rdf()) {
-            let output = self.step(step, &n_triples(&uplifted.triples), done)?;
-            // N-Triples is a subset of Turtle.
-            uplifted.triples = match read_turtle(&output, None) {
-                Ok(triples) => triples,
-                Err(error) => {
-                    let name = step.r#type.name();
-                    let message = format!("No graph, for what the step {name} gives cannot be read: {error}");
-                    done.item.fail(Section::SemanticUplift, message, json!({ "op": name }));
-                    return None;
-                }
-            };
+        for step in self.steps.iter().filter(|step| *job.language == Language::Json && step.takes_rdf()) {
+            uplifted.triples = ran(step, step.run_on_graph(&uplifted.triples, &self.sandbox), done)?;
         }
         Some(uplifted)
-    }
-
-    /// Runs a step. `None` if it fails: the example then does not get a graph, since the graph would differ without the
-    /// step.
-    fn step(&self, step: &TransformStep, input: &str, done: &mut ItemOutcome) -> Option<String> {
-        let name = step.r#type.name();
-        match self.sandbox.borrow_mut().step(&step.r#type, &step.code, input) {
-            Ok(output) => {
-                done.item.done(Section::SemanticUplift, format!("Step {name} is run"), json!({ "op": name }));
-                Some(output)
-            }
-            Err(error) => {
-                let message = format!("No graph, for the step {name} cannot be run: {error}");
-                done.item.fail(Section::SemanticUplift, message, json!({ "op": name }));
-                None
-            }
-        }
     }
 
     fn write_uplifted(&self, job: &ItemJob<'_>, uplifted: Uplifted, done: &mut ItemOutcome) {
@@ -339,6 +313,20 @@ impl ItemRunner {
             }
         }
     }
+}
+
+/// Reports the outcome of a step. `None` if it failed: the example then does not get a graph, since the graph would differ
+/// without the step.
+fn ran<T>(step: &Program, outcome: Result<T, String>, done: &mut ItemOutcome) -> Option<T> {
+    let (name, payload) = (&step.r#type, json!({ "op": step.r#type }));
+    match &outcome {
+        Ok(_) => done.item.done(Section::SemanticUplift, format!("Step {name} is run"), payload),
+        Err(error) => {
+            let message = format!("No graph, for the step {name} cannot be run: {error}");
+            done.item.fail(Section::SemanticUplift, message, payload);
+        }
+    }
+    outcome.ok()
 }
 
 /// Groups losses whose places differ only in array indexes. Returns each group's place with `*` for an index, its first

@@ -8,13 +8,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::annotate::{CONTEXT, annotate};
+use super::annotate::{CONTEXT, PREFIXES, annotate};
 use super::error::BlockError;
 use super::folder::Folder;
 use super::references::{
-    Anchors, BLOCKS, absolute_id, anchors, percent_decode, percent_encode, pointer, resolve, split,
+    Anchors, BLOCKS, absolute_id, anchors, block_reference, identifiers, percent_decode, percent_encode, pointer,
+    resolve, split,
 };
 use super::yaml;
 use crate::context::{LoadError, Loader, joined};
@@ -26,9 +27,6 @@ pub const ROOT: &str = "block:///block/";
 /// The maximum number of registers that are read, including those that they import.
 const MAX_REGISTERS: usize = 64;
 
-/// Makes a schema from an entry of `bblock.json`, as the document at a URI.
-pub type SchemaMaker = fn(&Value, &str, &Library) -> Result<Value, BlockError>;
-
 /// A block of the repository, as seen by other blocks.
 #[derive(Debug, Clone, Default)]
 pub struct LocalBlock {
@@ -38,8 +36,6 @@ pub struct LocalBlock {
     pub context: Option<Value>,
     /// URL that its annotated schema will have.
     pub published: Option<String>,
-    /// The function that makes its schema and the entry to make it from. `None` if the schema is a file.
-    pub made: Option<(SchemaMaker, Value)>,
 }
 
 /// All documents that references may lead to.
@@ -56,8 +52,6 @@ pub struct Library {
     documents: RefCell<BTreeMap<String, Rc<Value>>>,
     anchors: RefCell<BTreeMap<String, Anchors>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
-    /// URIs of the schemas that are being made.
-    open: RefCell<BTreeSet<String>>,
     imports: RefCell<Imports>,
 }
 
@@ -89,11 +83,14 @@ impl Library {
         Self { folder, loader, imports: imports.into(), ..Self::default() }
     }
 
-    /// Adds a block of the repository, or replaces it.
-    pub fn add(&mut self, id: &str, block: LocalBlock) {
+    /// Adds a block of the repository. `extends` is its entry about the block whose schema its own extends.
+    pub fn add(&mut self, id: &str, block: LocalBlock, extends: Option<&Value>) {
         if let Some(uri) = &block.schema {
             self.by_schema.insert(uri.clone(), id.to_owned());
-            let own = self.written(uri, "a schema").ok().filter(|_| block.made.is_none());
+            let own = self.document(uri, "a schema").ok();
+            if let (Some(own), Some(extends)) = (&own, extends) {
+                self.documents.get_mut().insert(uri.clone(), Rc::new(extended((**own).clone(), extends)));
+            }
             let own = own.and_then(|schema| absolute_id(&schema)).filter(|_| self.is_local(uri));
             self.by_url.extend(own.into_iter().chain(block.published.clone()).map(|url| (url, id.to_owned())));
         }
@@ -108,14 +105,6 @@ impl Library {
     /// True if a URI names a file of the folder.
     pub fn is_local(&self, uri: &str) -> bool {
         uri.starts_with(ROOT)
-    }
-
-    /// True if a block has a schema, or is unknown; an unknown block is reported where it is used.
-    pub fn has_schema(&self, id: &str) -> bool {
-        match self.blocks.get(id) {
-            Some(block) => block.schema.is_some(),
-            None => self.imported(id).is_none_or(|block| schema_urls(&block).next().is_some()),
-        }
     }
 
     /// Resolves a reference without its fragment, against the URI of the document that it stands in.
@@ -147,7 +136,7 @@ impl Library {
             let below = url.strip_prefix(&published[..folder(published)])?;
             let own = schema(id)?;
             let beside = format!("{}{below}", &own[..folder(own)]);
-            self.written(&beside, "a schema").is_ok().then_some(beside)
+            self.document(&beside, "a schema").is_ok().then_some(beside)
         })
     }
 
@@ -205,26 +194,8 @@ impl Library {
         BlockError::unusable(&format!("{reference}, named by {}", shown(base)), message)
     }
 
-    /// Returns a document: as it was written, or made if a block's schema is not a file. `by` names the origin of the
-    /// reference, for messages.
+    /// Returns a document. `by` names the origin of the reference, for messages.
     pub fn document(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
-        let Some((make, value)) = self.block_of(uri).and_then(|block| block.made.as_ref()) else {
-            return self.written(uri, by);
-        };
-        let key = format!("made {uri}");
-        if let Some(known) = self.documents.borrow().get(&key) {
-            return Ok(Rc::clone(known));
-        }
-        if !self.open.borrow_mut().insert(uri.to_owned()) {
-            return Err(BlockError::unusable(&shown(uri), "its extension points lead back to it"));
-        }
-        let made = make(value, uri, self).map(Rc::new);
-        self.open.borrow_mut().remove(uri);
-        made.inspect(|made| drop(self.documents.borrow_mut().insert(key, Rc::clone(made))))
-    }
-
-    /// Returns a document as it was written.
-    pub fn written(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.documents.borrow().get(uri) {
             return Ok(Rc::clone(known));
         }
@@ -259,8 +230,7 @@ impl Library {
         if reference.contains("://") { self.text(reference, by) } else { folder.read(reference, by) }
     }
 
-    /// Returns a document: with annotations if it is the schema of a block of the repository, otherwise as it was
-    /// written.
+    /// Returns a document, with annotations if it is the schema of a block of the repository.
     pub fn annotated(&self, uri: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.annotated.borrow().get(uri) {
             return Ok(Rc::clone(known));
@@ -332,6 +302,26 @@ impl Library {
         let further = register.get("imports").and_then(Value::as_array).into_iter().flatten();
         imports.queue.extend(further.filter_map(Value::as_str).map(str::to_owned));
     }
+}
+
+/// Returns the schema of a block that extends another: both schemas apply, its own at a path such as `a.b[].c` in the
+/// other's values.
+fn extended(mut own: Value, extends: &Value) -> Value {
+    let Some(base) = identifiers(extends).first().map(|id| block_reference(id)) else { return own };
+    let path = extends.get("path").and_then(Value::as_str).unwrap_or_default();
+    // These keywords belong at the top of a document.
+    let mut top = Map::new();
+    for name in ["$schema", "$id", PREFIXES, CONTEXT] {
+        if let Some(value) = own.as_object_mut().and_then(|members| members.remove(name)) {
+            top.insert(name.to_owned(), value);
+        }
+    }
+    for name in path.split('.').rev().filter(|name| !name.is_empty()) {
+        let (name, item) = name.strip_suffix("[]").map_or((name, own.clone()), |name| (name, json!({ "items": own })));
+        own = json!({ "properties": { name: item } });
+    }
+    top.insert("allOf".to_owned(), json!([{ "$ref": base }, own]));
+    Value::Object(top)
 }
 
 /// Returns the candidate URLs of a register.

@@ -1,7 +1,6 @@
 //! The page of a register, in Markdown that repository hosts render.
 
 use super::block::BlockSource;
-use super::examples::UpliftFormat;
 use super::site::{RegisterPaths, is_web};
 use super::view::{BlockView, ExampleView};
 
@@ -75,13 +74,8 @@ fn example(shown: &ExampleView<'_>, site: &RegisterPaths, out: &mut String) {
             out.push_str(&format!("An example of {}.\n\n", code(schema)));
         }
         fenced(&snippet.language, snippet.text(), out);
-        for (format, name, text) in
-            [(UpliftFormat::JsonLd, "jsonld", &done.jsonld), (UpliftFormat::Ttl, "ttl", &done.turtle)]
-        {
-            if let Some(text) = text
-                && snippet.doc_uplift_formats.contains(&format)
-                && snippet.language != name
-            {
+        for (name, text) in [("jsonld", &done.jsonld), ("ttl", &done.turtle)] {
+            if let Some(text) = text.as_ref().filter(|_| snippet.language != name) {
                 out.push_str(&format!("#### {name}\n\n"));
                 fenced(name, text, out);
             }

@@ -6,7 +6,7 @@
 //! other blocks are still made. A block that stands alone does not have a register if it has errors.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use super::block::{Block, CONTEXT, EXAMPLES, METADATA, SCHEMA, TESTS};
 use super::builder::{BlockBuilder, BlockPart};
 use super::error::{BLOCK, BlockError, absolute, said};
-use super::extension::{extended, schema};
 use super::folder::{Folder, key};
 use super::html::html;
 use super::library::{Library, LocalBlock, uri};
@@ -161,9 +160,8 @@ impl Repository {
         let (mut blocks, unread) = self.read(&mut library, options)?;
         let site = self.site(options, &mut notes)?;
         let sites = self.place(&mut blocks, &mut library, &site, options, &mut notes)?;
-        if !self.is_alone {
-            extend(&blocks, &sites, &mut library, &mut notes);
-        }
+        let with_points = blocks.iter().filter(|(_, block)| block.metadata.get("extensionPoints").is_some());
+        notes.extend(with_points.map(|(id, _)| format!("{id}: extensionPoints are listed, but not applied")));
         let library = Rc::new(library);
         let mut inherited = dependencies::inherited(&blocks, &library);
         let circles = inherited.iter().filter(|(_, inherited)| inherited.is_in_circle);
@@ -248,7 +246,9 @@ impl Repository {
                 _ => site.of(&path_of(id)),
             };
             let local = self.local(id, below, block, library, &site, notes)?;
-            library.add(blocks.get(id).map_or(id, |block| &block.identifier), local);
+            let block = blocks.get(id);
+            let extends = block.and_then(|block| block.metadata.get("extends")).filter(|_| !self.is_alone);
+            library.add(block.map_or(id, |block| &block.identifier), local, extends);
             sites.insert(id.as_str(), site);
         }
         Ok(sites)
@@ -274,8 +274,6 @@ impl Repository {
             (None, _) => None,
         };
         let published = schema.as_ref().and_then(|_| site.url(&site.own("schema.yaml"))).filter(|_| !self.is_alone);
-        let extends = block.as_ref().and_then(|block| block.metadata.get("extends").cloned());
-        let made = extends.filter(|_| !self.is_alone).map(|extends| (extended as _, extends));
         let context = match self.context(id, &path, block.as_deref(), library, site, notes) {
             Ok(context) => context,
             Err(error) => {
@@ -288,7 +286,7 @@ impl Repository {
                 None
             }
         };
-        Ok(LocalBlock { schema, context, published, made })
+        Ok(LocalBlock { schema, context, published })
     }
 
     /// Loads the context that the author of a block wrote or named.
@@ -483,35 +481,6 @@ fn site_of(block: &Block, options: &RegisterOptions) -> Result<RegisterPaths, Bl
         absolute(url, || "bblock.json, ldContext".to_owned())?;
     }
     Ok(RegisterPaths::new(base, None).of(&block.key))
-}
-
-/// Defines the schemas of blocks with extension points. If the base block does not have a schema, as for APIs, only
-/// notes it.
-fn extend(blocks: &Blocks, sites: &BTreeMap<&str, RegisterPaths>, library: &mut Library, notes: &mut Vec<String>) {
-    let points = |id: &str| blocks.get(id)?.metadata.get("extensionPoints");
-    let base = |id: &str| points(id)?.get("baseBuildingBlock")?.as_str();
-    for (id, block) in blocks {
-        let Some(value) = points(id) else { continue };
-        // The base block may itself extend another. A cycle is reported where the schema is used.
-        let (mut known, mut at) = (BTreeSet::new(), base(id).unwrap_or_default());
-        while !library.has_schema(at)
-            && known.insert(at)
-            && let Some(next) = base(at)
-        {
-            at = next;
-        }
-        if !library.has_schema(at) && base(at).is_none() {
-            notes.push(format!(
-                "{id}: extensionPoints are listed but not applied: the extended block lacks a JSON Schema"
-            ));
-            continue;
-        }
-        let mut local = library.block(&block.identifier).cloned().unwrap_or_default();
-        local.schema = Some(uri(&format!("{}schema.yaml", block.below)));
-        local.published = sites.get(id.as_str()).and_then(|site| site.url(&site.own("schema.yaml")));
-        local.made = Some((schema, value.clone()));
-        library.add(&block.identifier, local);
-    }
 }
 
 /// Returns the part of a block that cannot be read.

@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 
 use super::references::split;
 use super::rules::infer;
-use super::steps::StepKind;
 use super::turtle::n_triples;
 use crate::schema::worker::SchemaWorker;
 use crate::schema::{SchemaValidator, UnusableSchema, Validity, answers as answers_to_queries};
@@ -82,8 +81,8 @@ impl Sandbox {
     }
 
     /// Runs a step on a JSON text or on N-Triples.
-    pub fn step(&mut self, kind: &StepKind, code: &str, input: &str) -> Result<String, String> {
-        self.ask(&json!({ "step": kind.name(), "code": code, "input": input }))?
+    pub fn step(&mut self, kind: &str, code: &str, input: &str) -> Result<String, String> {
+        self.ask(&json!({ "step": kind, "code": code, "input": input }))?
     }
 
     fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
@@ -143,7 +142,9 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
 fn step(kind: &str, code: &str, input: &str) -> Result<String, String> {
     match kind {
         "jq" => jq(code, input),
-        "sparql-construct" | "sparql-update" | "shacl" => sparql(kind, code, input).map_err(|error| error.to_string()),
+        "sparql-construct" | "sparql-update" | "shacl" | "shacl-af-rule" => {
+            sparql(kind, code, input).map_err(|error| error.to_string())
+        }
         kind => Err(format!("nothing here runs steps of the type {kind}")),
     }
 }
@@ -180,8 +181,8 @@ fn sparql(kind: &str, code: &str, input: &str) -> Result<String, Box<dyn Error>>
             QueryResults::Graph(triples) => return Ok(n_triples(&triples.collect::<Result<Vec<_>, _>>()?)),
             _ => return Err("it is not a CONSTRUCT query".into()),
         },
-        "shacl" => infer(code, &store)?,
-        _ => evaluator.parse_update(code)?.on_store(&store).execute()?,
+        "sparql-update" => evaluator.parse_update(code)?.on_store(&store).execute()?,
+        _ => infer(code, &store)?,
     }
     let quads = store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref()));
     let triples = quads.map(|quad| quad.map(Triple::from)).collect::<Result<Vec<_>, _>>()?;

@@ -8,7 +8,7 @@ use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::Files;
 
 use rpcgraph::redact::{RedactOptions, Redactor};
-use rpcgraph::register::examples::{Examples, SnippetSource};
+use rpcgraph::register::examples::Examples;
 
 use crate::schema::Schema;
 use crate::support::{corpora, files};
@@ -21,7 +21,7 @@ fn examples(files: &Files) -> Examples {
 fn assert_valid(schema: &Schema, files: &Files, log: &str) {
     for example in examples(files).examples {
         for snippet in example.snippets {
-            let SnippetSource::Code(code) = snippet.source else { panic!("a text") };
+            let code = snippet.code.expect("a text");
             let message = serde_json::from_str(&code).unwrap_or_else(|error| panic!("{log}: {error}\n{code}"));
             schema
                 .check(&message, &snippet.schema_ref.unwrap())

@@ -6,13 +6,10 @@ use serde_json::{Value, json};
 
 use super::super::block::BlockTest;
 use super::super::error::{BlockError, absolute, said};
-use super::super::examples::{Example, Prefixes, Snippet, SnippetSource};
+use super::super::examples::{Example, Prefixes, Snippet};
 use super::super::item::{ItemJob, ItemOutcome};
 use super::super::language::Language;
 use super::super::report::{ItemSubject, Section};
-use super::super::steps::StepKind;
-use super::super::transforms;
-use super::super::uplift_definition::jq;
 use super::super::view::ExampleView;
 use super::BlockBuilder;
 use crate::json::indented;
@@ -74,18 +71,16 @@ impl BlockBuilder<'_> {
             for transform in self.view.block.transforms.iter().filter(|transform| transform.takes(&language)) {
                 let path = self.view.site.test(&transform.file(&stem));
                 let url = self.view.site.reference(&path);
-                let base = self.view.site.url(&path);
-                let outcome =
-                    match transforms::run(transform, &text, &language, prefixes, base.as_deref(), &mut self.runner) {
-                        Ok(made) => {
-                            self.add(&path, made);
-                            json!({ "success": true, "url": url })
-                        }
-                        Err(why) => {
-                            self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
-                            json!({ "success": false, "stderr": why })
-                        }
-                    };
+                let outcome = match transform.transform(&text, &language, prefixes, &self.runner.sandbox) {
+                    Ok(made) => {
+                        self.add(&path, made);
+                        json!({ "success": true, "url": url })
+                    }
+                    Err(why) => {
+                        self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
+                        json!({ "success": false, "stderr": why })
+                    }
+                };
                 outcomes.insert(transform.id.clone(), outcome);
             }
             if !outcomes.is_empty() {
@@ -108,15 +103,19 @@ impl BlockBuilder<'_> {
     ) -> Result<ItemOutcome, BlockError> {
         check_base(snippet.base_uri.as_deref(), place)?;
         let given = example.base_output_filename.as_deref().map(|name| stem(name, place)).transpose()?;
-        let text = match &snippet.source {
-            SnippetSource::Code(text) => text.clone(),
+        let text = match (&snippet.code, &snippet.r#ref) {
+            (Some(text), None) => text.clone(),
             // Reading it with the block failed; reading it again gives the reason.
-            SnippetSource::Ref(reference) => self.library.file(&self.view.block.folder, reference, place)?,
+            (None, Some(reference)) => self.library.file(&self.view.block.folder, reference, place)?,
+            _ => return Err(BlockError::unusable(place, "give it either `code` or `ref`")),
         };
         let text = match &snippet.json_path {
             Some(path) => {
-                let first = format!("first({} | values)", jq(path));
-                let found = self.runner.sandbox.borrow_mut().step(&StepKind::Jq, &first, &text);
+                // The JSONPath of one part is a path of jq, too.
+                let path_of_jq = path.strip_prefix('$').unwrap_or(path).replace('\'', "\"").replace("[*]", "[]");
+                let path_of_jq = path_of_jq.strip_prefix('.').unwrap_or(&path_of_jq);
+                let first = format!("first(.{path_of_jq} | values)");
+                let found = self.runner.sandbox.borrow_mut().step("jq", &first, &text);
                 let found = found.map_err(|why| BlockError::unusable(place, format!("json-path {path:?}: {why}")))?;
                 indented(&found) + "\n"
             }
