@@ -4,7 +4,6 @@ mod runs;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use oxrdf::Triple;
 use serde_json::{Map, Value, json};
@@ -14,7 +13,7 @@ use super::catalogue::catalogue;
 use super::dependencies::{InheritedParts, referring, shape_uris};
 use super::error::{BLOCK, BlockError, said};
 use super::item::ItemRunner;
-use super::library::{Library, shown};
+use super::library::{Library, published, shown};
 use super::options::RegisterOptions;
 use super::output::{Files, lines};
 use super::page::page;
@@ -44,8 +43,8 @@ pub struct BlockPart {
 /// Builds the part of one block.
 pub struct BlockBuilder<'b> {
     view: BlockView<'b>,
-    runner: ItemRunner,
-    library: Rc<Library>,
+    runner: ItemRunner<'b>,
+    library: &'b Library,
     inherited: InheritedParts,
     notes: Vec<String>,
     errors: Vec<BlockError>,
@@ -59,34 +58,31 @@ impl<'b> BlockBuilder<'b> {
     pub fn open(
         block: &'b Block,
         inherited: InheritedParts,
-        site: RegisterPaths,
-        library: Rc<Library>,
-        sandbox: &Rc<RefCell<Sandbox>>,
+        library: &'b Library,
+        sandbox: &'b RefCell<Sandbox>,
         options: &RegisterOptions,
     ) -> Self {
         let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
-        let schema = library.block(&block.identifier).and_then(|block| block.schema.clone());
-        let schema_file = if site.is_alone() { block.schema_file } else { schema.as_ref().map(|_| "schema.yaml") };
         let runner = ItemRunner {
-            site: site.clone(),
-            uplifter: Uplifter::new(place, Rc::clone(&library)),
-            schemas: Schemas::new(Rc::clone(&library), Rc::clone(sandbox), &block.below, schema.clone()),
-            sandbox: Rc::clone(sandbox),
+            block,
+            uplifter: Uplifter::new(place, library),
+            schemas: Schemas::new(library, sandbox, block),
+            sandbox,
             shapes: Shapes::default(),
             lacking: Vec::new(),
-            steps: block.steps.clone(),
             strict: options.strict,
         };
-        let report = BlockReport::new(&block.identifier, block.name(), options.generated.clone());
-        let (files, shown, links) = (Files::new(), Vec::new(), Vec::new());
-        let view = BlockView { block, site, schema_file, context: None, files, report, shown, links };
+        let mut report = BlockReport::new(&block.identifier, block.name(), options.generated.clone());
+        report.errors.extend(block.errors.iter().map(|error| said(error)));
+        let view =
+            BlockView { block, context: None, files: Files::new(), report, shown: Vec::new(), links: Vec::new() };
         let (notes, errors, writers) = (block.notes.clone(), Vec::new(), BTreeMap::new());
         let mut builder = Self { view, runner, library, inherited, notes, errors, writers };
-        let clashes = builder.open_context(schema.as_deref());
+        let clashes = builder.open_context();
         builder.errors.extend(builder.runner.schemas.prepare("", BLOCK).err());
         builder.notes.extend(builder.runner.schemas.notes.iter().cloned());
         let shapes = builder.inherited.shapes.values().flatten().cloned();
-        match Shapes::open(&shape_uris(block).into_iter().chain(shapes).collect::<Vec<_>>(), &builder.library) {
+        match Shapes::open(&shape_uris(block).into_iter().chain(shapes).collect::<Vec<_>>(), library) {
             Ok(shapes) => builder.runner.shapes = shapes,
             Err(error) => builder.errors.push(error),
         }
@@ -98,11 +94,12 @@ impl<'b> BlockBuilder<'b> {
     /// Finds the block's context. A block that stands alone uses the context that its author wrote; any other block, or
     /// a block without such a context, uses the context made from its annotated schema. Returns the terms that its
     /// schemas define differently.
-    fn open_context(&mut self, schema: Option<&str>) -> Vec<String> {
-        let BlockView { block, site, .. } = &self.view;
+    fn open_context(&mut self) -> Vec<String> {
+        let block = self.view.block;
+        let site = &block.site;
         let by_hand = site.is_alone() && block.context_file.is_some();
         let (mut built, mut clashes) = (None, Vec::new());
-        match schema.filter(|_| !by_hand).map(|uri| terms::context(&self.library, uri)) {
+        match block.schema.as_ref().filter(|_| !by_hand).map(|uri| terms::context(self.library, uri)) {
             Some(Ok(found)) => {
                 self.runner.lacking.extend(found.lacking.into_values());
                 clashes = found.clashes;
@@ -112,7 +109,7 @@ impl<'b> BlockBuilder<'b> {
                 self.runner.lacking.push(error.to_string());
                 self.errors.push(error);
             }
-            None => built = self.library.block(&block.identifier).and_then(|block| block.context.clone()),
+            None => built.clone_from(&block.context),
         }
         self.runner.lacking.extend(block.context_error.clone());
         let own = site.own("context.jsonld");
@@ -135,11 +132,11 @@ impl<'b> BlockBuilder<'b> {
         self.view.report.errors.extend(self.errors.iter().map(|error| said(error)));
         self.add_report();
         let page = page(&self.view);
-        self.add(&self.view.site.page(), page);
+        self.add(&self.view.block.site.page(), page);
         let entry = self.entry();
-        if !self.view.site.is_alone() {
+        if !self.view.block.site.is_alone() {
             let full = lines(&self.full_entry(entry.clone()));
-            self.add(&self.view.site.json_full(), full);
+            self.add(&self.view.block.site.json_full(), full);
         }
         let triples = catalogue(&self.view);
         let BlockView { files, report, .. } = self.view;
@@ -162,7 +159,7 @@ impl<'b> BlockBuilder<'b> {
     }
 
     fn add_report(&mut self) {
-        let path = self.view.site.test("_report.json");
+        let path = self.view.block.site.test("_report.json");
         self.add(&path, lines(&self.view.report.to_json()));
     }
 
@@ -174,7 +171,8 @@ impl<'b> BlockBuilder<'b> {
 
     /// Adds the block's own files.
     fn add_own_files(&mut self) -> Result<(), BlockError> {
-        let (block, site) = (self.view.block, self.view.site.clone());
+        let block = self.view.block;
+        let site = &block.site;
         if self.view.context.is_some() {
             let context = self.runner.uplifter.context.value();
             let by_hand = block.context_file.filter(|_| site.is_alone());
@@ -187,8 +185,8 @@ impl<'b> BlockBuilder<'b> {
             self.add_linked("JSON-LD context", site.own("context.jsonld"), text);
         }
         match site.is_alone() {
-            true => self.add_schemas(&site)?,
-            false => self.add_annotated(&site),
+            true => self.add_schemas(site)?,
+            false => self.add_annotated(site),
         }
         if let Some(ontology) = &block.ontology {
             self.add_linked("ontology", site.own("ontology.ttl"), ontology.clone());
@@ -222,14 +220,14 @@ impl<'b> BlockBuilder<'b> {
 
     /// Adds the annotated schema, with references that lead to published URLs.
     fn add_annotated(&mut self, site: &RegisterPaths) {
-        let own = self.library.block(&self.view.block.identifier).and_then(|block| block.schema.clone());
-        let Some((uri, Ok(schema))) = own.map(|uri| (uri.clone(), self.library.annotated(&uri))) else { return };
+        let Some(uri) = &self.view.block.schema else { return };
+        let Ok(schema) = self.library.annotated(uri) else { return };
         let mut schema = (*schema).clone();
         point(&mut schema, &mut |reference| {
             let (path, fragment) = split(reference);
-            let target = self.library.resolve(&uri, path).ok().filter(|_| !path.is_empty())?;
+            let target = self.library.resolve(uri, path).ok().filter(|_| !path.is_empty())?;
             let url = match self.library.block_of(&target) {
-                Some(block) => block.published.clone()?,
+                Some(block) => published(block)?,
                 None => self.published(&target)?,
             };
             Some(if reference.contains('#') { format!("{url}#{fragment}") } else { url })
@@ -242,12 +240,13 @@ impl<'b> BlockBuilder<'b> {
 
     /// Returns the published URL of a document of the library.
     fn published(&self, uri: &str) -> Option<String> {
-        if self.library.is_local(uri) { self.view.site.source(&shown(uri)) } else { Some(uri.to_owned()) }
+        if self.library.is_local(uri) { self.view.block.site.source(&shown(uri)) } else { Some(uri.to_owned()) }
     }
 
     /// Returns the block's entry in `register.json`.
     fn entry(&self) -> Value {
-        let BlockView { block, site, report, .. } = &self.view;
+        let BlockView { block, report, .. } = &self.view;
+        let site = &block.site;
         let metadata = &block.metadata;
         let own = |name: &str| site.reference(&site.own(name));
         let mut entry = json!({
@@ -282,12 +281,10 @@ impl<'b> BlockBuilder<'b> {
 
     /// Returns the entries that only the register of a repository has.
     fn repository_entry(&self) -> Map<String, Value> {
-        let BlockView { block, site, report, .. } = &self.view;
+        let BlockView { block, report, .. } = &self.view;
+        let site = &block.site;
         let own = |name: &str| site.reference(&site.own(name));
-        let schema = self
-            .view
-            .schema_file
-            .map(|_| json!({ "application/yaml": own("schema.yaml"), "application/json": own("schema.json") }));
+        let schema = || json!({ "application/yaml": own("schema.yaml"), "application/json": own("schema.json") });
         let transforms: Vec<_> =
             block.transforms.iter().map(|transform| transform.transform_entry(|file| self.source(file))).collect();
         let own = shape_uris(block);
@@ -298,7 +295,7 @@ impl<'b> BlockBuilder<'b> {
         let shapes: Map<_, _> = self.inherited.shapes.iter().chain(own).map(of).collect();
         let page = |media: &str, path: String| json!({ "mediatype": media, "url": site.reference(&path) });
         let entry = json!({
-            "schema": schema,
+            "schema": block.schema.as_ref().map(|_| schema()),
             "sourceSchema": block.schema_file.and_then(|file| self.source(file)),
             "sourceLdContext": block.context_file.and_then(|file| self.source(file)),
             "sourceFiles": self.source(""),
@@ -316,8 +313,8 @@ impl<'b> BlockBuilder<'b> {
 
     /// Returns the entry with everything that the register of a repository has for the block.
     fn full_entry(&self, mut full: Value) -> Value {
-        let BlockView { block, site, shown, files, .. } = &self.view;
-        let text = |name: &str| files.get(&site.own(name)).cloned();
+        let BlockView { block, shown, files, .. } = &self.view;
+        let text = |name: &str| files.get(&block.site.own(name)).cloned();
         full["annotatedSchema"] = text("schema.yaml").into();
         full["jsonldContext"] = text("context.jsonld").into();
         full["descriptionMarkdown"] = block.description.clone().into();
@@ -329,6 +326,6 @@ impl<'b> BlockBuilder<'b> {
 
     /// Returns the URL of a file of the block's sources.
     fn source(&self, file: &str) -> Option<String> {
-        self.view.site.source(&format!("{}{file}", self.view.block.below))
+        self.view.block.site.source(&format!("{}{file}", self.view.block.below))
     }
 }

@@ -32,7 +32,8 @@ const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 /// Returns the triples that describe a block. Without a base URL, their IRIs are relative to the catalogue itself.
 pub fn catalogue(view: &BlockView<'_>) -> Vec<Triple> {
     let mut writer = CatalogueWriter::default();
-    let BlockView { block, site, report, shown, .. } = view;
+    let BlockView { block, report, shown, .. } = view;
+    let site = &block.site;
     let metadata = &block.metadata;
     let catalog = site.base().unwrap_or("./").to_owned();
     let me = node(site, &block.key);
@@ -63,7 +64,7 @@ pub fn catalogue(view: &BlockView<'_>) -> Vec<Triple> {
         writer.link_if_valid(&me, "bblocks:status", &format!("{STATUS}{status}"));
     }
     view.context.iter().for_each(|context| writer.link(&me, "bblocks:hasJsonLdContext", context));
-    if let Some(file) = view.schema_file {
+    if let Some(file) = block.published_schema() {
         writer.link(&me, "bblocks:hasSchema", &site.reference(&site.own(file)));
     }
     for example in shown {

@@ -43,8 +43,9 @@ fn extensions(value: &Value) -> Value {
 }
 
 /// Returns what each block of a repository inherits, by identifier.
-pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMap<String, InheritedParts> {
-    let direct: BTreeMap<_, _> = blocks.iter().map(|(id, block)| (id.as_str(), direct(id, block, library))).collect();
+pub fn inherited(library: &Library) -> BTreeMap<String, InheritedParts> {
+    let direct: BTreeMap<_, _> =
+        library.blocks.iter().map(|(id, block)| (id.as_str(), direct(id, block, library))).collect();
     let take_over = |(id, depends_on): (&&str, &BTreeSet<String>)| {
         let (mut shapes, mut known) = (BTreeMap::new(), BTreeSet::from([(*id).to_owned()]));
         let mut next: Vec<_> = depends_on.iter().cloned().collect();
@@ -54,7 +55,7 @@ pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMa
             if !known.insert(other.clone()) {
                 continue;
             }
-            if let Some(block) = blocks.get(&other) {
+            if let Some(block) = library.blocks.get(&other) {
                 if !block.shapes.is_empty() {
                     shapes.insert(other.clone(), shape_uris(block));
                 }
@@ -86,7 +87,7 @@ fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {
     let metadata = &block.metadata;
     let named = ["isProfileOf", "extends", "extensionPoints", "dependsOn"].iter().filter_map(|name| metadata.get(name));
     let mut found: BTreeSet<_> = named.flat_map(identifiers).map(str::to_owned).collect();
-    let mut documents: Vec<_> = library.block(id).and_then(|block| block.schema.clone()).into_iter().collect();
+    let mut documents: Vec<_> = block.schema.clone().into_iter().collect();
     let mut known = BTreeSet::new();
     while let Some(document) = documents.pop() {
         // A document that cannot be read is reported where it is used.

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::error::{BLOCK, BlockError};
 use super::yaml;
+use crate::context::{LoadError, Loader};
 pub(super) use crate::diagnostic::printable_path as shown;
 
 /// Largest file of a block, in bytes.
@@ -124,6 +125,11 @@ impl Folder {
         Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
     }
 
+    /// Returns the text of a file in the folder, or of a URL.
+    pub fn read_any(&self, reference: &str, by: &str, loader: &Loader) -> Result<String, BlockError> {
+        if reference.contains("://") { remote(reference, by, loader) } else { self.read(reference, by) }
+    }
+
     /// Parses a file in the folder: JSON or YAML, by its extension.
     pub fn read_data(&self, reference: &str, by: &str) -> Result<Value, BlockError> {
         let text = self.read(reference, by)?;
@@ -159,6 +165,14 @@ impl Folder {
         names.sort();
         Ok(names)
     }
+}
+
+/// Returns the text of a URL. `by` names the origin of the reference, for messages.
+pub fn remote(url: &str, by: &str, loader: &Loader) -> Result<String, BlockError> {
+    loader.text(url, by).map_err(|error| match error {
+        LoadError::RemoteFromFile { url, origin } => BlockError::Remote { reference: url, by: origin },
+        error => error.into(),
+    })
 }
 
 /// Returns a folder's name as it stands in URLs.

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use indexmap::IndexMap;
 use oxrdf::Triple;
 use serde_json::json;
 
+use super::block::Block;
 use super::error::said;
 use super::examples::Prefixes;
 use super::language::Language;
@@ -16,7 +16,6 @@ use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section,
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
-use super::site::RegisterPaths;
 use super::steps::Program;
 use super::turtle::{self, read_turtle};
 use super::uplift::{UpliftError, Uplifted, Uplifter};
@@ -69,26 +68,24 @@ impl ItemOutcome {
 }
 
 /// Runs examples and tests of one block.
-pub struct ItemRunner {
-    /// The paths and URLs of files.
-    pub site: RegisterPaths,
+pub struct ItemRunner<'b> {
+    /// The block.
+    pub block: &'b Block,
     /// Uplifts JSON to RDF.
-    pub uplifter: Uplifter,
+    pub uplifter: Uplifter<'b>,
     /// Validates JSON.
-    pub schemas: Schemas,
+    pub schemas: Schemas<'b>,
     /// Runs untrusted code.
-    pub sandbox: Rc<RefCell<Sandbox>>,
+    pub sandbox: &'b RefCell<Sandbox>,
     /// Validates graphs.
     pub shapes: Shapes,
     /// The reasons why the context is incomplete.
     pub lacking: Vec<String>,
-    /// Steps before and after the uplift.
-    pub steps: Vec<Program>,
     /// True if a loss makes an item fail.
     pub strict: bool,
 }
 
-impl ItemRunner {
+impl ItemRunner<'_> {
     /// Runs an example or test. Fails only if the block itself has an error.
     pub fn run(&self, job: &ItemJob<'_>) -> Result<ItemOutcome, BlockError> {
         let name = format!("{}.{}", job.stem, job.language.extension());
@@ -116,12 +113,12 @@ impl ItemRunner {
 
     /// Creates the outcome of an example or test, still without results.
     pub fn begin(&self, subject: ItemSubject, stem: &str, language: &Language, must_fail: bool) -> ItemOutcome {
-        let file = self.site.test(&format!("{stem}.{}", language.extension()));
+        let file = self.block.site.test(&format!("{stem}.{}", language.extension()));
         let item = ReportItem {
             subject,
             must_fail,
-            url: self.site.url(&file),
-            href: self.site.reference(&file),
+            url: self.block.site.url(&file),
+            href: self.block.site.reference(&file),
             file,
             language: language.media_type().to_owned(),
             entries: Vec::new(),
@@ -199,22 +196,21 @@ impl ItemRunner {
 
     /// Runs the steps before the uplift on an example. `None` if a step fails.
     fn prepared<'t>(&self, text: &'t str, done: &mut ItemOutcome) -> Option<Cow<'t, str>> {
-        let mut steps = self.steps.iter().filter(|step| !step.takes_rdf());
-        steps
-            .try_fold(Cow::Borrowed(text), |text, step| ran(step, step.run(&text, &self.sandbox), done).map(Cow::Owned))
+        let mut steps = self.block.steps.iter().filter(|step| !step.takes_rdf());
+        steps.try_fold(Cow::Borrowed(text), |text, step| ran(step, step.run(&text, self.sandbox), done).map(Cow::Owned))
     }
 
     /// Runs the steps after the uplift on a graph. `None` if a step fails.
     fn finished(&self, job: &ItemJob<'_>, mut uplifted: Uplifted, done: &mut ItemOutcome) -> Option<Uplifted> {
-        for step in self.steps.iter().filter(|step| *job.language == Language::Json && step.takes_rdf()) {
-            uplifted.triples = ran(step, step.run_on_graph(&uplifted.triples, &self.sandbox), done)?;
+        for step in self.block.steps.iter().filter(|step| *job.language == Language::Json && step.takes_rdf()) {
+            uplifted.triples = ran(step, step.run_on_graph(&uplifted.triples, self.sandbox), done)?;
         }
         Some(uplifted)
     }
 
     fn write_uplifted(&self, job: &ItemJob<'_>, uplifted: Uplifted, done: &mut ItemOutcome) {
         let name = format!("{}.jsonld", job.stem);
-        done.files.push((self.site.test(&name), format!("{}\n", uplifted.document)));
+        done.files.push((self.block.site.test(&name), format!("{}\n", uplifted.document)));
         if *job.language == Language::Json {
             let message = format!("Output JSON-LD {name} created");
             done.item.done(Section::Files, message, json!({ "op": "jsonld-create", "filename": name }));
@@ -249,7 +245,7 @@ impl ItemRunner {
         let payload = json!({ "op": "ttl-create", "empty": empty, "filename": name, "size": triples.len() });
         let what = if empty { "**Empty** output" } else { "Output" };
         done.item.add(Section::Files, empty, format!("{what} Turtle {name} created"), payload);
-        done.files.push((self.site.test(&name), text.clone()));
+        done.files.push((self.block.site.test(&name), text.clone()));
         done.turtle = Some(text);
         done.graph = triples;
     }

@@ -11,14 +11,15 @@ use std::rc::Rc;
 use serde_json::{Map, Value, json};
 
 use super::annotate::{CONTEXT, PREFIXES, annotate};
+use super::block::Block;
 use super::error::BlockError;
-use super::folder::Folder;
+use super::folder::{Folder, remote};
 use super::references::{
     Anchors, BLOCKS, absolute_id, anchors, block_reference, identifiers, percent_decode, percent_encode, pointer,
     resolve, split,
 };
 use super::yaml;
-use crate::context::{LoadError, Loader, joined};
+use crate::context::{Loader, joined};
 
 /// The URI of the folder above the library's folder. Not a path of this machine, since messages would show it.
 const ABOVE: &str = "block:///";
@@ -27,17 +28,6 @@ pub const ROOT: &str = "block:///block/";
 /// The maximum number of registers that are read, including those that they import.
 const MAX_REGISTERS: usize = 64;
 
-/// A block of the repository, as seen by other blocks.
-#[derive(Debug, Clone, Default)]
-pub struct LocalBlock {
-    /// URI of its schema.
-    pub schema: Option<String>,
-    /// The context that its author wrote, without remote references.
-    pub context: Option<Value>,
-    /// URL that its annotated schema will have.
-    pub published: Option<String>,
-}
-
 /// All documents that references may lead to.
 #[derive(Debug, Default)]
 pub struct Library {
@@ -45,7 +35,8 @@ pub struct Library {
     pub folder: Folder,
     /// Loads contexts and remote documents.
     pub loader: Loader,
-    blocks: BTreeMap<String, LocalBlock>,
+    /// The blocks of the repository, by identifier.
+    pub blocks: BTreeMap<String, Block>,
     /// The identifiers of the blocks, by the URIs of their schemas and by their present or future URLs.
     by_schema: BTreeMap<String, String>,
     by_url: BTreeMap<String, String>,
@@ -83,23 +74,20 @@ impl Library {
         Self { folder, loader, imports: imports.into(), ..Self::default() }
     }
 
-    /// Adds a block of the repository. `extends` is its entry about the block whose schema its own extends.
-    pub fn add(&mut self, id: &str, block: LocalBlock, extends: Option<&Value>) {
+    /// Adds a block of the repository.
+    pub fn add(&mut self, block: Block) {
         if let Some(uri) = &block.schema {
-            self.by_schema.insert(uri.clone(), id.to_owned());
+            let id = &block.identifier;
+            self.by_schema.insert(uri.clone(), id.clone());
             let own = self.document(uri, "a schema").ok();
+            let extends = block.metadata.get("extends").filter(|_| !block.site.is_alone());
             if let (Some(own), Some(extends)) = (&own, extends) {
                 self.documents.get_mut().insert(uri.clone(), Rc::new(extended((**own).clone(), extends)));
             }
             let own = own.and_then(|schema| absolute_id(&schema)).filter(|_| self.is_local(uri));
-            self.by_url.extend(own.into_iter().chain(block.published.clone()).map(|url| (url, id.to_owned())));
+            self.by_url.extend(own.into_iter().chain(published(&block)).map(|url| (url, id.clone())));
         }
-        self.blocks.insert(id.to_owned(), block);
-    }
-
-    /// Returns a block of the repository.
-    pub fn block(&self, id: &str) -> Option<&LocalBlock> {
-        self.blocks.get(id)
+        self.blocks.insert(block.identifier.clone(), block);
     }
 
     /// True if a URI names a file of the folder.
@@ -166,7 +154,7 @@ impl Library {
     }
 
     /// Returns the block of the repository whose schema is at a URI.
-    pub fn block_of(&self, uri: &str) -> Option<&LocalBlock> {
+    pub fn block_of(&self, uri: &str) -> Option<&Block> {
         self.blocks.get(self.by_schema.get(uri)?)
     }
 
@@ -219,15 +207,7 @@ impl Library {
         if let Some(path) = uri.strip_prefix(ABOVE) {
             return Err(BlockError::outside(&format!("../{path}"), by));
         }
-        self.loader.text(uri, by).map_err(|error| match error {
-            LoadError::RemoteFromFile { url, origin } => BlockError::Remote { reference: url, by: origin },
-            error => error.into(),
-        })
-    }
-
-    /// Returns the text of a file in a folder of the library or of a URL.
-    pub fn file(&self, folder: &Folder, reference: &str, by: &str) -> Result<String, BlockError> {
-        if reference.contains("://") { self.text(reference, by) } else { folder.read(reference, by) }
+        remote(uri, by, &self.loader)
     }
 
     /// Returns a document, with annotations if it is the schema of a block of the repository.
@@ -322,6 +302,15 @@ fn extended(mut own: Value, extends: &Value) -> Value {
     }
     top.insert("allOf".to_owned(), json!([{ "$ref": base }, own]));
     Value::Object(top)
+}
+
+/// Returns the URL of a block's annotated schema in the register of its repository.
+pub fn published(block: &Block) -> Option<String> {
+    block
+        .schema
+        .as_ref()
+        .filter(|_| !block.site.is_alone())
+        .and_then(|_| block.site.url(&block.site.own("schema.yaml")))
 }
 
 /// Returns the candidate URLs of a register.

@@ -6,7 +6,8 @@ use super::view::{BlockView, ExampleView};
 
 /// Writes `index.md`.
 pub fn page(view: &BlockView<'_>) -> String {
-    let BlockView { block, site, report, shown, .. } = view;
+    let BlockView { block, report, shown, .. } = view;
+    let site = &block.site;
     let metadata = &block.metadata;
     let title = metadata.text("title").unwrap_or(block.name());
     let mut out = format!("# {}\n\n{}", plain(title), code(&report.id));
@@ -36,7 +37,7 @@ pub fn page(view: &BlockView<'_>) -> String {
     }
     shown.iter().for_each(|shown| example(shown, site, &mut out));
     let own = |file: &str| view.files.get(&site.own(file)).map_or("", String::as_str);
-    if let Some(file) = view.schema_file {
+    if let Some(file) = block.published_schema() {
         out.push_str("## Schema\n\n");
         fenced(if file.ends_with(".json") { "json" } else { "yaml" }, own(file), &mut out);
     }

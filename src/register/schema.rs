@@ -4,11 +4,11 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 use boon::Draft;
 use serde_json::Value;
 
+use super::block::Block;
 use super::error::{BlockError, said};
 use super::library::{Library, shown, uri};
 use super::references::{is_without_anchors, percent_decode, percent_encode, point, split};
@@ -19,9 +19,9 @@ use crate::schema::{UnusableSchema, Validity, mark_undecidable};
 const BY: &str = "the schema";
 
 /// The schemas of a block.
-pub struct Schemas {
-    library: Rc<Library>,
-    sandbox: Rc<RefCell<Sandbox>>,
+pub struct Schemas<'b> {
+    library: &'b Library,
+    sandbox: &'b RefCell<Sandbox>,
     /// URI of the block's folder.
     folder: String,
     /// URI of the block's own schema.
@@ -34,10 +34,10 @@ pub struct Schemas {
     pub notes: BTreeSet<String>,
 }
 
-impl Schemas {
-    /// Creates the schemas of the block in a folder of the library; `own` is the URI of its own schema.
-    pub fn new(library: Rc<Library>, sandbox: Rc<RefCell<Sandbox>>, below: &str, own: Option<String>) -> Self {
-        let (folder, targets) = (uri(below), BTreeMap::new());
+impl<'b> Schemas<'b> {
+    /// Creates the schemas of a block of the library.
+    pub fn new(library: &'b Library, sandbox: &'b RefCell<Sandbox>, block: &Block) -> Self {
+        let (folder, own, targets) = (uri(&block.below), block.schema.clone(), BTreeMap::new());
         Self { library, sandbox, folder, own, targets, files: BTreeSet::new(), notes: BTreeSet::new() }
     }
 

@@ -5,7 +5,7 @@ use percent_encoding::{AsciiSet, PercentEncode, utf8_percent_encode};
 use crate::vocab::RESERVED;
 
 /// The paths of a register, below a base URL if it has one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RegisterPaths {
     base: Option<String>,
     key: String,

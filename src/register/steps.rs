@@ -14,10 +14,10 @@ use super::error::{BLOCK, BlockError, said};
 use super::examples::{Prefixes, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
-use super::library::Library;
 use super::report::without_nulls;
 use super::sandbox::Sandbox;
 use super::turtle::{self, n_triples, read_turtle};
+use crate::context::Loader;
 use crate::json::{self, pretty};
 
 /// The possible names of the files with a block's steps and transforms.
@@ -91,24 +91,24 @@ fn extension_of(media_type: &str) -> String {
 }
 
 /// Reads the steps of a block, with their sources.
-pub fn steps(folder: &Folder, library: &Library) -> Result<Vec<Program>, BlockError> {
-    programs(folder, STEPS, library)
+pub fn steps(folder: &Folder, loader: &Loader) -> Result<Vec<Program>, BlockError> {
+    programs(folder, STEPS, loader)
 }
 
 /// Reads the transforms of a block, with their sources.
-pub fn transforms(folder: &Folder, library: &Library) -> Result<Vec<Program>, BlockError> {
-    programs(folder, TRANSFORMS, library)
+pub fn transforms(folder: &Folder, loader: &Loader) -> Result<Vec<Program>, BlockError> {
+    programs(folder, TRANSFORMS, loader)
 }
 
-fn programs(folder: &Folder, names: &[&'static str], library: &Library) -> Result<Vec<Program>, BlockError> {
+fn programs(folder: &Folder, names: &[&'static str], loader: &Loader) -> Result<Vec<Program>, BlockError> {
     let (file, ProgramsFile { additional_steps: mut programs }) = folder.read_first(names, BLOCK)?;
-    programs.iter_mut().for_each(|program| program.complete(folder, file, library));
+    programs.iter_mut().for_each(|program| program.complete(folder, file, loader));
     Ok(programs)
 }
 
 impl Program {
     /// Reads the source, and adds the default media types.
-    fn complete(&mut self, folder: &Folder, file: &str, library: &Library) {
+    fn complete(&mut self, folder: &Folder, file: &str, loader: &Loader) {
         let usual = match self.r#type.as_str() {
             "jq" => Some("application/json"),
             _ => Some("text/turtle").filter(|_| self.takes_rdf()),
@@ -120,7 +120,7 @@ impl Program {
         }
         let read = match (&self.code, &self.r#ref) {
             (Some(_), _) => return,
-            (None, Some(reference)) => library.file(folder, reference, file),
+            (None, Some(reference)) => folder.read_any(reference, file, loader),
             (None, None) => Err(BlockError::unusable(file, "a program has neither `code` nor `ref`")),
         };
         match read {

@@ -8,7 +8,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use json_ld::syntax::ErrorCode;
 use json_ld::{IriBuf, NoLoader, RemoteDocument};
@@ -27,9 +26,9 @@ use crate::json::{self, Object, Text, Value, pretty};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
 /// Makes RDF from JSON, with one context.
-pub struct Uplifter {
+pub struct Uplifter<'l> {
     /// Loads the contexts that documents refer to.
-    library: Rc<Library>,
+    library: &'l Library,
     /// The path of the file with the documents, against which such references are resolved.
     place: PathBuf,
     /// The block's context, with remote contexts inlined.
@@ -88,9 +87,9 @@ impl ContextLayer {
     }
 }
 
-impl Uplifter {
+impl<'l> Uplifter<'l> {
     /// Creates an uplifter for documents that have their own contexts. Relative references start at the file `place`.
-    pub fn new(place: PathBuf, library: Rc<Library>) -> Self {
+    pub fn new(place: PathBuf, library: &'l Library) -> Self {
         Self { library, place, context: Context::empty(), reference: String::new() }
     }
 

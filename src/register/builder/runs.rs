@@ -50,7 +50,7 @@ impl BlockBuilder<'_> {
                 for (language, made) in [(Language::JsonLd, &done.jsonld), (Language::Turtle, &done.turtle)] {
                     let made = made.as_ref().map(|text| {
                         let stem = done.item.file.rsplit_once('.').map_or("", |(stem, _)| stem);
-                        let url = self.view.site.reference(&format!("{stem}.{}", language.extension()));
+                        let url = self.view.block.site.reference(&format!("{stem}.{}", language.extension()));
                         let entry = json!({ "language": language.extension(), "url": url, "code": text });
                         (language, text.clone(), entry)
                     });
@@ -69,9 +69,9 @@ impl BlockBuilder<'_> {
             let stem = snippet_stem(given, number, index);
             let mut outcomes = serde_json::Map::new();
             for transform in self.view.block.transforms.iter().filter(|transform| transform.takes(&language)) {
-                let path = self.view.site.test(&transform.file(&stem));
-                let url = self.view.site.reference(&path);
-                let outcome = match transform.transform(&text, &language, prefixes, &self.runner.sandbox) {
+                let path = self.view.block.site.test(&transform.file(&stem));
+                let url = self.view.block.site.reference(&path);
+                let outcome = match transform.transform(&text, &language, prefixes, self.runner.sandbox) {
                     Ok(made) => {
                         self.add(&path, made);
                         json!({ "success": true, "url": url })
@@ -106,7 +106,7 @@ impl BlockBuilder<'_> {
         let text = match (&snippet.code, &snippet.r#ref) {
             (Some(text), None) => text.clone(),
             // Reading it with the block failed; reading it again gives the reason.
-            (None, Some(reference)) => self.library.file(&self.view.block.folder, reference, place)?,
+            (None, Some(reference)) => self.view.block.folder.read_any(reference, place, &self.library.loader)?,
             _ => return Err(BlockError::unusable(place, "give it either `code` or `ref`")),
         };
         let text = match &snippet.json_path {
@@ -128,7 +128,7 @@ impl BlockBuilder<'_> {
         let stem = snippet_stem(given, number, index);
         self.claim(&stem, format!("example {number}, snippet {index}"))?;
         let language = Language::from_name(&snippet.language);
-        let document = self.view.site.document(&format!("{stem}.{}", language.extension()));
+        let document = self.view.block.site.document(&format!("{stem}.{}", language.extension()));
         let job = ItemJob {
             subject: ItemSubject::Example { example: number, snippet: index, title: example.title.clone() },
             text: &text,
@@ -167,9 +167,9 @@ impl BlockBuilder<'_> {
     }
 
     fn test(&mut self, test: &BlockTest) -> Result<(), BlockError> {
-        let text = self.library.file(&self.view.block.folder, &test.path, &test.by)?;
+        let text = self.view.block.folder.read_any(&test.path, &test.by, &self.library.loader)?;
         self.claim(test.stem(), test.path.clone())?;
-        let document = self.view.site.document(&test.file);
+        let document = self.view.block.site.document(&test.file);
         let job = ItemJob {
             subject: ItemSubject::Test { file: test.file.clone() },
             text: &text,
