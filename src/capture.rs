@@ -4,8 +4,7 @@
 //! the first of several with the same length. Its memory therefore grows with the number of examples and of open
 //! requests, not with the size of the logs. [`block`] makes a building block from the examples.
 //!
-//! An example is a valid message of JSON-RPC 2.0. Other messages are counted in [`Capture::left_out`]; for each fault
-//! that the JSON Schema detects, [`Capture::faulty`] keeps the shortest message.
+//! An example is a valid message of JSON-RPC 2.0. Other messages are counted in [`Capture::left_out`].
 
 mod files;
 
@@ -80,46 +79,19 @@ pub struct ChosenExchange {
     pub count: u64,
 }
 
-/// The reason why a message is not in an example.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
-pub enum OmissionReason {
-    /// The record is not JSON.
-    #[error("no JSON")]
-    NotJson,
-    /// JSON, but not a JSON-RPC message.
-    #[error("no JSON-RPC message")]
-    NoMessage,
-    /// A message with this problem.
-    #[error("{}", .0.name())]
-    Problem(Problem),
-    /// A member has the name of a JSON-LD keyword, which JSON-LD would interpret in the example.
-    #[error("a member named like a keyword of JSON-LD")]
-    KeywordMember,
-    /// A number beyond the range of a double, or nesting too deep for other programs.
-    #[error("a number or a nesting that other programs refuse")]
-    NotPortable,
-    /// A response whose request is not in the log.
-    #[error("an answer to no request of the log")]
-    NoRequest,
-    /// The other side of the exchange is left out.
-    #[error("its call or its answer is left out")]
-    OtherSide,
-}
-
 /// Reads logs, and keeps the exchanges for examples.
 #[derive(Debug, Default)]
 pub struct Capture {
     /// In order of appearance.
     subjects: IndexSet<ExampleKey>,
     chosen: BTreeMap<(usize, CallOutcome), ChosenExchange>,
-    faulty: BTreeMap<Problem, String>,
-    left_out: BTreeMap<OmissionReason, u64>,
+    left_out: BTreeMap<&'static str, u64>,
     records: u64,
 }
 
 /// One side of a completed exchange, `None` if it is not in the log; or the reason why its message cannot be in an
 /// example.
-type CapturedSide = Result<Option<Side>, OmissionReason>;
+type CapturedSide = Result<Option<Side>, &'static str>;
 
 /// The requests that are not answered yet, each with the index of its subject.
 type OpenCalls = HashMap<Name, (usize, CapturedSide)>;
@@ -168,14 +140,8 @@ impl Capture {
         self.chosen.values()
     }
 
-    /// Returns, for each fault that makes a message invalid by the JSON Schema of messages, the shortest message with
-    /// the fault.
-    pub fn faulty(&self) -> &BTreeMap<Problem, String> {
-        &self.faulty
-    }
-
     /// Returns the number of messages that are not in any example, by reason.
-    pub fn left_out(&self) -> &BTreeMap<OmissionReason, u64> {
+    pub fn left_out(&self) -> &BTreeMap<&'static str, u64> {
         &self.left_out
     }
 
@@ -206,9 +172,9 @@ impl Capture {
                 }
                 Node::Invalid(_) => {
                     texts.next();
-                    self.leave_out(OmissionReason::NoMessage);
+                    self.leave_out("no JSON-RPC message");
                 }
-                Node::Malformed(_) => self.leave_out(OmissionReason::NotJson),
+                Node::Malformed(_) => self.leave_out("no JSON"),
                 Node::Batch | Node::Exchange(_) | Node::LogLine { .. } => {}
             }
         }
@@ -242,7 +208,7 @@ impl Capture {
                     self.settle(log, place, outcome(message), Ok(None), part);
                 }
                 None if part.is_err() => {}
-                None => self.leave_out(OmissionReason::NoRequest),
+                None => self.leave_out("an answer to no request of the log"),
             },
         }
     }
@@ -260,14 +226,11 @@ impl Capture {
         };
         let mut extra = message.extra.listed().iter().chain(error_members);
         let reason = if extra.any(|(name, _)| name.as_str().is_some_and(is_keyword_like)) {
-            OmissionReason::KeywordMember
+            "a member named like a keyword of JSON-LD"
         } else if !is_portable(&text) {
-            OmissionReason::NotPortable
+            "a number or a nesting that other programs refuse"
         } else if let Some(problem) = hindrance(node.problems) {
-            if let Some(fault) = fault(node.problems) {
-                self.keep_faulty(fault, text);
-            }
-            OmissionReason::Problem(problem)
+            problem.name()
         } else {
             let reconstructed = node.problems.contains(Problem::Reconstructed);
             return Ok(Some(Side { text, name: node.name, reconstructed }));
@@ -276,18 +239,13 @@ impl Capture {
         Err(reason)
     }
 
-    fn keep_faulty(&mut self, fault: Problem, text: String) {
-        let shortest = self.faulty.entry(fault).or_insert_with(|| text.clone());
-        if text.len() < shortest.len() {
-            *shortest = text;
-        }
-    }
-
     /// Completes an exchange.
     fn settle(&mut self, log: &str, place: usize, outcome: CallOutcome, call: CapturedSide, answer: CapturedSide) {
         let (call, answer) = match (call, answer) {
             (Ok(call), Ok(answer)) => (call, answer),
-            (Ok(Some(_)), Err(_)) | (Err(_), Ok(Some(_))) => return self.leave_out(OmissionReason::OtherSide),
+            (Ok(Some(_)), Err(_)) | (Err(_), Ok(Some(_))) => {
+                return self.leave_out("its call or its answer is left out");
+            }
             _ => return,
         };
         let Some(subject) = self.subjects.get_index(place) else { return };
@@ -302,7 +260,7 @@ impl Capture {
         }
     }
 
-    fn leave_out(&mut self, reason: OmissionReason) {
+    fn leave_out(&mut self, reason: &'static str) {
         *self.left_out.entry(reason).or_default() += 1;
     }
 }
@@ -343,29 +301,5 @@ fn outcome(message: &Message<'_>) -> CallOutcome {
 
 /// Returns the first problem that keeps a message from being an example.
 fn hindrance(problems: Problems) -> Option<Problem> {
-    problems.iter().find(|problem| !is_harmless(*problem))
-}
-
-/// Returns the first problem that the JSON Schema of messages detects, if all of the message's problems can be shown.
-fn fault(problems: Problems) -> Option<Problem> {
-    let can_be_shown = problems.iter().all(|problem| is_fault(&problem) || is_harmless(problem));
-    problems.iter().find(is_fault).filter(|_| can_be_shown)
-}
-
-/// True if a message with the problem can be an example.
-fn is_harmless(problem: Problem) -> bool {
-    matches!(problem, Problem::NullRequestId | Problem::Reconstructed)
-}
-
-fn is_fault(problem: &Problem) -> bool {
-    matches!(
-        problem,
-        Problem::MissingVersion
-            | Problem::WrongVersion
-            | Problem::ScalarParams
-            | Problem::ErrorNotObject
-            | Problem::BadErrorCode
-            | Problem::BadErrorMessage
-            | Problem::BothResultAndError
-    )
+    problems.iter().find(|problem| !matches!(problem, Problem::NullRequestId | Problem::Reconstructed))
 }

@@ -1,7 +1,6 @@
 //! Makes a building block from captured traffic: writes the exchanges of a [`Capture`] as the files of a block.
 //!
-//! The block names the schema and the context of JSON-RPC by URL; both are built into the program. Messages that break
-//! the protocol become tests of the block that must fail.
+//! The block names the schema and the context of JSON-RPC by URL; both are built into the program.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -31,9 +30,6 @@ pub fn block(capture: &Capture) -> Result<Files, serde_saphyr::ser_error::Error>
     let examples = Examples { examples, ..Examples::default() };
     let mut files =
         Files::from([("description.md".to_owned(), description()), ("examples.yaml".to_owned(), examples.to_yaml()?)]);
-    for (problem, message) in capture.faulty() {
-        files.insert(format!("tests/{}-fail.json", slug(problem.name())), text(message));
-    }
     files.insert(Product::BLOCK.marker.to_owned(), metadata(&files));
     Ok(files)
 }
@@ -202,7 +198,7 @@ fn slug(title: &str) -> String {
     let mut slug = String::new();
     let mut previous = ' ';
     for character in title.chars() {
-        // Splits `MissingVersion` and `textDocument` into two words.
+        // Splits `textDocument` into two words.
         if character.is_ascii_uppercase() && previous.is_ascii_lowercase() && !slug.ends_with('-') {
             slug.push('-');
         }

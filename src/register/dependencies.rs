@@ -16,8 +16,6 @@ pub struct InheritedParts {
     pub depends_on: BTreeSet<String>,
     /// The shapes of all its direct and indirect dependencies: identifiers of blocks, and the URIs of their files.
     pub shapes: BTreeMap<String, Vec<String>>,
-    /// True if one of its dependencies depends on it.
-    pub is_in_circle: bool,
 }
 
 /// Replaces the identifiers of blocks in a value with references.
@@ -49,9 +47,7 @@ pub fn inherited(library: &Library) -> BTreeMap<String, InheritedParts> {
     let take_over = |(id, depends_on): (&&str, &BTreeSet<String>)| {
         let (mut shapes, mut known) = (BTreeMap::new(), BTreeSet::from([(*id).to_owned()]));
         let mut next: Vec<_> = depends_on.iter().cloned().collect();
-        let mut is_in_circle = false;
         while let Some(other) = next.pop() {
-            is_in_circle |= other == **id;
             if !known.insert(other.clone()) {
                 continue;
             }
@@ -61,11 +57,11 @@ pub fn inherited(library: &Library) -> BTreeMap<String, InheritedParts> {
                 }
                 next.extend(direct.get(other.as_str()).into_iter().flatten().cloned());
             } else if let Some(entry) = library.imported(&other) {
-                shapes.extend(imported_shapes(&entry));
+                shapes.extend(imported_shapes(entry));
                 next.extend(entry.get("dependsOn").map(identifiers).into_iter().flatten().map(str::to_owned));
             }
         }
-        ((*id).to_owned(), InheritedParts { depends_on: depends_on.clone(), shapes, is_in_circle })
+        ((*id).to_owned(), InheritedParts { depends_on: depends_on.clone(), shapes })
     };
     direct.iter().map(take_over).collect()
 }
@@ -103,7 +99,7 @@ fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {
             }
             let target = library.resolve(&document, path).ok()?;
             match library.identifier(&target) {
-                Some(id) => drop(found.insert(id)),
+                Some(id) => drop(found.insert(id.clone())),
                 None if library.is_local(&target) => documents.push(target),
                 None => {}
             }

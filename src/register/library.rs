@@ -37,23 +37,14 @@ pub struct Library {
     pub loader: Loader,
     /// The blocks of the repository, by identifier.
     pub blocks: BTreeMap<String, Block>,
-    /// The identifiers of the blocks, by the URIs of their schemas and by their present or future URLs.
-    by_schema: BTreeMap<String, String>,
+    /// The identifiers of the blocks, by the present or future URLs of their schemas.
     by_url: BTreeMap<String, String>,
     documents: RefCell<BTreeMap<String, Rc<Value>>>,
     anchors: RefCell<BTreeMap<String, Anchors>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
-    imports: RefCell<Imports>,
-}
-
-/// The imported registers, read only as far as needed so far.
-#[derive(Debug, Default)]
-struct Imports {
-    queue: VecDeque<String>,
-    known: BTreeSet<String>,
-    /// Their blocks, by identifier.
-    blocks: BTreeMap<String, Rc<Value>>,
-    /// URLs of registers that could not be read.
+    /// The register entries of the blocks in imported registers, by identifier.
+    imported: BTreeMap<String, Value>,
+    /// URLs of imported registers that could not be read.
     lacking: Vec<String>,
 }
 
@@ -68,17 +59,34 @@ pub struct ReferenceTarget {
 }
 
 impl Library {
-    /// Creates a library from a folder and the URLs of imported registers.
+    /// Creates a library from a folder and the URLs of imported registers, which it reads with the registers that they
+    /// import.
     pub fn new(folder: Folder, loader: Loader, imports: &[String]) -> Self {
-        let imports = Imports { queue: imports.iter().cloned().collect(), ..Imports::default() };
-        Self { folder, loader, imports: imports.into(), ..Self::default() }
+        let mut library = Self { folder, loader, ..Self::default() };
+        let (mut queue, mut known) = (VecDeque::from(imports.to_vec()), BTreeSet::new());
+        while let Some(named) = queue.pop_front().filter(|_| known.len() < MAX_REGISTERS) {
+            if !known.insert(named.clone()) {
+                continue;
+            }
+            let Some((_, register)) = library.register(&named) else {
+                library.lacking.push(named);
+                continue;
+            };
+            for block in register["bblocks"].as_array().into_iter().flatten() {
+                if let Some(id) = block.get("itemIdentifier").and_then(Value::as_str) {
+                    library.imported.entry(id.to_owned()).or_insert_with(|| block.clone());
+                }
+            }
+            let further = register.get("imports").and_then(Value::as_array).into_iter().flatten();
+            queue.extend(further.filter_map(Value::as_str).map(str::to_owned));
+        }
+        library
     }
 
     /// Adds a block of the repository.
     pub fn add(&mut self, block: Block) {
         if let Some(uri) = &block.schema {
             let id = &block.identifier;
-            self.by_schema.insert(uri.clone(), id.clone());
             let own = self.document(uri, "a schema").ok();
             let extends = block.metadata.get("extends").filter(|_| !block.site.is_alone());
             if let (Some(own), Some(extends)) = (&own, extends) {
@@ -100,7 +108,7 @@ impl Library {
         if let Some(id) = reference.strip_prefix(BLOCKS) {
             let schema = match self.blocks.get(id) {
                 Some(block) => block.schema.clone(),
-                None => self.imported(id).and_then(|block| schema_urls(&block).next().map(str::to_owned)),
+                None => self.imported(id).and_then(|block| schema_urls(block).next().map(str::to_owned)),
             };
             return schema.ok_or_else(|| self.unknown(reference, base));
         }
@@ -155,26 +163,21 @@ impl Library {
 
     /// Returns the block of the repository whose schema is at a URI.
     pub fn block_of(&self, uri: &str) -> Option<&Block> {
-        self.blocks.get(self.by_schema.get(uri)?)
+        self.blocks.values().find(|block| block.schema.as_deref() == Some(uri))
     }
 
     /// Returns the identifier of the block whose schema is at a URI, in the repository or in an imported register.
-    pub fn identifier(&self, uri: &str) -> Option<String> {
+    pub fn identifier(&self, uri: &str) -> Option<&String> {
         if self.is_local(uri) {
-            return self.by_schema.get(uri).cloned();
+            return self.block_of(uri).map(|block| &block.identifier);
         }
-        // Reads all imported registers, since no block has an empty identifier.
-        drop(self.imported(""));
-        let imports = self.imports.borrow();
-        let of = |(_, block): &(&String, &Rc<Value>)| schema_urls(block).any(|url| url == uri);
-        imports.blocks.iter().find(of).map(|(id, _)| id.clone())
+        self.imported.iter().find(|(_, block)| schema_urls(block).any(|url| url == uri)).map(|(id, _)| id)
     }
 
     fn unknown(&self, reference: &str, base: &str) -> BlockError {
-        let lacking = self.imports.borrow().lacking.join(", ");
-        let message = match lacking.is_empty() {
-            true => "neither the repository nor its imports contain the schema".to_owned(),
-            false => format!(
+        let message = match self.lacking.join(", ") {
+            lacking if lacking.is_empty() => "neither the repository nor its imports contain the schema".to_owned(),
+            lacking => format!(
                 "the schema is not in the repository, and its imports are not available: name folders with \
                  --import URL=DIR, or fetch it with --online -c URL: {lacking}"
             ),
@@ -242,14 +245,8 @@ impl Library {
     }
 
     /// Returns the register entry of an imported block.
-    pub fn imported(&self, id: &str) -> Option<Rc<Value>> {
-        loop {
-            if let Some(block) = self.imports.borrow().blocks.get(id) {
-                return Some(Rc::clone(block));
-            }
-            let next = self.imports.borrow_mut().queue.pop_front()?;
-            self.import(&next);
-        }
+    pub fn imported(&self, id: &str) -> Option<&Value> {
+        self.imported.get(id)
     }
 
     /// Returns the URL where an imported register was found, or its most likely URL.
@@ -262,25 +259,6 @@ impl Library {
             let register = self.document(&url, "the repository").ok()?;
             register.get("bblocks").is_some_and(Value::is_array).then_some((url, register))
         })
-    }
-
-    fn import(&self, named: &str) {
-        if self.imports.borrow().known.len() >= MAX_REGISTERS
-            || !self.imports.borrow_mut().known.insert(named.to_owned())
-        {
-            return;
-        }
-        let Some((_, register)) = self.register(named) else {
-            return self.imports.borrow_mut().lacking.push(named.to_owned());
-        };
-        let mut imports = self.imports.borrow_mut();
-        for block in register["bblocks"].as_array().into_iter().flatten() {
-            if let Some(id) = block.get("itemIdentifier").and_then(Value::as_str) {
-                imports.blocks.entry(id.to_owned()).or_insert_with(|| Rc::new(block.clone()));
-            }
-        }
-        let further = register.get("imports").and_then(Value::as_array).into_iter().flatten();
-        imports.queue.extend(further.filter_map(Value::as_str).map(str::to_owned));
     }
 }
 

@@ -56,19 +56,22 @@ pub enum LossReason {
     NumberOutOfRange,
 }
 
-/// Finds the losses in a document, an object or an array. `context` is a JSON text with remote contexts in place,
-/// including the document's own. Fails if JSON-LD does not allow a context, which expansion reports earlier.
-pub fn lost(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<Vec<MissingValue>, String> {
-    let mut lost = walk(document, context, base)?.lost;
-    lost.sort();
-    lost.dedup();
-    Ok(lost)
-}
-
-/// Returns the JSON Pointers of the members for which expansion fails with `code`, if a member alone shows the fault.
-pub fn faults(document: &Value<'_>, context: &str, base: Option<&str>, code: ErrorCode) -> Vec<String> {
-    let faults = walk(document, context, base).map(|walk| walk.faults).unwrap_or_default();
-    faults.into_iter().filter(|(fault, _)| *fault == code).map(|(_, pointer)| pointer).collect()
+/// Walks a document, an object or an array. `context` is a JSON text with remote contexts in place, including the
+/// document's own. Fails if JSON-LD does not allow a context, which expansion reports, too.
+pub fn walk(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<LostWalk, String> {
+    let base = base.map(|base| IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
+    let active = local(context, &ActiveContext::new(base), Options::default())?;
+    let mut walk = LostWalk::default();
+    let top = LostPlace { property: None, active: &active, in_map: false, at: "" };
+    match document {
+        Value::Object(object) => {
+            walk.object(&Object::from_members(own_members(object).collect()), top)?;
+        }
+        several => walk.items(one_or_several(several), top)?,
+    }
+    walk.lost.sort();
+    walk.lost.dedup();
+    Ok(walk)
 }
 
 /// Returns the term of a context that JSON-LD does not allow: a term that is refused alone, or without which the rest
@@ -93,26 +96,6 @@ pub fn faulty_term(context: &serde_json::Value) -> Option<String> {
     })
 }
 
-/// Returns the IRIs of classes, by JSON Pointer, if the term for `@type` has a scoped context. JSON-LD ignores such a
-/// context; the processor of the OGC's tool applies it, and authors rely on that.
-pub fn scoped_types(document: &Value<'_>, context: &str, base: Option<&str>) -> BTreeMap<String, String> {
-    walk(document, context, base).map(|walk| walk.types).unwrap_or_default()
-}
-
-fn walk(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<LostWalk, String> {
-    let base = base.map(|base| IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
-    let active = local(context, &ActiveContext::new(base), Options::default())?;
-    let mut walk = LostWalk::default();
-    let top = LostPlace { property: None, active: &active, in_map: false, at: "" };
-    match document {
-        Value::Object(object) => {
-            walk.object(&Object::from_members(own_members(object).collect()), top)?;
-        }
-        several => walk.items(one_or_several(several), top)?,
-    }
-    Ok(walk)
-}
-
 /// Returns the members of a document except its context.
 pub fn own_members<'a>(object: &Object<'a>) -> impl Iterator<Item = (Text<'a>, Value<'a>)> {
     object.members.iter().filter(|(name, _)| name.as_str() != Some("@context")).cloned()
@@ -127,12 +110,16 @@ fn apply(context: &Context, active: &ActiveContext, options: Options) -> Result<
     process_with(context, active, options).map_err(|error| error.to_string())
 }
 
+/// What the walk over a document finds.
 #[derive(Default)]
-struct LostWalk {
-    lost: Vec<MissingValue>,
-    /// Members that JSON-LD does not allow in their places, with the error codes.
-    faults: Vec<(ErrorCode, String)>,
-    types: BTreeMap<String, String>,
+pub struct LostWalk {
+    /// The places that do not contribute to the graph.
+    pub lost: Vec<MissingValue>,
+    /// JSON Pointers of members that JSON-LD does not allow in their places, with the error codes.
+    pub faults: Vec<(ErrorCode, String)>,
+    /// The IRIs of classes, by JSON Pointer, if the term for `@type` has a scoped context. JSON-LD ignores such a
+    /// context; the processor of the OGC's tool applies it, and authors rely on that.
+    pub types: BTreeMap<String, String>,
 }
 
 /// The place of a value in the document.
@@ -438,7 +425,7 @@ mod tests {
 
     fn places(context: &str, document: &str) -> Vec<(String, LossReason)> {
         let document = json::parse(document.as_bytes()).unwrap();
-        let lost = lost(&document, context, Some("https://e.org/")).unwrap();
+        let lost = walk(&document, context, Some("https://e.org/")).unwrap().lost;
         lost.into_iter().map(|lost| (lost.pointer, lost.why)).collect()
     }
 

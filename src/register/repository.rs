@@ -157,9 +157,6 @@ impl Repository {
         let mut site = self.site(options, &mut notes)?;
         self.read(&mut library, &site, options, &mut notes)?;
         let mut inherited = dependencies::inherited(&library);
-        let circles = inherited.iter().filter(|(_, inherited)| inherited.is_in_circle);
-        let once = "what it depends on depends on it: whatever it takes over, it takes over once";
-        notes.extend(circles.map(|(id, _)| format!("{id}: {once}")));
         let sandbox = RefCell::new(Sandbox::new(options.worker.clone()));
         let mut parts = Vec::new();
         for (id, block) in library.blocks.iter().filter(|(id, _)| only.is_none_or(|only| self.is_alone || only == *id))

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::error::BlockError;
 use super::examples::Prefixes;
 use super::library::Library;
-use super::lost::{self, LossReason, MissingValue, own_members};
+use super::lost::{self, LossReason, LostWalk, MissingValue, own_members};
 use super::prefixes::OtherPrefixes;
 use super::references::resolve;
 use super::turtle::ANY_BASE;
@@ -59,9 +59,6 @@ pub enum UpliftError {
     /// A context in the document cannot be loaded.
     #[error(transparent)]
     Context(#[from] LoadError),
-    /// A value of a term for `@nest` is not an object.
-    #[error("JSON-LD expansion fails: a term for `@nest` holds something else than objects{0}")]
-    Nest(String),
     /// The JSON-LD algorithms refuse the document.
     #[error("JSON-LD expansion fails: {0}")]
     Expansion(String),
@@ -100,7 +97,9 @@ impl<'l> Uplifter<'l> {
         // An empty document suffices for the check. It has a base, since a relative `@base` is allowed for examples
         // with a base.
         let nothing = Value::Object(Object::from_members(Vec::new()));
-        if let Err(UpliftError::Expansion(message)) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE)) {
+        if let Err(UpliftError::Expansion(message)) =
+            expand(&nothing, &context.value().to_string(), Some(ANY_BASE), &[])
+        {
             let term =
                 lost::faulty_term(context.value()).map_or_else(String::new, |term| format!(", of the term {term:?}"));
             let message = format!("JSON-LD does not allow this context: {message}{term}");
@@ -152,39 +151,38 @@ impl<'l> Uplifter<'l> {
         }
         let context = |layers: &[ContextLayer]| joined(layers.iter().map(|layer| &layer.inlined)).to_string();
         let (inlined, mut value) = (context(&layers), value.clone());
-        let types = lost::scoped_types(&value, &inlined, document_base);
-        if !types.is_empty() {
-            change(&mut value, "", &mut |at, class| {
-                if let Some(iri) = types.get(at) {
-                    *class = Value::String(Text::Unicode(iri.clone().into()));
-                }
-                true
-            });
-        }
+        let mut walked = lost::walk(&value, &inlined, document_base);
         let mut nulls = Vec::new();
-        let (quads, losses, undeclared) = match expand(&value, &inlined, document_base) {
-            Err(UpliftError::Nest(_)) => {
-                // JSON-LD does not allow nulls under terms for `@nest`, but GeoJSON contains them. They are removed as
-                // losses.
-                let faults = lost::faults(&value, &inlined, document_base, ErrorCode::InvalidNestValue);
-                let faults = HashSet::<String>::from_iter(faults);
+        if let Ok(LostWalk { types, faults, .. }) = &walked {
+            let nests = faults.iter().filter(|(code, _)| *code == ErrorCode::InvalidNestValue);
+            let nests: HashSet<_> = nests.map(|(_, at)| at.as_str()).collect();
+            if !types.is_empty() || !nests.is_empty() {
                 change(&mut value, "", &mut |at, value| {
-                    let is_fault = matches!(value, Value::Null) && faults.contains(at);
+                    if let Some(iri) = types.get(at) {
+                        *value = Value::String(Text::Unicode(iri.clone().into()));
+                    }
+                    // JSON-LD does not allow nulls under terms for `@nest`, but GeoJSON contains them. They are removed as
+                    // losses.
+                    let is_fault = matches!(value, Value::Null) && nests.contains(at);
                     nulls.extend(is_fault.then(|| MissingValue { pointer: at.to_owned(), why: LossReason::Null }));
                     !is_fault
                 });
-                expand(&value, &inlined, document_base)?
+                walked = lost::walk(&value, &inlined, document_base);
             }
-            Err(UpliftError::Expansion(message)) => return Err(UpliftError::Expansion(in_context(message, &layers))),
-            expanded => expanded?,
-        };
+        }
+        let faults = walked.as_ref().map_or(&[][..], |walk| &walk.faults);
+        let (quads, losses, undeclared) =
+            expand(&value, &inlined, document_base, faults).map_err(|error| match error {
+                UpliftError::Expansion(message) => UpliftError::Expansion(in_context(message, &layers)),
+                error => error,
+            })?;
         let value = &value;
         // Without a base, relative references are not IRIs. A null base keeps processors from resolving them against a
         // file's URL.
         if base.is_none() && losses.count(Loss::NoIri) > 0 {
             layers.insert(position, ContextLayer::base(serde_json::Value::Null));
         }
-        let mut lost = lost::lost(value, &inlined, document_base).map_err(UpliftError::Expansion)?;
+        let mut lost = walked.map_err(UpliftError::Expansion)?.lost;
         lost.extend(nulls);
         let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|layer| &layer.shown)).to_string());
         let document = compose(value, shown.as_deref())?;
@@ -275,8 +273,14 @@ fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftErr
     Ok(pretty(&Value::Object(Object::from_members(members))))
 }
 
-/// Returns the quads of a document under a context, the losses, and the undeclared prefixes.
-fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<ExpansionResult, UpliftError> {
+/// Returns the quads of a document under a context, the losses, and the undeclared prefixes. `faults` are the members that
+/// JSON-LD does not allow.
+fn expand(
+    value: &Value<'_>,
+    context: &str,
+    base: Option<&str>,
+    faults: &[(ErrorCode, String)],
+) -> Result<ExpansionResult, UpliftError> {
     let text = compose(value, Some(context))?;
     let (parsed, prefixes) = OtherPrefixes::parse(&text, false).map_err(not_read)?;
     let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| no_base(base));
@@ -285,13 +289,15 @@ fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<Expans
     // Sorted by name, so that every run writes the same output.
     let options = json_ld::Options { base: base_iri, ordered: true, ..json_ld::Options::default() };
     let (mut quads, losses) = document_to_rdf(&document, options, &NoLoader).map_err(|error| {
-        let faults = lost::faults(value, context, base, error.code());
-        let at = faults.first().map_or_else(String::new, |at| format!(", at {at}"));
+        let at = faults.iter().find(|(code, _)| *code == error.code());
+        let at = at.map_or_else(String::new, |(_, at)| format!(", at {at}"));
         match error.code() {
             ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => not_read(
                 "a context below the top of the document refers to another: write it out, or name it at the top",
             ),
-            ErrorCode::InvalidNestValue => UpliftError::Nest(at),
+            ErrorCode::InvalidNestValue => {
+                UpliftError::Expansion(format!("a term for `@nest` holds something else than objects{at}"))
+            }
             _ => UpliftError::Expansion(format!("{error}{at}")),
         }
     })?;

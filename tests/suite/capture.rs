@@ -17,7 +17,7 @@ fn examples(files: &Files) -> Examples {
     Examples::from_yaml(&files["examples.yaml"]).unwrap()
 }
 
-/// Every example and every test of a block does what it should.
+/// Every example of a block is valid.
 fn assert_valid(schema: &Schema, files: &Files, log: &str) {
     for example in examples(files).examples {
         for snippet in example.snippets {
@@ -27,10 +27,6 @@ fn assert_valid(schema: &Schema, files: &Files, log: &str) {
                 .check(&message, &snippet.schema_ref.unwrap())
                 .unwrap_or_else(|error| panic!("{log}: {error}\n{code}"));
         }
-    }
-    for (path, text) in files.iter().filter(|(path, _)| path.starts_with("tests/")) {
-        assert!(path.ends_with("-fail.json"));
-        assert!(!schema.accepts(&serde_json::from_str(text).unwrap()), "{log}: {path}\n{text}");
     }
 }
 
