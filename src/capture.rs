@@ -55,27 +55,20 @@ pub struct Side {
     pub reconstructed: bool,
 }
 
-/// An exchange: a call, its answer, or both.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchange {
-    /// The name of its log.
-    pub log: String,
-    /// The request or the notification.
-    pub call: Option<Side>,
-    /// The answer to the request.
-    pub answer: Option<Side>,
-}
-
-/// The exchange chosen among several.
+/// The exchange chosen among several: a call, its answer, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenExchange {
     /// Its method and caller.
     pub subject: ExampleKey,
     /// Its outcome.
     pub outcome: CallOutcome,
-    /// The shortest exchange.
-    pub exchange: Exchange,
-    /// The number of exchanges.
+    /// The name of its log.
+    pub log: String,
+    /// The request or the notification.
+    pub call: Option<Side>,
+    /// The answer to the request.
+    pub answer: Option<Side>,
+    /// The number of exchanges of which it is the shortest.
     pub count: u64,
 }
 
@@ -249,15 +242,14 @@ impl Capture {
             _ => return,
         };
         let Some(subject) = self.subjects.get_index(place) else { return };
-        let exchange = Exchange { log: log.to_owned(), call, answer };
-        let chosen = self.chosen.entry((place, outcome)).or_insert_with_key(|(_, outcome)| {
-            let (subject, outcome) = (subject.clone(), outcome.clone());
-            ChosenExchange { subject, outcome, exchange: exchange.clone(), count: 0 }
-        });
-        chosen.count += 1;
-        if exchange.length() < chosen.exchange.length() {
-            chosen.exchange = exchange;
+        let (subject, log) = (subject.clone(), log.to_owned());
+        let new = ChosenExchange { subject, outcome: outcome.clone(), log, call, answer, count: 0 };
+        let chosen = self.chosen.entry((place, outcome)).or_insert_with(|| new.clone());
+        let count = chosen.count + 1;
+        if new.length() < chosen.length() {
+            *chosen = new;
         }
+        chosen.count = count;
     }
 
     fn leave_out(&mut self, reason: &'static str) {
@@ -265,7 +257,7 @@ impl Capture {
     }
 }
 
-impl Exchange {
+impl ChosenExchange {
     /// Its messages, the call first.
     pub fn sides(&self) -> impl Iterator<Item = &Side> {
         self.call.iter().chain(&self.answer)

@@ -254,11 +254,7 @@ fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<
 /// Reads the examples, each with its text in place.
 fn examples(folder: &Folder, file: &str, loader: &Loader, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
     let text = folder.read(file, BLOCK)?;
-    let read = match file.ends_with(".json") {
-        true => Examples::from_json(&text).map_err(|error| BlockError::syntax(file, error)),
-        false => Examples::from_yaml(&text).map_err(|error| BlockError::syntax(file, error)),
-    };
-    let mut examples = read?;
+    let mut examples = Examples::from_yaml(&text).map_err(|error| BlockError::syntax(file, error))?;
     let mut unused = |place: &str, others: &UnusedEntries| {
         notes.extend(others.keys().map(|name| format!("{place}: unused entry `{name}`")));
     };

@@ -125,9 +125,15 @@ impl<'b> BlockBuilder<'b> {
 
     /// Runs the examples and tests, and returns the part.
     pub fn finish(mut self) -> BlockPart {
-        if let Err(error) = self.fill() {
+        self.add_examples();
+        self.add_tests();
+        for item in &self.view.report.items {
+            let result = if item.passed() { "passed" } else { "failed" };
+            let stem = item.file.rsplit_once('.').map_or(item.file.as_str(), |(stem, _)| stem);
+            self.view.files.insert(format!("{stem}.validation_{result}.txt"), self.view.report.text(item));
+        }
+        if let Err(error) = self.add_own_files() {
             self.errors.push(error);
-            self.view.links.clear();
         }
         self.view.report.errors.extend(self.errors.iter().map(|error| said(error)));
         self.add_report();
@@ -141,17 +147,6 @@ impl<'b> BlockBuilder<'b> {
         let triples = catalogue(&self.view);
         let BlockView { files, report, .. } = self.view;
         BlockPart { files, report, notes: self.notes, errors: self.errors, entry, triples }
-    }
-
-    fn fill(&mut self) -> Result<(), BlockError> {
-        self.add_examples()?;
-        self.add_tests();
-        for item in &self.view.report.items {
-            let result = if item.passed() { "passed" } else { "failed" };
-            let stem = item.file.rsplit_once('.').map_or(item.file.as_str(), |(stem, _)| stem);
-            self.view.files.insert(format!("{stem}.validation_{result}.txt"), self.view.report.text(item));
-        }
-        self.add_own_files()
     }
 
     fn add(&mut self, path: &str, text: String) {

@@ -89,21 +89,9 @@ impl Examples {
     /// Fails if the text is not YAML, or a value is not a string, a list or a mapping where the format requires one.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
         if yaml::read(text)?.is_array() {
-            return yaml::read_as(text).map(Self::listed);
+            return yaml::read_as(text).map(|examples| Self { examples, ..Self::default() });
         }
         yaml::read_as(text)
-    }
-
-    /// Reads the same file as JSON, whose strings may have escapes that YAML lacks.
-    pub(super) fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        if text.trim_start().starts_with('[') {
-            return serde_json::from_str(text).map(Self::listed);
-        }
-        serde_json::from_str(text)
-    }
-
-    fn listed(examples: Vec<Example>) -> Self {
-        Self { examples, ..Self::default() }
     }
 
     /// Writes a file of examples, always as a mapping. A text of line ends alone does not survive the round trip.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -81,6 +81,11 @@ impl Folder {
     pub fn locate(&self, reference: &str, by: &str) -> Result<PathBuf, BlockError> {
         if reference.contains("://") {
             return Err(BlockError::Remote { reference: reference.to_owned(), by: by.to_owned() });
+        }
+        // Checked before the file is looked up, so that messages do not reveal which files exist outside.
+        let depth = self.root.strip_prefix(&self.within).map_or(0, |below| below.components().count());
+        if leads_out(Path::new(reference), depth) {
+            return Err(BlockError::outside(reference, by));
         }
         match fs::canonicalize(self.root.join(reference)) {
             Ok(real) if real.starts_with(&self.within) => Ok(real),
@@ -166,4 +171,18 @@ pub fn key(name: &str) -> String {
     let key: String = name.chars().map(|character| if plain(character) { character } else { '-' }).collect();
     let key = key.trim_start_matches('.');
     if key.is_empty() { "block".to_owned() } else { key.to_owned() }
+}
+
+/// True if the text of a relative path leads out of the folder that is `levels` above the folder where the path starts.
+fn leads_out(path: &Path, levels: usize) -> bool {
+    let mut depth = levels as i64;
+    path.components().any(|component| {
+        depth += match component {
+            Component::Normal(_) => 1,
+            Component::ParentDir => -1,
+            Component::CurDir => 0,
+            Component::RootDir | Component::Prefix(_) => return true,
+        };
+        depth < 0
+    })
 }

@@ -19,7 +19,7 @@ use super::shapes::Shapes;
 use super::steps::Program;
 use super::turtle::{self, read_turtle};
 use super::uplift::{UpliftError, Uplifted, Uplifter};
-use super::{error::BlockError, yaml};
+use super::yaml;
 use crate::json::{self, pretty};
 use crate::schema::Validity;
 
@@ -27,8 +27,6 @@ use crate::schema::Validity;
 pub struct ItemJob<'j> {
     /// Its place in the block, for the report.
     pub subject: ItemSubject,
-    /// Its text.
-    pub text: &'j str,
     /// Its language.
     pub language: &'j Language,
     /// Name of its files, without extension.
@@ -86,50 +84,48 @@ pub struct ItemRunner<'b> {
 }
 
 impl ItemRunner<'_> {
-    /// Runs an example or test. Fails only if the block itself has an error.
-    pub fn run(&self, job: &ItemJob<'_>) -> Result<ItemOutcome, BlockError> {
+    /// Runs an example or test on its text.
+    pub fn run(&self, job: &ItemJob<'_>, text: &str, done: &mut ItemOutcome) {
         let name = format!("{}.{}", job.stem, job.language.extension());
-        let mut done = self.begin(job.subject.clone(), job.stem, job.language, job.must_fail);
         let from = match job.subject {
             ItemSubject::Example { .. } => "examples",
             ItemSubject::Test { .. } => "test resources",
         };
         let using = format!("Using {name} from {from}");
         match job.language {
-            Language::Json | Language::JsonLd => self.json(job, &using, &mut done),
-            Language::Yaml => self.yaml(job, &using, &mut done),
-            Language::Turtle => self.turtle(job, &using, &mut done),
-            Language::Other(_) => done.add_own(job.text),
+            Language::Json | Language::JsonLd => self.json(job, text, &using, done),
+            Language::Yaml => self.yaml(job, text, &using, done),
+            Language::Turtle => self.turtle(job, text, &using, done),
+            Language::Other(_) => done.add_own(text),
         }
         if !done.graph.is_empty() {
-            self.shapes.check(&done.graph, &mut done.item)?;
+            self.shapes.check(&done.graph, &mut done.item);
         }
         if job.must_fail && !done.item.has_errors() {
             let message = "Failure was expected, but the test passed";
             done.item.done(Section::General, message, json!({ "op": "require-fail" }));
         }
-        Ok(done)
     }
 
     /// Creates the outcome of an example or test, still without results.
-    pub fn begin(&self, subject: ItemSubject, stem: &str, language: &Language, must_fail: bool) -> ItemOutcome {
-        let file = self.block.site.test(&format!("{stem}.{}", language.extension()));
+    pub fn begin(&self, job: &ItemJob<'_>) -> ItemOutcome {
+        let file = self.block.site.test(&format!("{}.{}", job.stem, job.language.extension()));
         let item = ReportItem {
-            subject,
-            must_fail,
+            subject: job.subject.clone(),
+            must_fail: job.must_fail,
             url: self.block.site.url(&file),
             href: self.block.site.reference(&file),
             file,
-            language: language.media_type().to_owned(),
+            language: job.language.media_type().to_owned(),
             entries: Vec::new(),
             losses: 0,
         };
         ItemOutcome { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new(), schema: None }
     }
 
-    fn yaml(&self, job: &ItemJob<'_>, using: &str, done: &mut ItemOutcome) {
-        done.add_own(job.text);
-        match yaml::read(job.text) {
+    fn yaml(&self, job: &ItemJob<'_>, text: &str, using: &str, done: &mut ItemOutcome) {
+        done.add_own(text);
+        match yaml::read(text) {
             Ok(value) => {
                 done.item.done(Section::Files, using, json!({}));
                 self.validate(job, &value, done);
@@ -141,16 +137,16 @@ impl ItemRunner<'_> {
         }
     }
 
-    fn json(&self, job: &ItemJob<'_>, using: &str, done: &mut ItemOutcome) {
+    fn json(&self, job: &ItemJob<'_>, text: &str, using: &str, done: &mut ItemOutcome) {
         // The first parser is strict about characters and numbers; the second keeps their spelling.
-        let value = serde_json::from_str::<serde_json::Value>(job.text)
+        let value = serde_json::from_str::<serde_json::Value>(text)
             .map_err(|error| (error.to_string(), json!({ "line": error.line(), "col": error.column() })));
-        let spelled = json::parse(job.text.as_bytes()).map_err(|error| (error.to_string(), json!({})));
+        let spelled = json::parse(text.as_bytes()).map_err(|error| (error.to_string(), json!({})));
         let (value, spelled) = match value.and_then(|value| Ok((value, spelled?))) {
             Ok(read) => read,
             Err((error, payload)) => {
                 done.item.fail(Section::JsonSchema, format!("Error parsing JSON: {error}"), payload);
-                return done.add_own(job.text);
+                return done.add_own(text);
             }
         };
         done.item.done(Section::Files, using, json!({}));
@@ -167,7 +163,7 @@ impl ItemRunner<'_> {
             if !has_context {
                 return self.validate(job, &value, done);
             }
-            let Some(text) = self.prepared(job.text, done) else { return self.validate(job, &value, done) };
+            let Some(text) = self.prepared(text, done) else { return self.validate(job, &value, done) };
             let message = "JSON-LD context is present - uplifting";
             done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
             match json::parse(text.as_bytes()) {
@@ -251,27 +247,27 @@ impl ItemRunner<'_> {
     }
 
     /// Reads Turtle, with the base and the prefixes that it may use without declaring them written in front.
-    fn turtle(&self, job: &ItemJob<'_>, using: &str, done: &mut ItemOutcome) {
-        let mut text = String::new();
+    fn turtle(&self, job: &ItemJob<'_>, text: &str, using: &str, done: &mut ItemOutcome) {
+        let mut whole = String::new();
         if let Some(base) = job.base {
-            text.push_str(&format!("@base <{base}> .\n"));
+            whole.push_str(&format!("@base <{base}> .\n"));
         }
         for (name, namespace) in job.prefixes {
-            text.push_str(&format!("@prefix {name}: <{namespace}> .\n"));
+            whole.push_str(&format!("@prefix {name}: <{namespace}> .\n"));
         }
-        if !text.is_empty() {
-            text.push('\n');
+        if !whole.is_empty() {
+            whole.push('\n');
         }
-        text.push_str(job.text);
+        whole.push_str(text);
         done.item.done(Section::Files, using, json!({}));
-        match read_turtle(&text, done.item.url.as_deref()) {
+        match read_turtle(&whole, done.item.url.as_deref()) {
             Ok(triples) if triples.is_empty() => {
                 done.item.fail(Section::Turtle, "The Turtle does not contain triples", json!({ "empty": true }));
             }
             Ok(triples) => done.graph = turtle::normal(triples),
             Err(error) => done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), json!({})),
         }
-        done.add_own(text);
+        done.add_own(whole);
     }
 
     fn validate(&self, job: &ItemJob<'_>, value: &serde_json::Value, done: &mut ItemOutcome) {

@@ -191,9 +191,28 @@ fn strings<'v>(value: &'v Value<'_>) -> Vec<&'v str> {
 }
 
 /// Returns the JSON Pointer of a member.
-pub fn below(at: &str, name: &Text<'_>) -> String {
+fn below(at: &str, name: &Text<'_>) -> String {
     let name = name.to_cow().unwrap_or_else(|| "\u{FFFD}".into());
     format!("{at}/{}", pointer_token(&name))
+}
+
+/// Visits the values below a value, then the value itself, with their JSON Pointers. Removes the members for which `keep`
+/// returns false.
+pub fn change(value: &mut Value<'_>, at: &str, keep: &mut dyn FnMut(&str, &mut Value<'_>) -> bool) -> bool {
+    match value {
+        Value::Object(object) => {
+            let mut members = std::mem::replace(object, Object::from_members(Vec::new())).members;
+            members.retain_mut(|(name, value)| change(value, &below(at, name), keep));
+            *object = Object::from_members(members);
+        }
+        Value::Array(array) => {
+            for (index, item) in array.items.iter_mut().enumerate() {
+                change(item, &format!("{at}/{index}"), keep);
+            }
+        }
+        _ => {}
+    }
+    keep(at, value)
 }
 
 impl LostWalk {
@@ -392,28 +411,18 @@ impl LostWalk {
     /// Finds the losses in a JSON literal: all its values are in the graph, but RFC 8785 turns its numbers into
     /// doubles.
     fn json(&mut self, value: &Value<'_>, at: &str) {
-        match value {
-            Value::Number(_) => {
-                let mut text = String::new();
-                if json::write_canonical(value, Numbers::Rfc8785, &mut text).is_err() {
-                    self.add(at, LossReason::NumberOutOfRange);
-                } else if json::write_canonical(value, Numbers::Exact, &mut text).is_ok_and(|text| !text.interoperable)
-                {
-                    self.add(at, LossReason::NumberChanged);
-                }
+        change(&mut value.clone(), at, &mut |at, value| {
+            let mut text = String::new();
+            let is_number = matches!(value, Value::Number(_));
+            if is_number && json::write_canonical(value, Numbers::Rfc8785, &mut text).is_err() {
+                self.add(at, LossReason::NumberOutOfRange);
+            } else if is_number
+                && json::write_canonical(value, Numbers::Exact, &mut text).is_ok_and(|text| !text.interoperable)
+            {
+                self.add(at, LossReason::NumberChanged);
             }
-            Value::Array(array) => {
-                for (index, item) in array.items.iter().enumerate() {
-                    self.json(item, &format!("{at}/{index}"));
-                }
-            }
-            Value::Object(object) => {
-                for (name, item) in &object.members {
-                    self.json(item, &below(at, name));
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::String(_) => {}
-        }
+            true
+        });
     }
 }
 

@@ -11,13 +11,14 @@ use std::path::PathBuf;
 
 use json_ld::syntax::ErrorCode;
 use json_ld::{IriBuf, NoLoader, RemoteDocument};
+use oxrdf::vocab::xsd;
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde_json::json;
 
 use super::error::BlockError;
 use super::examples::Prefixes;
 use super::library::Library;
-use super::lost::{self, LossReason, LostWalk, MissingValue, own_members};
+use super::lost::{self, LossReason, LostWalk, MissingValue, change, own_members};
 use super::prefixes::OtherPrefixes;
 use super::references::resolve;
 use super::turtle::ANY_BASE;
@@ -66,22 +67,15 @@ pub enum UpliftError {
 
 type ExpansionResult = (Vec<Quad>, Losses, Vec<String>);
 
-/// One of the contexts of a document.
-struct ContextLayer {
-    /// The context as the JSON-LD shows it.
-    shown: serde_json::Value,
-    /// The context with remote contexts inlined.
-    inlined: serde_json::Value,
+/// One of the contexts of a document: as the JSON-LD shows it, and with remote contexts inlined.
+type ContextLayer = (serde_json::Value, serde_json::Value);
+
+fn plain(context: serde_json::Value) -> ContextLayer {
+    (context.clone(), context)
 }
 
-impl ContextLayer {
-    fn plain(value: serde_json::Value) -> Self {
-        Self { shown: value.clone(), inlined: value }
-    }
-
-    fn base(base: serde_json::Value) -> Self {
-        Self::plain(json!({ "@base": base }))
-    }
+fn base_layer(base: serde_json::Value) -> ContextLayer {
+    plain(json!({ "@base": base }))
 }
 
 impl<'l> Uplifter<'l> {
@@ -120,7 +114,7 @@ impl<'l> Uplifter<'l> {
     pub fn uplift(&self, value: &Value<'_>, prefixes: &Prefixes, base: Option<&str>) -> Result<Uplifted, UpliftError> {
         let mut layers = prefix_layer(prefixes);
         if self.has_context() {
-            layers.push(ContextLayer { shown: json!(self.reference), inlined: self.context.value().clone() });
+            layers.push((json!(self.reference), self.context.value().clone()));
         }
         self.convert(value, layers, base_after(base, self.context.value())?, base)
     }
@@ -144,12 +138,12 @@ impl<'l> Uplifter<'l> {
         document_base: Option<&str>,
     ) -> Result<Uplifted, UpliftError> {
         let position = layers.len();
-        layers.extend(base.clone().map(ContextLayer::base));
+        layers.extend(base.clone().map(base_layer));
         layers.extend(self.own_layers(value, document_base)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
             return Err(not_read("it is no JSON object and no array, so no JSON-LD"));
         }
-        let context = |layers: &[ContextLayer]| joined(layers.iter().map(|layer| &layer.inlined)).to_string();
+        let context = |layers: &[ContextLayer]| joined(layers.iter().map(|(_, inlined)| inlined)).to_string();
         let (inlined, mut value) = (context(&layers), value.clone());
         let mut walked = lost::walk(&value, &inlined, document_base);
         let mut nulls = Vec::new();
@@ -180,11 +174,11 @@ impl<'l> Uplifter<'l> {
         // Without a base, relative references are not IRIs. A null base keeps processors from resolving them against a
         // file's URL.
         if base.is_none() && losses.count(Loss::NoIri) > 0 {
-            layers.insert(position, ContextLayer::base(serde_json::Value::Null));
+            layers.insert(position, base_layer(serde_json::Value::Null));
         }
         let mut lost = walked.map_err(UpliftError::Expansion)?.lost;
         lost.extend(nulls);
-        let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|layer| &layer.shown)).to_string());
+        let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|(shown, _)| shown)).to_string());
         let document = compose(value, shown.as_deref())?;
         let losses = describe(&losses, &undeclared, &quads);
         let triples = quads.into_iter().filter(|quad| quad.graph_name.is_default_graph()).map(Triple::from).collect();
@@ -208,9 +202,9 @@ impl<'l> Uplifter<'l> {
             };
             // A null context resets the base to the document's own, which differs where the JSON-LD is published.
             let resets = definitions(&inlined).iter().any(serde_json::Value::is_null);
-            layers.push(ContextLayer { shown, inlined });
+            layers.push((shown, inlined));
             if resets {
-                layers.push(ContextLayer::base(json!(base)));
+                layers.push(base_layer(json!(base)));
             }
         }
         Ok(layers)
@@ -241,7 +235,7 @@ fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Opt
 
 /// Adds the faulty term and its context to the message about a context that JSON-LD does not allow.
 fn in_context(message: String, layers: &[ContextLayer]) -> String {
-    let of = |layer: &ContextLayer| Some((lost::faulty_term(&layer.inlined)?, layer.shown.as_str().map(str::to_owned)));
+    let of = |(shown, inlined): &ContextLayer| Some((lost::faulty_term(inlined)?, shown.as_str().map(str::to_owned)));
     match layers.iter().find_map(of) {
         Some((term, Some(named))) => format!("{message}, of the term {term:?} of `{named}`"),
         Some((term, None)) => format!("{message}, of the term {term:?} of the document's own context"),
@@ -258,7 +252,7 @@ fn no_base(base: &str) -> UpliftError {
 }
 
 fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {
-    if prefixes.is_empty() { Vec::new() } else { vec![ContextLayer::plain(json!(prefixes))] }
+    if prefixes.is_empty() { Vec::new() } else { vec![plain(json!(prefixes))] }
 }
 
 /// Writes a document as JSON text, with a context in front of its own members; an array goes under `@graph`.
@@ -305,29 +299,6 @@ fn expand(
     let undeclared = prefixes.restore(&mut quads, base.as_ref().and_then(serde_json::Value::as_str));
     let undeclared = undeclared.into_iter().map(str::to_owned).collect();
     Ok((quads, losses, undeclared))
-}
-
-/// Visits the values below a value, with their JSON Pointers. Removes the members for which `keep` returns false.
-fn change(value: &mut Value<'_>, at: &str, keep: &mut dyn FnMut(&str, &mut Value<'_>) -> bool) {
-    match value {
-        Value::Object(object) => {
-            let mut members = std::mem::replace(object, Object::from_members(Vec::new())).members;
-            members.retain_mut(|(name, value)| {
-                let at = lost::below(at, name);
-                change(value, &at, keep);
-                keep(&at, value)
-            });
-            *object = Object::from_members(members);
-        }
-        Value::Array(array) => {
-            for (index, item) in array.items.iter_mut().enumerate() {
-                let at = format!("{at}/{index}");
-                change(item, &at, keep);
-                keep(&at, item);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Describes the losses that do not have a place in the document.
@@ -380,23 +351,16 @@ fn undeclared(node: &NamedNode) -> Option<&str> {
 /// True if a literal is outside the lexical space of its datatype. Checks numeric and boolean datatypes, dates and
 /// times.
 fn is_ill_typed(lexical: &str, datatype: oxrdf::NamedNodeRef<'_>) -> bool {
-    use oxrdf::vocab::xsd;
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = lexical.strip_prefix(['+', '-']).unwrap_or(lexical);
-    if datatype == xsd::INTEGER {
-        unsigned.is_empty() || !digits(unsigned)
-    } else if datatype == xsd::DECIMAL {
-        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-        (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction)
-    } else if datatype == xsd::BOOLEAN {
-        !matches!(lexical, "true" | "false" | "0" | "1")
-    } else if datatype == xsd::DATE_TIME {
-        lexical.parse::<oxsdatatypes::DateTime>().is_err()
-    } else if datatype == xsd::DATE {
-        lexical.parse::<oxsdatatypes::Date>().is_err()
-    } else if datatype == xsd::DOUBLE || datatype == xsd::FLOAT {
-        lexical.parse::<oxsdatatypes::Double>().is_err()
-    } else {
-        false
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    match datatype {
+        xsd::INTEGER => unsigned.is_empty() || !are_digits(unsigned),
+        xsd::DECIMAL => (whole.is_empty() && fraction.is_empty()) || !are_digits(whole) || !are_digits(fraction),
+        xsd::BOOLEAN => !matches!(lexical, "true" | "false" | "0" | "1"),
+        xsd::DATE_TIME => lexical.parse::<oxsdatatypes::DateTime>().is_err(),
+        xsd::DATE => lexical.parse::<oxsdatatypes::Date>().is_err(),
+        xsd::DOUBLE | xsd::FLOAT => lexical.parse::<oxsdatatypes::Double>().is_err(),
+        _ => false,
     }
 }

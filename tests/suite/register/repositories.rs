@@ -334,7 +334,7 @@ fn hostile_repositories() {
     place.put("r/_sources/things/sibling/schema.json", r#"{"$ref": "../../../../secret/s.yaml"}"#);
     place.put("r/_sources/bad/step/semantic-uplift.yaml", "additionalSteps: [{type: jq, code: '[repeat(1)]'}]");
     place.put(
-        "r/_sources/bad/lacking/semantic-uplift.yaml",
+        "r/_sources/things/base/semantic-uplift.yaml",
         "additionalSteps: [{type: jq, ref: ../../../../secret/s.yaml}]",
     );
     let deep: String = (0..3000).map(|n| format!("  d{n}: {{$ref: '#/$defs/d{}'}}\n", n + 1)).collect();
@@ -344,7 +344,7 @@ fn hostile_repositories() {
     for said in [
         "failed: eg.small.things.sibling: `../secret/s.yaml`, named by the schema, is outside",
         "failed: eg.small.bad.step: example 1, snippet 1: Semantic Uplift: No graph, for the step jq cannot be run: it takes more",
-        "failed: eg.small.bad.lacking: https://example.org/gone.json",
+        "failed: eg.small.things.base: example 1, snippet 1: Semantic Uplift: No graph, for the step jq cannot be run: `../../../../secret/s.yaml`, named by semantic-uplift.yaml, is outside",
         "failed: eg.small.things.derived: _sources/things/derived/schema.yaml: with its references it has more than",
     ] {
         assert!(ran.stderr.contains(said), "{said}\n{}", ran.stderr);
