@@ -72,8 +72,13 @@ impl<'b> BlockBuilder<'b> {
             lacking: Vec::new(),
             strict: options.strict,
         };
-        let mut report = BlockReport::new(&block.identifier, block.name(), options.generated.clone());
-        report.errors.extend(block.errors.iter().map(|error| said(error)));
+        let report = BlockReport {
+            id: block.identifier.clone(),
+            name: block.name().to_owned(),
+            generated: options.generated.clone(),
+            items: Vec::new(),
+            errors: block.errors.iter().map(|error| said(error)).collect(),
+        };
         let view =
             BlockView { block, context: None, files: Files::new(), report, shown: Vec::new(), links: Vec::new() };
         let (notes, errors, writers) = (block.notes.clone(), Vec::new(), BTreeMap::new());
@@ -136,7 +141,7 @@ impl<'b> BlockBuilder<'b> {
             self.errors.push(error);
         }
         self.view.report.errors.extend(self.errors.iter().map(|error| said(error)));
-        self.add_report();
+        self.add(&self.view.block.site.test("_report.json"), lines(&self.view.report.to_json()));
         let page = page(&self.view);
         self.add(&self.view.block.site.page(), page);
         let entry = self.entry();
@@ -151,11 +156,6 @@ impl<'b> BlockBuilder<'b> {
 
     fn add(&mut self, path: &str, text: String) {
         self.view.files.insert(path.to_owned(), text);
-    }
-
-    fn add_report(&mut self) {
-        let path = self.view.block.site.test("_report.json");
-        self.add(&path, lines(&self.view.report.to_json()));
     }
 
     /// Adds a file that the page links to by `name`.
@@ -247,20 +247,16 @@ impl<'b> BlockBuilder<'b> {
         let mut entry = json!({
             "itemIdentifier": report.id,
             "name": block.name(),
-            "title": metadata.get("title"),
-            "abstract": metadata.get("abstract"),
-            "description": metadata.get("description"),
-            "status": metadata.get("status"),
-            "version": metadata.get("version"),
-            "itemClass": metadata.get("itemClass"),
-            "dateTimeAddition": metadata.get("dateTimeAddition"),
-            "dateOfLastChange": metadata.get("dateOfLastChange"),
-            "ldContext": self.view.context,
-            "ontology": block.ontology.as_ref().map(|_| own("ontology.ttl")),
-            "testOutputs": site.reference(&site.test("")),
-            "dependsOn": metadata.get("dependsOn").filter(|blocks| !identifiers(blocks).is_empty()),
-            "validationPassed": report.is_success(),
         });
+        let texts = ["title", "abstract", "description", "status", "version", "itemClass"];
+        for name in texts.into_iter().chain(["dateTimeAddition", "dateOfLastChange"]) {
+            entry[name] = json!(metadata.get(name));
+        }
+        entry["ldContext"] = json!(self.view.context);
+        entry["ontology"] = json!(block.ontology.as_ref().map(|_| own("ontology.ttl")));
+        entry["testOutputs"] = site.reference(&site.test("")).into();
+        entry["dependsOn"] = json!(metadata.get("dependsOn").filter(|blocks| !identifiers(blocks).is_empty()));
+        entry["validationPassed"] = report.is_success().into();
         if site.is_alone() {
             entry["license"] = json!(metadata.get("license"));
         } else if let Value::Object(entry) = &mut entry {

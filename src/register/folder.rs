@@ -30,7 +30,7 @@ pub struct Folder {
 impl Folder {
     /// Opens a folder.
     pub fn open(path: &Path) -> Result<Self, BlockError> {
-        let failed = |source| BlockError::Read { what: format!("{BLOCK} {}", shown(path)), source };
+        let failed = |source: io::Error| BlockError::syntax(&format!("cannot read {BLOCK} {}", shown(path)), source);
         let root = fs::canonicalize(path).map_err(failed)?;
         fs::read_dir(&root).map_err(failed)?;
         Ok(Self { within: root.clone(), root, built_in: BTreeMap::new() })

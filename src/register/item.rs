@@ -8,17 +8,16 @@ use oxrdf::Triple;
 use serde_json::json;
 
 use super::block::Block;
-use super::error::said;
 use super::examples::Prefixes;
 use super::language::Language;
-use super::lost::{LossReason, MissingValue};
+use super::lost::MissingValue;
 use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted, without_nulls};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
 use super::steps::Program;
 use super::turtle::{self, read_turtle};
-use super::uplift::{UpliftError, Uplifted, Uplifter};
+use super::uplift::{Uplifted, Uplifter};
 use super::yaml;
 use crate::json::{self, pretty};
 use crate::schema::Validity;
@@ -168,7 +167,7 @@ impl ItemRunner<'_> {
             done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
             match json::parse(text.as_bytes()) {
                 Ok(prepared) => self.uplifter.uplift(&prepared, job.prefixes, job.base),
-                Err(error) => Err(UpliftError::Document(format!("what jq gives is not JSON: {error}"))),
+                Err(error) => Err(format!("what jq gives is not JSON: {error}")),
             }
         } else {
             self.uplifter.convert_jsonld(&spelled, job.prefixes, job.base)
@@ -180,7 +179,7 @@ impl ItemRunner<'_> {
                 }
             }
             Err(error) => {
-                let message = format!("Error found when uplifting JSON-LD: {}", said(&error));
+                let message = format!("Error found when uplifting JSON-LD: {error}");
                 done.item.fail(Section::JsonLd, message, json!({ "op": "jsonld-uplift-error" }));
                 if *job.language == Language::JsonLd {
                     done.add_own(pretty(&spelled) + "\n");
@@ -324,13 +323,13 @@ fn ran<T>(step: &Program, outcome: Result<T, String>, done: &mut ItemOutcome) ->
 /// Groups losses whose places differ only in array indexes. Returns each group's place with `*` for an index, its first
 /// loss, and the number of its losses.
 fn by_place<'l>(lost: &'l [MissingValue]) -> Vec<(String, &'l MissingValue, usize)> {
-    let mut found: IndexMap<(String, LossReason), (&MissingValue, usize)> = IndexMap::new();
+    let mut found: IndexMap<(String, &'static str), (&MissingValue, usize)> = IndexMap::new();
     for one in lost {
         let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
         let places: Vec<_> = one.pointer.split('/').map(|token| if is_index(token) { "*" } else { token }).collect();
         found.entry((places.join("/"), one.why)).or_insert((one, 0)).1 += 1;
     }
-    let shown = |((places, _), (first, count)): ((String, LossReason), (&'l MissingValue, usize))| match count {
+    let shown = |((places, _), (first, count)): ((String, &'static str), (&'l MissingValue, usize))| match count {
         1 => (first.pointer.clone(), first, 1),
         _ => (places, first, count),
     };

@@ -37,8 +37,6 @@ pub struct Library {
     pub loader: Loader,
     /// The blocks of the repository, by identifier.
     pub blocks: BTreeMap<String, Block>,
-    /// The identifiers of the blocks, by the present or future URLs of their schemas.
-    by_url: BTreeMap<String, String>,
     documents: RefCell<BTreeMap<String, Rc<Value>>>,
     anchors: RefCell<BTreeMap<String, Anchors>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
@@ -85,15 +83,11 @@ impl Library {
 
     /// Adds a block of the repository.
     pub fn add(&mut self, block: Block) {
-        if let Some(uri) = &block.schema {
-            let id = &block.identifier;
-            let own = self.document(uri, "a schema").ok();
-            let extends = block.metadata.get("extends").filter(|_| !block.site.is_alone());
-            if let (Some(own), Some(extends)) = (&own, extends) {
-                self.documents.get_mut().insert(uri.clone(), Rc::new(extended((**own).clone(), extends)));
-            }
-            let own = own.and_then(|schema| absolute_id(&schema)).filter(|_| self.is_local(uri));
-            self.by_url.extend(own.into_iter().chain(published(&block)).map(|url| (url, id.clone())));
+        let extends = block.metadata.get("extends").filter(|_| !block.site.is_alone());
+        if let (Some(uri), Some(extends)) = (&block.schema, extends)
+            && let Ok(own) = self.document(uri, "a schema")
+        {
+            self.documents.get_mut().insert(uri.clone(), Rc::new(extended((*own).clone(), extends)));
         }
         self.blocks.insert(block.identifier.clone(), block);
     }
@@ -113,27 +107,7 @@ impl Library {
             return schema.ok_or_else(|| self.unknown(reference, base));
         }
         let remote = || BlockError::Remote { reference: reference.to_owned(), by: shown(base) };
-        let whole = resolve(Some(base), reference).ok_or_else(remote)?;
-        Ok(self.here(&whole).unwrap_or(whole))
-    }
-
-    /// Returns the local URI of a document with a present or future URL: the schema of a block, or a file beside such a
-    /// schema.
-    fn here(&self, url: &str) -> Option<String> {
-        if self.is_local(url) {
-            return None;
-        }
-        let schema = |id: &String| self.blocks.get(id)?.schema.as_deref();
-        if let Some(own) = self.by_url.get(url) {
-            return schema(own).map(str::to_owned);
-        }
-        let folder = |uri: &str| uri.rfind('/').map_or(0, |end| end + 1);
-        self.by_url.iter().find_map(|(published, id)| {
-            let below = url.strip_prefix(&published[..folder(published)])?;
-            let own = schema(id)?;
-            let beside = format!("{}{below}", &own[..folder(own)]);
-            self.document(&beside, "a schema").is_ok().then_some(beside)
-        })
+        resolve(Some(base), reference).ok_or_else(remote)
     }
 
     /// Follows a reference in the document at a URI. The document may set another base by its `$id`.

@@ -23,38 +23,18 @@ use crate::mapping::{ActiveContext, NumberLiteral, process_with};
 pub struct MissingValue {
     /// JSON Pointer.
     pub pointer: String,
-    /// The reason for the loss.
-    pub why: LossReason,
+    /// The reason for the loss, worded as messages about the place.
+    pub why: &'static str,
 }
 
-/// The reason why a part of a document is not in its graph, worded as messages about the place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
-pub enum LossReason {
-    /// A member that no context maps.
-    #[error("no context maps it")]
-    Unmapped,
-    /// A null, which JSON-LD ignores.
-    #[error("a null stands for nothing in JSON-LD")]
-    Null,
-    /// An empty array that is not a list, which JSON-LD ignores.
-    #[error("an empty array stands for nothing, unless its term is a list")]
-    EmptyArray,
-    /// A member named like a keyword that JSON-LD does not have.
-    #[error("its name is like a keyword's, which JSON-LD ignores")]
-    KeywordLike,
-    /// A value that is not the object of any triple.
-    #[error("a value outside of a node is not the object of a triple")]
-    FreeValue,
-    /// A key of an index, which RDF does not have.
-    #[error("the keys of an index are not in the graph")]
-    Index,
-    /// A number that is a different number in the graph.
-    #[error("the number in the graph is another one, the nearest that a double holds")]
-    NumberChanged,
-    /// A number beyond the range of a double.
-    #[error("the number is beyond the range of a double")]
-    NumberOutOfRange,
-}
+const UNMAPPED: &str = "no context maps it";
+pub const NULL: &str = "a null stands for nothing in JSON-LD";
+const EMPTY_ARRAY: &str = "an empty array stands for nothing, unless its term is a list";
+const KEYWORD_LIKE: &str = "its name is like a keyword's, which JSON-LD ignores";
+const FREE_VALUE: &str = "a value outside of a node is not the object of a triple";
+const INDEX: &str = "the keys of an index are not in the graph";
+const NUMBER_CHANGED: &str = "the number in the graph is another one, the nearest that a double holds";
+const NUMBER_OUT_OF_RANGE: &str = "the number is beyond the range of a double";
 
 /// Walks a document, an object or an array. `context` is a JSON text with remote contexts in place, including the
 /// document's own. Fails if JSON-LD does not allow a context, which expansion reports, too.
@@ -142,33 +122,33 @@ impl<'p> LostPlace<'p> {
 }
 
 /// The expansion of a member's name: `Some` for a keyword, `None` for a property, or the reason why it is ignored.
-type ExpandedName = Result<Option<Keyword>, LossReason>;
+type ExpandedName = Result<Option<Keyword>, &'static str>;
 
 fn expand(name: &str, active: &ActiveContext) -> ExpandedName {
     if let Ok(keyword) = Keyword::try_from(name) {
         return in_documents(keyword);
     }
     if is_keyword_like(name) {
-        return Err(LossReason::KeywordLike);
+        return Err(KEYWORD_LIKE);
     }
     if let Some(definition) = active.get(name) {
         return match definition.value() {
             Some(Term::Keyword(target)) => in_documents(*target),
             Some(Term::Id(_)) => Ok(None),
-            Some(Term::Null) | None => Err(LossReason::Unmapped),
+            Some(Term::Null) | None => Err(UNMAPPED),
         };
     }
     // With a prefix or as it is, the name may be an IRI; if it is not, the conversion to RDF counts the loss.
     let is_iri = name.split_once(':').is_some_and(|(prefix, _)| !prefix.is_empty());
     let is_in_vocabulary = || active.vocabulary().is_some_and(|vocabulary| matches!(vocabulary, Term::Id(_)));
-    if is_iri || is_in_vocabulary() { Ok(None) } else { Err(LossReason::Unmapped) }
+    if is_iri || is_in_vocabulary() { Ok(None) } else { Err(UNMAPPED) }
 }
 
 /// Returns the keyword if it is allowed in documents.
 fn in_documents(keyword: Keyword) -> ExpandedName {
     use Keyword::{Base, Container, Import, Prefix, Propagate, Protected, Version, Vocab};
     match keyword {
-        Base | Container | Import | Prefix | Propagate | Protected | Version | Vocab => Err(LossReason::KeywordLike),
+        Base | Container | Import | Prefix | Propagate | Protected | Version | Vocab => Err(KEYWORD_LIKE),
         keyword => Ok(Some(keyword)),
     }
 }
@@ -216,29 +196,29 @@ pub fn change(value: &mut Value<'_>, at: &str, keep: &mut dyn FnMut(&str, &mut V
 }
 
 impl LostWalk {
-    fn add(&mut self, pointer: &str, why: LossReason) {
+    fn add(&mut self, pointer: &str, why: &'static str) {
         self.lost.push(MissingValue { pointer: pointer.to_owned(), why });
     }
 
     fn element(&mut self, value: &Value<'_>, place: LostPlace<'_>) -> Result<(), String> {
         match value {
-            Value::Null => self.add(place.at, LossReason::Null),
+            Value::Null => self.add(place.at, NULL),
             Value::Array(array) => {
                 let is_list = place.term().is_some_and(|term| term.container() == Container::List);
                 if array.items.is_empty() && !is_list {
-                    self.add(place.at, LossReason::EmptyArray);
+                    self.add(place.at, EMPTY_ARRAY);
                 }
                 self.items(&array.items, place)?;
             }
             Value::Object(object) => self.object(object, place)?,
-            _ if place.property.is_none() => self.add(place.at, LossReason::FreeValue),
+            _ if place.property.is_none() => self.add(place.at, FREE_VALUE),
             Value::Number(number) => {
                 let double = place.term().is_some_and(|term| {
                     matches!(term.typ(), Some(Type::Iri(iri)) if iri.as_str() == oxrdf::vocab::xsd::DOUBLE.as_str())
                 });
                 match NumberLiteral::new(number.as_str(), Numbers::Rfc8785, double) {
-                    None => self.add(place.at, LossReason::NumberOutOfRange),
-                    Some(literal) if literal.changed => self.add(place.at, LossReason::NumberChanged),
+                    None => self.add(place.at, NUMBER_OUT_OF_RANGE),
+                    Some(literal) if literal.changed => self.add(place.at, NUMBER_CHANGED),
                     Some(_) => {}
                 }
             }
@@ -294,7 +274,7 @@ impl LostWalk {
             let at = &below(place.at, name);
             let place = LostPlace { at, ..place };
             let Some(name) = name.as_str() else {
-                self.add(at, LossReason::Unmapped);
+                self.add(at, UNMAPPED);
                 continue;
             };
             match expand(name, place.active) {
@@ -356,7 +336,7 @@ impl LostWalk {
             self.faults.push((code, place.at.to_owned()));
         }
         match (keyword, value) {
-            (Keyword::Index, _) => self.add(place.at, LossReason::Index),
+            (Keyword::Index, _) => self.add(place.at, INDEX),
             (Keyword::List, Value::Array(list)) if list.items.is_empty() => {}
             (Keyword::List | Keyword::Set, _) => self.element(value, place)?,
             (Keyword::Graph | Keyword::Included, _) => self.element(value, LostPlace { property: None, ..place })?,
@@ -396,7 +376,7 @@ impl LostWalk {
         for (key, item) in &map.members {
             let at = &below(place.at, key);
             if keys_are_lost {
-                self.add(at, LossReason::Index);
+                self.add(at, INDEX);
             }
             let class = key.as_str().filter(|_| by_type).and_then(|class| map_context.get(class));
             let typed = match class.and_then(|class| class.context()) {
@@ -415,11 +395,11 @@ impl LostWalk {
             let mut text = String::new();
             let is_number = matches!(value, Value::Number(_));
             if is_number && json::write_canonical(value, Numbers::Rfc8785, &mut text).is_err() {
-                self.add(at, LossReason::NumberOutOfRange);
+                self.add(at, NUMBER_OUT_OF_RANGE);
             } else if is_number
                 && json::write_canonical(value, Numbers::Exact, &mut text).is_ok_and(|text| !text.interoperable)
             {
-                self.add(at, LossReason::NumberChanged);
+                self.add(at, NUMBER_CHANGED);
             }
             true
         });
@@ -432,7 +412,7 @@ mod tests {
 
     use super::*;
 
-    fn places(context: &str, document: &str) -> Vec<(String, LossReason)> {
+    fn places(context: &str, document: &str) -> Vec<(String, &'static str)> {
         let document = json::parse(document.as_bytes()).unwrap();
         let lost = walk(&document, context, Some("https://e.org/")).unwrap().lost;
         lost.into_iter().map(|lost| (lost.pointer, lost.why)).collect()
@@ -440,67 +420,51 @@ mod tests {
 
     #[test]
     fn places_are_those_that_expansion_leaves_out() {
-        type Case = (&'static str, &'static str, &'static [(&'static str, LossReason)]);
+        type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
         let cases: &[Case] = &[
             (r#"{"p": "https://e.org/p"}"#, r#"{"p": [1, {"p": 2}], "https://e.org/q": 1, "p:x": 2}"#, &[]),
             (
                 r#"{"p": "https://e.org/p", "n": null}"#,
                 r#"{"a": {"p": 1}, "p": {"b/~": 1}, "n": 1, "@x": 2, "c": null}"#,
-                &[
-                    ("/@x", LossReason::KeywordLike),
-                    ("/a", LossReason::Unmapped),
-                    ("/c", LossReason::Unmapped),
-                    ("/n", LossReason::Unmapped),
-                    ("/p/b~1~0", LossReason::Unmapped),
-                ],
+                &[("/@x", KEYWORD_LIKE), ("/a", UNMAPPED), ("/c", UNMAPPED), ("/n", UNMAPPED), ("/p/b~1~0", UNMAPPED)],
             ),
             (
                 r#"{"p": "https://e.org/p", "l": {"@id": "https://e.org/l", "@container": "@list"}}"#,
                 r#"[1, {"p": [], "l": []}, {"p": null, "l": [null, 1]}]"#,
-                &[
-                    ("/0", LossReason::FreeValue),
-                    ("/1/p", LossReason::EmptyArray),
-                    ("/2/l/0", LossReason::Null),
-                    ("/2/p", LossReason::Null),
-                ],
+                &[("/0", FREE_VALUE), ("/1/p", EMPTY_ARRAY), ("/2/l/0", NULL), ("/2/p", NULL)],
             ),
             (
                 r#"{"T": {"@id": "https://e.org/T", "@context": {"p": "https://e.org/p"}}, "q": "https://e.org/q", "type": "@type"}"#,
                 r#"{"type": "T", "p": 1, "q": [{"p": 2}, {"type": ["T"], "p": 3}]}"#,
-                &[("/q/0/p", LossReason::Unmapped)],
+                &[("/q/0/p", UNMAPPED)],
             ),
             (
                 r#"{"q": {"@id": "https://e.org/q", "@context": {"p": "https://e.org/p"}}}"#,
                 r#"{"p": 1, "q": {"p": 2, "q": {"p": 3}}, "x": {"p": 4}}"#,
-                &[("/p", LossReason::Unmapped), ("/x", LossReason::Unmapped)],
+                &[("/p", UNMAPPED), ("/x", UNMAPPED)],
             ),
             (
                 r#"{"j": {"@id": "https://e.org/j", "@type": "@json"}, "p": "https://e.org/p"}"#,
                 r#"{"j": {"x": [null, 9007199254740993, {"@id": 1}]}, "p": [9007199254740993, {"@value": 9007199254740993}]}"#,
-                &[("/j/x/1", LossReason::NumberChanged), ("/p/0", LossReason::NumberChanged)],
+                &[("/j/x/1", NUMBER_CHANGED), ("/p/0", NUMBER_CHANGED)],
             ),
             (
                 r#"{"i": {"@id": "https://e.org/i", "@container": "@index"}, "d": {"@id": "https://e.org/d", "@container": "@id"},
                     "p": "https://e.org/p"}"#,
                 r#"{"i": {"a": {"p": 1, "x": 2}}, "d": {"b": {"p": 3, "x": 4}}, "p": {"@index": "k", "p": 5}}"#,
-                &[
-                    ("/d/b/x", LossReason::Unmapped),
-                    ("/i/a", LossReason::Index),
-                    ("/i/a/x", LossReason::Unmapped),
-                    ("/p/@index", LossReason::Index),
-                ],
+                &[("/d/b/x", UNMAPPED), ("/i/a", INDEX), ("/i/a/x", UNMAPPED), ("/p/@index", INDEX)],
             ),
             (
                 r#"{"p": "https://e.org/p", "n": "@nest"}"#,
                 r#"{"n": {"p": 1, "x": 2}, "@reverse": {"p": {"p": 1, "y": 1}}, "@graph": [{"p": 1, "z": 1}, 5]}"#,
                 &[
-                    ("/@graph/0/z", LossReason::Unmapped),
-                    ("/@graph/1", LossReason::FreeValue),
-                    ("/@reverse/p/y", LossReason::Unmapped),
-                    ("/n/x", LossReason::Unmapped),
+                    ("/@graph/0/z", UNMAPPED),
+                    ("/@graph/1", FREE_VALUE),
+                    ("/@reverse/p/y", UNMAPPED),
+                    ("/n/x", UNMAPPED),
                 ],
             ),
-            (r#"{"@vocab": "https://e.org/"}"#, r#"{"a": {"b": 1}, "@c": 1}"#, &[("/@c", LossReason::KeywordLike)]),
+            (r#"{"@vocab": "https://e.org/"}"#, r#"{"a": {"b": 1}, "@c": 1}"#, &[("/@c", KEYWORD_LIKE)]),
         ];
         for (context, document, expected) in cases {
             let expected: Vec<_> = expected.iter().map(|(place, why)| ((*place).to_owned(), *why)).collect();

@@ -217,11 +217,6 @@ pub struct BlockReport {
 }
 
 impl BlockReport {
-    /// Creates a report without items.
-    pub(super) fn new(id: &str, name: &str, generated: Option<String>) -> Self {
-        Self { id: id.to_owned(), name: name.to_owned(), generated, items: Vec::new(), errors: Vec::new() }
-    }
-
     /// Returns the number of items that passed.
     pub fn passed(&self) -> usize {
         self.items.iter().filter(|item| item.passed()).count()

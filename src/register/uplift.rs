@@ -15,14 +15,14 @@ use oxrdf::vocab::xsd;
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde_json::json;
 
-use super::error::BlockError;
+use super::error::{BlockError, said};
 use super::examples::Prefixes;
 use super::library::Library;
-use super::lost::{self, LossReason, LostWalk, MissingValue, change, own_members};
+use super::lost::{self, LostWalk, MissingValue, change, own_members};
 use super::prefixes::OtherPrefixes;
 use super::references::resolve;
 use super::turtle::ANY_BASE;
-use crate::context::{Context, LoadError, definitions, joined};
+use crate::context::{Context, definitions, joined};
 use crate::json::{self, Object, Text, Value, pretty};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
@@ -51,20 +51,6 @@ pub struct Uplifted {
     pub losses: Vec<String>,
 }
 
-/// The reason why a document does not have RDF.
-#[derive(Debug, thiserror::Error)]
-pub enum UpliftError {
-    /// The document is not JSON-LD or is nested too deeply, or its base is not an IRI.
-    #[error("{0}")]
-    Document(String),
-    /// A context in the document cannot be loaded.
-    #[error(transparent)]
-    Context(#[from] LoadError),
-    /// The JSON-LD algorithms refuse the document.
-    #[error("JSON-LD expansion fails: {0}")]
-    Expansion(String),
-}
-
 type ExpansionResult = (Vec<Quad>, Losses, Vec<String>);
 
 /// One of the contexts of a document: as the JSON-LD shows it, and with remote contexts inlined.
@@ -91,9 +77,7 @@ impl<'l> Uplifter<'l> {
         // An empty document suffices for the check. It has a base, since a relative `@base` is allowed for examples
         // with a base.
         let nothing = Value::Object(Object::from_members(Vec::new()));
-        if let Err(UpliftError::Expansion(message)) =
-            expand(&nothing, &context.value().to_string(), Some(ANY_BASE), &[])
-        {
+        if let Err(message) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE), &[]) {
             let term =
                 lost::faulty_term(context.value()).map_or_else(String::new, |term| format!(", of the term {term:?}"));
             let message = format!("JSON-LD does not allow this context: {message}{term}");
@@ -111,7 +95,7 @@ impl<'l> Uplifter<'l> {
     /// Uplifts a JSON document with the block's context.
     ///
     /// The prefixes come first and the document's own context last, so that each context may refine those before it.
-    pub fn uplift(&self, value: &Value<'_>, prefixes: &Prefixes, base: Option<&str>) -> Result<Uplifted, UpliftError> {
+    pub fn uplift(&self, value: &Value<'_>, prefixes: &Prefixes, base: Option<&str>) -> Result<Uplifted, String> {
         let mut layers = prefix_layer(prefixes);
         if self.has_context() {
             layers.push((json!(self.reference), self.context.value().clone()));
@@ -125,7 +109,7 @@ impl<'l> Uplifter<'l> {
         value: &Value<'_>,
         prefixes: &Prefixes,
         base: Option<&str>,
-    ) -> Result<Uplifted, UpliftError> {
+    ) -> Result<Uplifted, String> {
         self.convert(value, prefix_layer(prefixes), base.map(|base| json!(base)), base)
     }
 
@@ -136,12 +120,12 @@ impl<'l> Uplifter<'l> {
         mut layers: Vec<ContextLayer>,
         base: Option<serde_json::Value>,
         document_base: Option<&str>,
-    ) -> Result<Uplifted, UpliftError> {
+    ) -> Result<Uplifted, String> {
         let position = layers.len();
         layers.extend(base.clone().map(base_layer));
         layers.extend(self.own_layers(value, document_base)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
-            return Err(not_read("it is no JSON object and no array, so no JSON-LD"));
+            return Err("it is no JSON object and no array, so no JSON-LD".to_owned());
         }
         let context = |layers: &[ContextLayer]| joined(layers.iter().map(|(_, inlined)| inlined)).to_string();
         let (inlined, mut value) = (context(&layers), value.clone());
@@ -158,25 +142,22 @@ impl<'l> Uplifter<'l> {
                     // JSON-LD does not allow nulls under terms for `@nest`, but GeoJSON contains them. They are removed as
                     // losses.
                     let is_fault = matches!(value, Value::Null) && nests.contains(at);
-                    nulls.extend(is_fault.then(|| MissingValue { pointer: at.to_owned(), why: LossReason::Null }));
+                    nulls.extend(is_fault.then(|| MissingValue { pointer: at.to_owned(), why: lost::NULL }));
                     !is_fault
                 });
                 walked = lost::walk(&value, &inlined, document_base);
             }
         }
         let faults = walked.as_ref().map_or(&[][..], |walk| &walk.faults);
-        let (quads, losses, undeclared) =
-            expand(&value, &inlined, document_base, faults).map_err(|error| match error {
-                UpliftError::Expansion(message) => UpliftError::Expansion(in_context(message, &layers)),
-                error => error,
-            })?;
+        let fails = |message| format!("JSON-LD expansion fails: {}", in_context(message, &layers));
+        let (quads, losses, undeclared) = expand(&value, &inlined, document_base, faults).map_err(fails)?;
         let value = &value;
         // Without a base, relative references are not IRIs. A null base keeps processors from resolving them against a
         // file's URL.
         if base.is_none() && losses.count(Loss::NoIri) > 0 {
             layers.insert(position, base_layer(serde_json::Value::Null));
         }
-        let mut lost = walked.map_err(UpliftError::Expansion)?.lost;
+        let mut lost = walked?.lost;
         lost.extend(nulls);
         let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|(shown, _)| shown)).to_string());
         let document = compose(value, shown.as_deref())?;
@@ -186,13 +167,14 @@ impl<'l> Uplifter<'l> {
     }
 
     /// Returns the document's own contexts.
-    fn own_layers(&self, value: &Value<'_>, base: Option<&str>) -> Result<Vec<ContextLayer>, UpliftError> {
+    fn own_layers(&self, value: &Value<'_>, base: Option<&str>) -> Result<Vec<ContextLayer>, String> {
         let Value::Object(object) = value else { return Ok(Vec::new()) };
         let Some(context) = object.get("@context") else { return Ok(Vec::new()) };
-        let context: serde_json::Value = serde_json::from_str(&pretty(context)).map_err(not_read)?;
+        let context: serde_json::Value = serde_json::from_str(&pretty(context)).map_err(|error| error.to_string())?;
         let mut layers = Vec::new();
         for item in definitions(&context).iter().cloned() {
-            let inlined = self.library.loader.load_value(&self.place, item.clone())?.value().clone();
+            let inlined = self.library.loader.load_value(&self.place, item.clone()).map_err(|error| said(&error))?;
+            let inlined = inlined.value().clone();
             // A path would lead elsewhere from the folder of the results.
             let path = item.as_str().filter(|item| !item.contains("://")).map(|item| self.place.with_file_name(item));
             let shown = match path.map(|path| path == self.place.with_file_name("context.jsonld")) {
@@ -214,7 +196,7 @@ impl<'l> Uplifter<'l> {
 /// Returns the base after a context, by [Context Processing], step 5.7. Null if a context removes the base.
 ///
 /// [Context Processing]: https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm
-fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Option<serde_json::Value>, UpliftError> {
+fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Option<serde_json::Value>, String> {
     let document = document.map(|base| json!(base));
     let mut base = document.clone();
     for definition in definitions(context) {
@@ -243,12 +225,8 @@ fn in_context(message: String, layers: &[ContextLayer]) -> String {
     }
 }
 
-fn not_read(error: impl ToString) -> UpliftError {
-    UpliftError::Document(error.to_string())
-}
-
-fn no_base(base: &str) -> UpliftError {
-    not_read(format!("{base:?} is not an absolute IRI"))
+fn no_base(base: &str) -> String {
+    format!("{base:?} is not an absolute IRI")
 }
 
 fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {
@@ -256,9 +234,10 @@ fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {
 }
 
 /// Writes a document as JSON text, with a context in front of its own members; an array goes under `@graph`.
-fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftError> {
+fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, String> {
     let member = |name, value| (Text::Unicode(Cow::Borrowed(name)), value);
-    let context = context.map(|context| json::parse(context.as_bytes())).transpose().map_err(not_read)?;
+    let context =
+        context.map(|context| json::parse(context.as_bytes())).transpose().map_err(|error| error.to_string())?;
     let mut members: Vec<_> = context.map(|context| member("@context", context)).into_iter().collect();
     match value {
         Value::Object(object) => members.extend(own_members(object)),
@@ -274,9 +253,9 @@ fn expand(
     context: &str,
     base: Option<&str>,
     faults: &[(ErrorCode, String)],
-) -> Result<ExpansionResult, UpliftError> {
+) -> Result<ExpansionResult, String> {
     let text = compose(value, Some(context))?;
-    let (parsed, prefixes) = OtherPrefixes::parse(&text, false).map_err(not_read)?;
+    let (parsed, prefixes) = OtherPrefixes::parse(&text, false)?;
     let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| no_base(base));
     let base_iri = base.map(iri).transpose()?;
     let document = RemoteDocument::new(base_iri.clone(), None, parsed);
@@ -286,13 +265,12 @@ fn expand(
         let at = faults.iter().find(|(code, _)| *code == error.code());
         let at = at.map_or_else(String::new, |(_, at)| format!(", at {at}"));
         match error.code() {
-            ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => not_read(
-                "a context below the top of the document refers to another: write it out, or name it at the top",
-            ),
-            ErrorCode::InvalidNestValue => {
-                UpliftError::Expansion(format!("a term for `@nest` holds something else than objects{at}"))
+            ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => {
+                "a context below the top of the document refers to another: write it out, or name it at the top"
+                    .to_owned()
             }
-            _ => UpliftError::Expansion(format!("{error}{at}")),
+            ErrorCode::InvalidNestValue => format!("a term for `@nest` holds something else than objects{at}"),
+            _ => format!("{error}{at}"),
         }
     })?;
     let base = base_after(base, &serde_json::from_str(context).unwrap_or_default()).ok().flatten();
