@@ -16,7 +16,7 @@ use indexmap::IndexSet;
 pub use self::files::{block, write};
 use crate::json::{self, Numbers, Value};
 use crate::log::summary::Summary;
-use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, Problems, is_keyword_like};
+use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, is_keyword_like};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
@@ -89,13 +89,6 @@ type CapturedSide = Result<Option<Side>, &'static str>;
 /// The requests that are not answered yet, each with the index of its subject.
 type OpenCalls = HashMap<Name, (usize, CapturedSide)>;
 
-/// The sessions of a log, and their open exchanges.
-#[derive(Default)]
-struct OpenExchanges {
-    sessions: Sessions,
-    open: OpenCalls,
-}
-
 impl Capture {
     /// Creates a capture that has not read a log.
     pub fn new() -> Self {
@@ -110,15 +103,17 @@ impl Capture {
     pub fn read(&mut self, log: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut reader = Reader::new(input, options)?;
         let mut summary = Summary::new(reader.format(), reader.carriers());
-        let mut ongoing = OpenExchanges::default();
+        let (mut sessions, mut open) = (Sessions::default(), OpenCalls::new());
         while let Some(entry) = reader.next_entry()? {
             let Entry::Record(record) = entry else {
                 summary.log_lines += 1;
                 continue;
             };
-            self.record(log, &mut ongoing, &record, &mut summary);
+            let (texts, content) = read(&record);
+            summary.count(&content);
+            self.record(log, &mut open, sessions.annotate(&record, content), texts);
         }
-        let mut open: Vec<_> = ongoing.open.into_iter().collect();
+        let mut open: Vec<_> = open.into_iter().collect();
         open.sort_by_key(|(name, _)| *name);
         for (_, (place, call)) in open {
             self.settle(log, place, CallOutcome::NoAnswer, call, Ok(None));
@@ -143,21 +138,15 @@ impl Capture {
         self.records
     }
 
-    fn record(&mut self, log: &str, ongoing: &mut OpenExchanges, record: &Record<'_>, summary: &mut Summary) {
-        let value = json::parse(&record.bytes);
-        let texts: Vec<String> = match &value {
-            Ok(Value::Array(array)) => array.items.iter().map(canonical).collect(),
-            Ok(value) => vec![canonical(value)],
-            Err(_) => Vec::new(),
-        };
-        let content = match value {
-            Ok(_) if record.flags.result_unknown => Content::parse_without_result(&record.bytes),
-            value => value.into(),
-        };
-        summary.count(&content);
-        let OpenExchanges { sessions, open } = ongoing;
+    fn record<'r>(
+        &mut self,
+        log: &str,
+        open: &mut OpenCalls,
+        nodes: impl IntoIterator<Item = Annotated<'r>>,
+        texts: Vec<String>,
+    ) {
         let mut texts = texts.into_iter();
-        for node in sessions.annotate(record, content) {
+        for node in nodes {
             match &node.node {
                 Node::Message(message) => {
                     let part = self.part(&node, message, texts.next().unwrap_or_default());
@@ -181,18 +170,15 @@ impl Capture {
         message: &Message<'_>,
         part: CapturedSide,
     ) {
-        let mut place = || self.place(message.method.as_deref(), node.sender);
+        let is_call = matches!(message.kind, Kind::Notification | Kind::Request);
+        let place = if is_call { self.place(message.method.as_deref(), node.sender) } else { 0 };
         match message.kind {
-            Kind::Notification => {
-                let place = place();
-                self.settle(log, place, CallOutcome::Notification, part, Ok(None));
-            }
+            Kind::Notification => self.settle(log, place, CallOutcome::Notification, part, Ok(None)),
             // A null id does not identify the answer.
             Kind::Request if message.id == Some(Id::Null) => {
-                let place = place();
                 self.settle(log, place, CallOutcome::NoAnswer, part, Ok(None));
             }
-            Kind::Request => drop(open.insert(node.name, (place(), part))),
+            Kind::Request => drop(open.insert(node.name, (place, part))),
             Kind::Response | Kind::ErrorResponse => match node.responds_to.and_then(|name| open.remove(&name)) {
                 Some((place, call)) => self.settle(log, place, outcome(message), call, part),
                 // The answer to a call that could not be read; its method is unknown, too.
@@ -218,11 +204,12 @@ impl Capture {
             _ => &[],
         };
         let mut extra = message.extra.listed().iter().chain(error_members);
+        let is_hindrance = |problem: &Problem| !matches!(problem, Problem::NullRequestId | Problem::Reconstructed);
         let reason = if extra.any(|(name, _)| name.as_str().is_some_and(is_keyword_like)) {
             "a member named like a keyword of JSON-LD"
         } else if !is_portable(&text) {
             "a number or a nesting that other programs refuse"
-        } else if let Some(problem) = hindrance(node.problems) {
+        } else if let Some(problem) = node.problems.iter().find(is_hindrance) {
             problem.name()
         } else {
             let reconstructed = node.problems.contains(Problem::Reconstructed);
@@ -268,6 +255,21 @@ impl ChosenExchange {
     }
 }
 
+/// Returns the messages of a record as canonical JSON, and its content.
+fn read<'r>(record: &'r Record<'r>) -> (Vec<String>, Content<'r>) {
+    let value = json::parse(&record.bytes);
+    let texts = match &value {
+        Ok(Value::Array(array)) => array.items.iter().map(canonical).collect(),
+        Ok(value) => vec![canonical(value)],
+        Err(_) => Vec::new(),
+    };
+    let content = match value {
+        Ok(_) if record.flags.result_unknown => Content::parse_without_result(&record.bytes),
+        value => value.into(),
+    };
+    (texts, content)
+}
+
 fn canonical(value: &Value<'_>) -> String {
     let mut out = String::new();
     // Writing exact numbers does not fail.
@@ -284,14 +286,7 @@ fn outcome(message: &Message<'_>) -> CallOutcome {
     match &message.error {
         Some(ErrorMember::Object(error)) => CallOutcome::Error(error.code.as_deref().unwrap_or_default().to_owned()),
         Some(ErrorMember::Other(_)) => CallOutcome::Error(String::new()),
-        None => {
-            let failed = message.is_error() == Some(true);
-            if failed { CallOutcome::ToolFailure } else { CallOutcome::Result }
-        }
+        None if message.is_error() == Some(true) => CallOutcome::ToolFailure,
+        None => CallOutcome::Result,
     }
-}
-
-/// Returns the first problem that keeps a message from being an example.
-fn hindrance(problems: Problems) -> Option<Problem> {
-    problems.iter().find(|problem| !matches!(problem, Problem::NullRequestId | Problem::Reconstructed))
 }

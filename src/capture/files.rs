@@ -14,7 +14,7 @@ use crate::diagnostic;
 use crate::json::{self, pretty};
 use crate::record::Sender;
 use crate::register::examples::{Example, Examples, Snippet};
-use crate::register::output::{self, Files, Product, WriteError};
+use crate::register::output::{self, Files, Product, WriteError, lines};
 
 /// The maximum length of a method in a title or a file name, in characters.
 const LONGEST_METHOD: usize = 80;
@@ -28,8 +28,10 @@ pub fn block(capture: &Capture) -> Result<Files, serde_saphyr::ser_error::Error>
     let mut names = HashSet::new();
     let examples = capture.chosen().map(|chosen| example(chosen, &mut names)).collect();
     let examples = Examples { examples, ..Examples::default() };
-    let mut files =
-        Files::from([("description.md".to_owned(), description()), ("examples.yaml".to_owned(), examples.to_yaml()?)]);
+    let mut files = Files::from([
+        ("description.md".to_owned(), DESCRIPTION.to_owned()),
+        ("examples.yaml".to_owned(), examples.to_yaml()?),
+    ]);
     files.insert(Product::BLOCK.marker.to_owned(), metadata(&files));
     Ok(files)
 }
@@ -52,18 +54,15 @@ fn metadata(files: &Files) -> String {
         "ldContext": JSON_RPC_URL,
         "tooling": Product::BLOCK.tooling(files),
     });
-    format!("{metadata:#}\n")
+    lines(&metadata)
 }
 
-fn description() -> String {
-    "\
+const DESCRIPTION: &str = "\
 # Captured JSON-RPC traffic
 
 Each example is an exchange as it was captured: a call and its answer, a call that nothing answered, or a notification. Of
 all exchanges with the same method and outcome it is the shortest.
-"
-    .to_owned()
-}
+";
 
 fn example(chosen: &ChosenExchange, names: &mut HashSet<String>) -> Example {
     let method = chosen.subject.method.as_deref();

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::error::{BLOCK, BlockError};
 use super::examples::{Examples, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
 use super::site::RegisterPaths;
-use super::steps::{Program, steps, transforms};
+use super::steps::{Program, STEPS, TRANSFORMS, programs};
 use super::turtle::read_turtle;
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, Loader};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
@@ -27,38 +27,6 @@ const ONTOLOGY: &[&str] = &["ontology.ttl"];
 const SHAPES: &[&str] = &["shapes.shacl", "rules.shacl"];
 pub const TESTS: &str = "tests";
 const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
-
-/// The entries of `bblock.json`, by name. Each may be absent; an entry of an unexpected type counts as absent.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(transparent)]
-pub struct Metadata(pub UnusedEntries);
-
-impl Metadata {
-    /// Returns an entry.
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
-    }
-
-    /// Returns an entry if it is a string.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.get(name)?.as_str()
-    }
-
-    /// Returns the documents from which the block was made.
-    pub fn sources(&self) -> Vec<BlockSource> {
-        self.get("sources").and_then(|sources| Vec::deserialize(sources).ok()).unwrap_or_default()
-    }
-}
-
-/// A source of a block.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(default)]
-pub struct BlockSource {
-    /// Its title.
-    pub title: Option<String>,
-    /// Its URL.
-    pub link: Option<String>,
-}
 
 /// A file of `tests/`.
 #[derive(Debug, Clone)]
@@ -101,8 +69,8 @@ pub struct Block {
     pub below: String,
     /// Name for folders and URLs: the folder's own, of ASCII letters, digits, `.`, `_` and `-`.
     pub key: String,
-    /// The entries of `bblock.json`.
-    pub metadata: Metadata,
+    /// The entries of `bblock.json`, an object.
+    pub metadata: Value,
     /// Its identifier in the register.
     pub identifier: String,
     /// The paths and URLs of its files in the register.
@@ -146,7 +114,8 @@ impl Block {
         let (mut notes, mut errors) = (Vec::new(), Vec::new());
         let own_examples: &[_] = if file.is_none() { EXAMPLES } else { &[] };
         let examples_file = file.or_else(|| folder.find(EXAMPLES).map(str::to_owned));
-        let (_, metadata): (_, Metadata) = taken(folder.read_first(METADATA, BLOCK), &mut errors);
+        let (_, metadata): (_, UnusedEntries) = taken(folder.read_first(METADATA, BLOCK), &mut errors);
+        let metadata = json!(metadata);
         provide_json_rpc(&mut folder, &metadata);
         let context_file = folder.find(CONTEXT);
         // Reads the context to check that it is a file: the loader of contexts reads it again, and would wait on a
@@ -175,7 +144,7 @@ impl Block {
         Self {
             shapes,
             below: below.to_owned(),
-            identifier: metadata.text("itemIdentifier").unwrap_or(&key).to_owned(),
+            identifier: metadata["itemIdentifier"].as_str().unwrap_or(&key).to_owned(),
             key,
             site: RegisterPaths::default(),
             metadata,
@@ -187,8 +156,8 @@ impl Block {
             examples_file,
             examples,
             tests,
-            steps: taken(steps(&folder, loader), &mut errors),
-            transforms: taken(transforms(&folder, loader), &mut errors),
+            steps: taken(programs(&folder, STEPS, loader), &mut errors),
+            transforms: taken(programs(&folder, TRANSFORMS, loader), &mut errors),
             description,
             ontology,
             notes,
@@ -204,7 +173,7 @@ impl Block {
 
     /// Returns its short name.
     pub fn name(&self) -> &str {
-        self.metadata.text("name").unwrap_or(&self.key)
+        self.metadata["name"].as_str().unwrap_or(&self.key)
     }
 }
 
@@ -217,14 +186,14 @@ fn taken<T: Default>(read: Result<T, BlockError>, errors: &mut Vec<BlockError>) 
 }
 
 /// Provides the built-in context, schema and ontology of JSON-RPC to a block that names them and does not hold copies.
-fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
+fn provide_json_rpc(folder: &mut Folder, metadata: &Value) {
     let built_in = [
         ("ldContext", JSON_RPC_URL, CONTEXT, "context.jsonld", JSON_RPC),
         ("schema", JSON_RPC_SCHEMA_URL, SCHEMA, "schema.json", JSON_RPC_SCHEMA),
         ("ontology", JSON_RPC_ONTOLOGY_URL, ONTOLOGY, "ontology.ttl", JSON_RPC_ONTOLOGY),
     ];
     for (entry, url, names, name, text) in built_in {
-        if metadata.text(entry) == Some(url) && folder.find(names).is_none() {
+        if metadata[entry].as_str() == Some(url) && folder.find(names).is_none() {
             folder.provide(name, text);
         }
     }
@@ -232,7 +201,7 @@ fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
 
 /// Returns the files and URLs of shapes, each once. An entry is a name, a list of names, or, as in registers, lists by
 /// block.
-fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<String> {
+fn shapes(folder: &Folder, metadata: &Value, notes: &mut Vec<String>) -> Vec<String> {
     let mut names = Vec::new();
     let entries = ["shaclShapes", "shaclRules"].into_iter();
     let mut values: Vec<_> = entries.filter_map(|entry| Some((entry, metadata.get(entry)?))).collect();

@@ -54,14 +54,14 @@ pub struct BlockBuilder<'b> {
 }
 
 impl<'b> BlockBuilder<'b> {
-    /// Starts with a block, the library in which its references are resolved, and the dependencies that it inherits.
-    pub fn open(
+    /// Builds the part of a block, whose references are resolved in a library, with the dependencies that it inherits.
+    pub fn build(
         block: &'b Block,
         inherited: InheritedParts,
         library: &'b Library,
         sandbox: &'b RefCell<Sandbox>,
         options: &RegisterOptions,
-    ) -> Self {
+    ) -> BlockPart {
         let place = block.folder.path().join(block.examples_file.as_deref().unwrap_or("examples.yaml"));
         let runner = ItemRunner {
             block,
@@ -93,7 +93,7 @@ impl<'b> BlockBuilder<'b> {
         }
         builder.notes.extend(builder.runner.shapes.notes());
         if options.strict { &mut builder.view.report.errors } else { &mut builder.notes }.extend(clashes);
-        builder
+        builder.finish()
     }
 
     /// Finds the block's context. A block that stands alone uses the context that its author wrote; any other block, or
@@ -119,7 +119,7 @@ impl<'b> BlockBuilder<'b> {
         self.runner.lacking.extend(block.context_error.clone());
         let own = site.own("context.jsonld");
         let published =
-            site.url(&own).or_else(|| block.metadata.text("ldContext").filter(|_| by_hand).map(str::to_owned));
+            site.url(&own).or_else(|| block.metadata["ldContext"].as_str().filter(|_| by_hand).map(str::to_owned));
         if let Some(context) = built {
             let reference = published.clone().unwrap_or_else(|| site.reference_from_test(&own));
             self.errors.extend(self.runner.uplifter.set_context(context, reference).err());
@@ -129,7 +129,7 @@ impl<'b> BlockBuilder<'b> {
     }
 
     /// Runs the examples and tests, and returns the part.
-    pub fn finish(mut self) -> BlockPart {
+    fn finish(mut self) -> BlockPart {
         self.add_examples();
         self.add_tests();
         for item in &self.view.report.items {
@@ -261,7 +261,8 @@ impl<'b> BlockBuilder<'b> {
             entry["license"] = json!(metadata.get("license"));
         } else if let Value::Object(entry) = &mut entry {
             entry.extend(self.repository_entry());
-            for (name, value) in metadata.0.iter().filter(|(name, _)| !name.starts_with('$') && *name != "shaclRules") {
+            let entries = metadata.as_object().into_iter().flatten();
+            for (name, value) in entries.filter(|(name, _)| !name.starts_with('$') && *name != "shaclRules") {
                 let refers = ["isProfileOf", "extends", "extensionPoints"].contains(&name.as_str());
                 let value = if refers { referring(value) } else { value.clone() };
                 entry.entry(name).or_insert(value);
@@ -293,7 +294,7 @@ impl<'b> BlockBuilder<'b> {
             "shaclShapes": shapes,
             "dependsOn": self.inherited.depends_on.iter().map(|id| block_reference(id)).collect::<Vec<_>>(),
             "transforms": Some(transforms).filter(|transforms| !transforms.is_empty()),
-            "sources": Some(block.metadata.sources()).filter(|sources| !sources.is_empty()),
+            "sources": block.metadata.get("sources"),
             "documentation": {
                 "markdown": page("text/markdown", site.page()),
                 "json-full": page("application/json", site.json_full()),

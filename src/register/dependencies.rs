@@ -26,18 +26,17 @@ pub fn referring(value: &Value) -> Value {
         Value::Object(members) => {
             let refer = |(name, value): (&String, &Value)| match name.as_str() {
                 "path" => (name.clone(), value.clone()),
-                "extensions" => (name.clone(), extensions(value)),
+                // The names are identifiers, too.
+                "extensions" => {
+                    let by_block = value.as_object().into_iter().flatten();
+                    (name.clone(), by_block.map(|(id, by)| (block_reference(id), referring(by))).collect())
+                }
                 _ => (name.clone(), referring(value)),
             };
             members.iter().map(refer).collect::<Map<_, _>>().into()
         }
         other => other.clone(),
     }
-}
-
-fn extensions(value: &Value) -> Value {
-    let members = value.as_object().into_iter().flatten();
-    members.map(|(point, by)| (block_reference(point), referring(by))).collect::<Map<_, _>>().into()
 }
 
 /// Returns what each block of a repository inherits, by identifier.
@@ -56,8 +55,9 @@ pub fn inherited(library: &Library) -> BTreeMap<String, InheritedParts> {
                     shapes.insert(other.clone(), shape_uris(block));
                 }
                 next.extend(direct.get(other.as_str()).into_iter().flatten().cloned());
-            } else if let Some(entry) = library.imported(&other) {
-                shapes.extend(imported_shapes(entry));
+            } else if let Some(entry) = library.imported.get(&other) {
+                let lists: Option<BTreeMap<_, _>> = serde_json::from_value(entry["shaclShapes"].clone()).ok();
+                shapes.extend(lists.into_iter().flatten());
                 next.extend(entry.get("dependsOn").map(identifiers).into_iter().flatten().map(str::to_owned));
             }
         }
@@ -70,13 +70,6 @@ pub fn inherited(library: &Library) -> BTreeMap<String, InheritedParts> {
 pub fn shape_uris(block: &Block) -> Vec<String> {
     let uri = |file: &String| if file.contains("://") { file.clone() } else { uri(&format!("{}{file}", block.below)) };
     block.shapes.iter().map(uri).collect()
-}
-
-fn imported_shapes(entry: &Value) -> BTreeMap<String, Vec<String>> {
-    let shapes = entry.get("shaclShapes").and_then(Value::as_object).into_iter().flatten();
-    let urls =
-        |urls: &Value| urls.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-    shapes.map(|(id, files)| (id.clone(), urls(files))).collect()
 }
 
 fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {

@@ -72,8 +72,6 @@ pub fn said(error: &dyn Error) -> String {
 
 /// Fails if an IRI is not absolute.
 pub fn absolute(iri: &str, place: impl Fn() -> String) -> Result<(), BlockError> {
-    match oxiri::Iri::parse(iri) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(BlockError::unusable(&place(), format!("{iri:?} is not an absolute IRI"))),
-    }
+    let failed = |_| BlockError::unusable(&place(), format!("{iri:?} is not an absolute IRI"));
+    oxiri::Iri::parse(iri).map(drop).map_err(failed)
 }

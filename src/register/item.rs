@@ -166,11 +166,11 @@ impl ItemRunner<'_> {
             let message = "JSON-LD context is present - uplifting";
             done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
             match json::parse(text.as_bytes()) {
-                Ok(prepared) => self.uplifter.uplift(&prepared, job.prefixes, job.base),
+                Ok(prepared) => self.uplifter.convert(&prepared, job.prefixes, job.base, false),
                 Err(error) => Err(format!("what jq gives is not JSON: {error}")),
             }
         } else {
-            self.uplifter.convert_jsonld(&spelled, job.prefixes, job.base)
+            self.uplifter.convert(&spelled, job.prefixes, job.base, true)
         };
         match uplifted {
             Ok(uplifted) => {
@@ -247,13 +247,9 @@ impl ItemRunner<'_> {
 
     /// Reads Turtle, with the base and the prefixes that it may use without declaring them written in front.
     fn turtle(&self, job: &ItemJob<'_>, text: &str, using: &str, done: &mut ItemOutcome) {
-        let mut whole = String::new();
-        if let Some(base) = job.base {
-            whole.push_str(&format!("@base <{base}> .\n"));
-        }
-        for (name, namespace) in job.prefixes {
-            whole.push_str(&format!("@prefix {name}: <{namespace}> .\n"));
-        }
+        let base = job.base.map(|base| format!("@base <{base}> .\n"));
+        let prefixes = job.prefixes.iter().map(|(name, namespace)| format!("@prefix {name}: <{namespace}> .\n"));
+        let mut whole: String = base.into_iter().chain(prefixes).collect();
         if !whole.is_empty() {
             whole.push('\n');
         }
@@ -322,16 +318,16 @@ fn ran<T>(step: &Program, outcome: Result<T, String>, done: &mut ItemOutcome) ->
 
 /// Groups losses whose places differ only in array indexes. Returns each group's place with `*` for an index, its first
 /// loss, and the number of its losses.
-fn by_place<'l>(lost: &'l [MissingValue]) -> Vec<(String, &'l MissingValue, usize)> {
+fn by_place(lost: &[MissingValue]) -> Vec<(String, &MissingValue, usize)> {
     let mut found: IndexMap<(String, &'static str), (&MissingValue, usize)> = IndexMap::new();
     for one in lost {
         let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
         let places: Vec<_> = one.pointer.split('/').map(|token| if is_index(token) { "*" } else { token }).collect();
         found.entry((places.join("/"), one.why)).or_insert((one, 0)).1 += 1;
     }
-    let shown = |((places, _), (first, count)): ((String, &'static str), (&'l MissingValue, usize))| match count {
+    let groups = found.into_iter().map(|((places, _), (first, count))| match count {
         1 => (first.pointer.clone(), first, 1),
         _ => (places, first, count),
-    };
-    found.into_iter().map(shown).collect()
+    });
+    groups.collect()
 }

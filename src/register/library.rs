@@ -37,11 +37,13 @@ pub struct Library {
     pub loader: Loader,
     /// The blocks of the repository, by identifier.
     pub blocks: BTreeMap<String, Block>,
+    /// The URIs of the blocks' schemas, by the URLs that they state or will have.
+    by_url: BTreeMap<String, String>,
     documents: RefCell<BTreeMap<String, Rc<Value>>>,
     anchors: RefCell<BTreeMap<String, Anchors>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
     /// The register entries of the blocks in imported registers, by identifier.
-    imported: BTreeMap<String, Value>,
+    pub imported: BTreeMap<String, Value>,
     /// URLs of imported registers that could not be read.
     lacking: Vec<String>,
 }
@@ -83,11 +85,12 @@ impl Library {
 
     /// Adds a block of the repository.
     pub fn add(&mut self, block: Block) {
-        let extends = block.metadata.get("extends").filter(|_| !block.site.is_alone());
-        if let (Some(uri), Some(extends)) = (&block.schema, extends)
-            && let Ok(own) = self.document(uri, "a schema")
-        {
-            self.documents.get_mut().insert(uri.clone(), Rc::new(extended((*own).clone(), extends)));
+        if let Some((uri, Ok(own))) = block.schema.as_ref().map(|uri| (uri, self.document(uri, "a schema"))) {
+            let urls = absolute_id(&own).into_iter().chain(published(&block));
+            self.by_url.extend(urls.map(|url| (url, uri.clone())));
+            if let Some(extends) = block.metadata.get("extends").filter(|_| !block.site.is_alone()) {
+                self.documents.get_mut().insert(uri.clone(), Rc::new(extended((*own).clone(), extends)));
+            }
         }
         self.blocks.insert(block.identifier.clone(), block);
     }
@@ -102,12 +105,13 @@ impl Library {
         if let Some(id) = reference.strip_prefix(BLOCKS) {
             let schema = match self.blocks.get(id) {
                 Some(block) => block.schema.clone(),
-                None => self.imported(id).and_then(|block| schema_urls(block).next().map(str::to_owned)),
+                None => self.imported.get(id).and_then(|block| schema_urls(block).next().map(str::to_owned)),
             };
             return schema.ok_or_else(|| self.unknown(reference, base));
         }
         let remote = || BlockError::Remote { reference: reference.to_owned(), by: shown(base) };
-        resolve(Some(base), reference).ok_or_else(remote)
+        let whole = resolve(Some(base), reference).ok_or_else(remote)?;
+        Ok(self.by_url.get(&whole).cloned().unwrap_or(whole))
     }
 
     /// Follows a reference in the document at a URI. The document may set another base by its `$id`.
@@ -196,11 +200,9 @@ impl Library {
         if let Some(block) = self.block_of(uri) {
             let original = Rc::clone(&document);
             let schema = Rc::make_mut(&mut document);
-            let nothing = Value::Array(Vec::new());
-            let own = block.context.as_ref().unwrap_or(&nothing);
             let named = schema.get(CONTEXT).and_then(Value::as_str);
             let named = named.map(|reference| self.context_of(uri, reference)).transpose()?;
-            let context = joined([own].into_iter().chain(&named));
+            let context = joined(block.context.iter().chain(&named));
             let follow = |fragment: &str| self.pointer(uri, &original, fragment).ok();
             annotate(schema, &context, &follow).map_err(|message| BlockError::unusable(&shown(uri), message))?;
         }
@@ -216,11 +218,6 @@ impl Library {
             false => Value::from(self.resolve(uri, reference)?),
         };
         Ok(self.loader.load_value(&place, context)?.value().clone())
-    }
-
-    /// Returns the register entry of an imported block.
-    pub fn imported(&self, id: &str) -> Option<&Value> {
-        self.imported.get(id)
     }
 
     /// Returns the URL where an imported register was found, or its most likely URL.

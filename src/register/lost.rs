@@ -54,8 +54,7 @@ pub fn walk(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<L
     Ok(walk)
 }
 
-/// Returns the term of a context that JSON-LD does not allow: a term that is refused alone, or without which the rest
-/// is allowed.
+/// Returns the term of a context that JSON-LD does not allow, without which it would allow the context.
 pub fn faulty_term(context: &serde_json::Value) -> Option<String> {
     let is_allowed = |entries: &serde_json::Map<String, serde_json::Value>| {
         let text = serde_json::Value::Object(entries.clone()).to_string();
@@ -64,13 +63,12 @@ pub fn faulty_term(context: &serde_json::Value) -> Option<String> {
     };
     let refused = definitions(context).iter().filter_map(|definition| definition.as_object());
     refused.filter(|entries| !is_allowed(entries)).find_map(|entries| {
-        let with = |keep: &dyn Fn(&str) -> bool| {
-            let kept = entries.iter().filter(|(name, _)| name.starts_with('@') || keep(name));
-            is_allowed(&kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+        let is_fault = |term: &&String| {
+            let mut others = entries.clone();
+            others.shift_remove(*term);
+            !term.starts_with('@') && is_allowed(&others)
         };
-        let terms = || entries.keys().filter(|name| !name.starts_with('@'));
-        let alone = terms().find(|term| !with(&|name| name == *term));
-        let term = alone.or_else(|| terms().find(|term| with(&|name| name != *term)))?;
+        let term = entries.keys().find(is_fault)?;
         let inner = entries[term].get("@context").and_then(faulty_term);
         Some(inner.map_or_else(|| term.clone(), |inner| format!("{term} / {inner}")))
     })
@@ -90,7 +88,7 @@ fn apply(context: &Context, active: &ActiveContext, options: Options) -> Result<
     process_with(context, active, options).map_err(|error| error.to_string())
 }
 
-/// What the walk over a document finds.
+/// The findings of the walk over a document.
 #[derive(Default)]
 pub struct LostWalk {
     /// The places that do not contribute to the graph.
@@ -361,16 +359,15 @@ impl LostWalk {
             return Ok(());
         }
         let Value::Object(map) = value else { return self.element(value, place) };
-        let (mut keys_are_lost, mut by_type, mut by_id) = (false, false, false);
-        match term.container() {
+        let (keys_are_lost, by_type, by_id) = match term.container() {
             Container::Index | Container::IndexSet | Container::GraphIndex | Container::GraphIndexSet => {
-                keys_are_lost = term.index().is_none();
+                (term.index().is_none(), false, false)
             }
-            Container::Type | Container::SetType => by_type = true,
-            Container::Id | Container::IdSet | Container::GraphId | Container::GraphIdSet => by_id = true,
-            Container::Language | Container::LanguageSet => {}
+            Container::Type | Container::SetType => (false, true, false),
+            Container::Id | Container::IdSet | Container::GraphId | Container::GraphIdSet => (false, false, true),
+            Container::Language | Container::LanguageSet => (false, false, false),
             _ => return self.element(value, place),
-        }
+        };
         let previous = place.active.previous_context().filter(|_| by_type || by_id);
         let map_context = previous.unwrap_or(place.active);
         for (key, item) in &map.members {

@@ -1,6 +1,5 @@
 //! The page of a register, in Markdown that repository hosts render.
 
-use super::block::BlockSource;
 use super::site::{RegisterPaths, is_web};
 use super::view::{BlockView, ExampleView};
 
@@ -9,18 +8,18 @@ pub fn page(view: &BlockView<'_>) -> String {
     let BlockView { block, report, shown, .. } = view;
     let site = &block.site;
     let metadata = &block.metadata;
-    let title = metadata.text("title").unwrap_or(block.name());
+    let title = metadata["title"].as_str().unwrap_or(block.name());
     let mut out = format!("# {}\n\n{}", plain(title), code(&report.id));
-    if let Some(version) = metadata.text("version") {
+    if let Some(version) = metadata["version"].as_str() {
         out.push_str(&format!(" *v{}*", plain(version)));
     }
     for (name, text) in [("status", "status"), ("class", "itemClass")] {
-        if let Some(text) = metadata.text(text) {
+        if let Some(text) = metadata[text].as_str() {
             out.push_str(&format!(", {name}: {}", plain(text)));
         }
     }
     out.push_str("\n\n");
-    for text in ["description", "abstract"].into_iter().filter_map(|name| metadata.text(name)) {
+    for text in ["description", "abstract"].into_iter().filter_map(|name| metadata[name].as_str()) {
         out.push_str(&format!("{}\n\n", text.trim()));
     }
     let (passed, total) = (report.passed(), report.items.len());
@@ -49,12 +48,12 @@ pub fn page(view: &BlockView<'_>) -> String {
     for (name, path) in &view.links {
         out.push_str(&format!("- [{name}]({})\n", site.reference(path)));
     }
-    let sources = metadata.sources();
+    let sources = metadata["sources"].as_array().map_or(&[][..], Vec::as_slice);
     if !sources.is_empty() {
         out.push_str("\n## Sources\n\n");
     }
-    for BlockSource { title, link } in &sources {
-        let title = plain(title.as_deref().unwrap_or("source"));
+    for source in sources {
+        let (title, link) = (plain(source["title"].as_str().unwrap_or("source")), source["link"].as_str());
         out.push_str(&match link {
             Some(link) if is_web(link) => format!("- [{title}](<{link}>)\n"),
             Some(link) => format!("- {title}: {}\n", code(link)),

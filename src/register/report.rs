@@ -34,15 +34,7 @@ pub enum Section {
 impl Section {
     /// Its title.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::General => "General",
-            Self::Files => "Files",
-            Self::JsonSchema => "JSON Schema",
-            Self::JsonLd => "JSON-LD",
-            Self::Turtle => "Turtle",
-            Self::Shacl => "SHACL",
-            Self::SemanticUplift => "Semantic Uplift",
-        }
+        ["General", "Files", "JSON Schema", "JSON-LD", "Turtle", "SHACL", "Semantic Uplift"][self as usize]
     }
 }
 

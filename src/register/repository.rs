@@ -154,7 +154,11 @@ impl Repository {
         let mut notes = self.notes.clone();
         let imports = self.imports();
         let mut library = Library::new(self.folder.clone(), options.loader(self.folder.path())?, &imports);
-        let mut site = self.site(options, &mut notes)?;
+        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
+        let mut site = match self.is_alone {
+            true => RegisterPaths::default(),
+            false => RegisterPaths::new(Some(&self.base(options, &mut notes)?), Some(title)),
+        };
         self.read(&mut library, &site, options, &mut notes)?;
         let mut inherited = dependencies::inherited(&library);
         let sandbox = RefCell::new(Sandbox::new(options.worker.clone()));
@@ -163,7 +167,7 @@ impl Repository {
         {
             progress(id);
             let inherited = inherited.remove(id).unwrap_or_default();
-            let mut part = BlockBuilder::open(block, inherited, &library, &sandbox, options).finish();
+            let mut part = BlockBuilder::build(block, inherited, &library, &sandbox, options);
             if self.is_alone {
                 if !part.errors.is_empty() {
                     return Err(part.errors.swap_remove(0));
@@ -178,18 +182,8 @@ impl Repository {
 
     /// Returns the registers that the repository imports.
     fn imports(&self) -> Vec<String> {
-        let named = |import: &String| if import == "default" { MAIN_REGISTER.to_owned() } else { import.clone() };
-        let imports = self.config.imports.as_ref();
-        imports.map_or_else(|| vec![MAIN_REGISTER.to_owned()], |imports| imports.iter().map(named).collect())
-    }
-
-    /// Returns the paths and URLs of the register.
-    fn site(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<RegisterPaths, BlockError> {
-        if self.is_alone {
-            return Ok(RegisterPaths::new(options.base.as_deref(), None));
-        }
-        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
-        Ok(RegisterPaths::new(Some(&self.base(options, notes)?), Some(title)))
+        let imports = self.config.imports.clone().unwrap_or_else(|| vec!["default".to_owned()]);
+        imports.into_iter().map(|named| if named == "default" { MAIN_REGISTER.to_owned() } else { named }).collect()
     }
 
     /// Reads the blocks into the library, so that they can refer to each other.
@@ -214,7 +208,7 @@ impl Repository {
                 (block.key, block.identifier) = (path_of(id), id.clone());
                 block.site = site.of(&block.key);
             }
-            block.schema = match (block.schema_file, block.metadata.text("schema")) {
+            block.schema = match (block.schema_file, block.metadata["schema"].as_str()) {
                 (Some(file), _) => Some(uri(&format!("{below}{file}"))),
                 (None, Some(named)) if !self.is_alone && !named.starts_with(BLOCKS) => {
                     resolve(Some(&uri(below)), named)
@@ -237,7 +231,7 @@ impl Repository {
     /// Loads the context that the author of a block wrote or named.
     fn context(&self, block: &Block, loader: &Loader, notes: &mut Vec<String>) -> Result<Option<Value>, LoadError> {
         let path = block.folder.path();
-        let (file, named) = (path.join("context.jsonld"), block.metadata.text("ldContext"));
+        let (file, named) = (path.join("context.jsonld"), block.metadata["ldContext"].as_str());
         if !file.is_file() {
             let Some(named) = named else { return Ok(None) };
             let context = match self.is_alone && block.context_file.is_some() {
@@ -404,14 +398,14 @@ fn site_of(block: &Block, options: &RegisterOptions) -> Result<RegisterPaths, Bl
     let file = block.context_file.unwrap_or("context.jsonld");
     let tail = format!("annotated/{}/{file}", block.key);
     // The URL of a built-in context is not related to the block's own.
-    let own = block.metadata.text("ldContext").filter(|_| !block.folder.is_built_in(file));
+    let own = block.metadata["ldContext"].as_str().filter(|_| !block.folder.is_built_in(file));
     // The report links to the base URL, and links with other schemes may be harmful.
     let told = own.and_then(|url| url.strip_suffix(&tail)).filter(|base| is_web(base));
     let base = options.base.as_deref().or(told);
     if let Some(base) = base {
         absolute(base, || "--base-url".to_owned())?;
     }
-    if let Some(url) = block.metadata.text("ldContext") {
+    if let Some(url) = block.metadata["ldContext"].as_str() {
         absolute(url, || "bblock.json, ldContext".to_owned())?;
     }
     Ok(RegisterPaths::new(base, None).of(&block.key))

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
+use std::fmt::Display;
 
 use oxigraph::sparql::{QueryResults, SparqlEvaluator, Variable};
 use oxigraph::store::Store;
@@ -116,9 +117,7 @@ impl ShaclRules<'_> {
             let condition = node(condition)?;
             for property in self.graph.triples_for_subject(condition).filter(|triple| triple.predicate != rdf::TYPE) {
                 if property.predicate != sh("property").as_ref() {
-                    return Err(
-                        format!("a sh:condition has {}, which is not looked at here", property.predicate).into()
-                    );
+                    return Err(unsupported(&property.predicate));
                 }
                 let shape = node(property.object)?;
                 let Some(TermRef::NamedNode(path)) = self.graph.object_for_subject_predicate(shape, &sh("path")) else {
@@ -128,7 +127,7 @@ impl ShaclRules<'_> {
                     let (name, value) = (triple.predicate, triple.object);
                     let Some(pattern) = pattern(path, name.as_str().strip_prefix(SHACL).unwrap_or_default(), value)
                     else {
-                        return Err(format!("a sh:condition has {name} {value}, which is not looked at here").into());
+                        return Err(unsupported(&format!("{name} {value}")));
                     };
                     queries.push(format!("SELECT ?this {{ {pattern} }}"));
                 }
@@ -156,6 +155,10 @@ impl ShaclRules<'_> {
     fn is_deactivated(&self, node: NamedOrBlankNodeRef<'_>) -> bool {
         text(&self.graph, node, "deactivated").is_some_and(|value| value == "true" || value == "1")
     }
+}
+
+fn unsupported(what: &dyn Display) -> RuleFailure {
+    format!("a sh:condition has {what}, which is not looked at here").into()
 }
 
 /// Returns the graph pattern about `?this` for a constraint on the values at a path; `None` if the constraint is not

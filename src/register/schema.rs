@@ -106,7 +106,7 @@ impl<'b> Schemas<'b> {
                 Some(whole)
             });
             self.simplify(&uri, &mut schema);
-            self.sandbox.borrow_mut().documents().insert(uri, schema);
+            self.sandbox.borrow_mut().documents.insert(uri, schema);
         }
         Ok(())
     }

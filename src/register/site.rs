@@ -51,10 +51,10 @@ impl RegisterPaths {
         }
     }
 
-    /// Returns the IRI reference of the block, or of a part of it, in the catalogue.
+    /// Returns the URL of the block, or of a part of it, in the catalogue; without a base, a relative reference.
     pub fn node(&self, name: &str) -> String {
         let within = if self.is_alone() || name == self.key { String::new() } else { format!("{}/", self.key) };
-        format!("{}#{within}{name}", self.overview()[2])
+        self.reference(&format!("{}#{within}{name}", self.overview()[2]))
     }
 
     /// Returns the path of the block's page.

@@ -21,8 +21,8 @@ use crate::context::Loader;
 use crate::json::{self, pretty};
 
 /// The possible names of the files with a block's steps and transforms.
-const STEPS: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];
-const TRANSFORMS: &[&str] = &["transforms.yaml", "transforms.yml"];
+pub const STEPS: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];
+pub const TRANSFORMS: &[&str] = &["transforms.yaml", "transforms.yml"];
 
 /// A step or a transform.
 #[derive(Debug, Clone, Deserialize)]
@@ -90,17 +90,8 @@ fn extension_of(media_type: &str) -> String {
     }
 }
 
-/// Reads the steps of a block, with their sources.
-pub fn steps(folder: &Folder, loader: &Loader) -> Result<Vec<Program>, BlockError> {
-    programs(folder, STEPS, loader)
-}
-
-/// Reads the transforms of a block, with their sources.
-pub fn transforms(folder: &Folder, loader: &Loader) -> Result<Vec<Program>, BlockError> {
-    programs(folder, TRANSFORMS, loader)
-}
-
-fn programs(folder: &Folder, names: &[&'static str], loader: &Loader) -> Result<Vec<Program>, BlockError> {
+/// Reads the programs in the first of the files that the block has, with their sources.
+pub fn programs(folder: &Folder, names: &[&'static str], loader: &Loader) -> Result<Vec<Program>, BlockError> {
     let (file, ProgramsFile { additional_steps: mut programs }) = folder.read_first(names, BLOCK)?;
     programs.iter_mut().for_each(|program| program.complete(folder, file, loader));
     Ok(programs)

@@ -192,11 +192,10 @@ impl TermsBuilder<'_> {
     /// it.
     fn reference(&mut self, reference: &str, place: &Rc<Subschema>, scope: SchemaScope<'_>) -> Option<Terms> {
         let library = self.library;
-        let found = library.follow(&place.uri, reference, "a schema").map_err(|error| error.to_string());
-        let found =
-            found.and_then(|found| Ok((library.annotated(&found.uri).map_err(|error| error.to_string())?, found)));
-        let found = found.and_then(|(full, found)| match found.pointer {
-            Ok(at) => Ok((full, found.uri, at)),
+        let found = library.follow(&place.uri, reference, "a schema");
+        let found = found.and_then(|found| Ok((library.annotated(&found.uri)?, found.uri, found.pointer)));
+        let found = found.map_err(|error| error.to_string()).and_then(|(full, uri, pointer)| match pointer {
+            Ok(at) => Ok((full, uri, at)),
             Err(message) => Err(format!("{reference}, named by {}: {message}", shown(&place.uri))),
         });
         let (full, uri, at) = match found {

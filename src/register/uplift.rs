@@ -60,10 +60,6 @@ fn plain(context: serde_json::Value) -> ContextLayer {
     (context.clone(), context)
 }
 
-fn base_layer(base: serde_json::Value) -> ContextLayer {
-    plain(json!({ "@base": base }))
-}
-
 impl<'l> Uplifter<'l> {
     /// Creates an uplifter for documents that have their own contexts. Relative references start at the file `place`.
     pub fn new(place: PathBuf, library: &'l Library) -> Self {
@@ -92,37 +88,25 @@ impl<'l> Uplifter<'l> {
         self.context.value().as_object().is_none_or(|entries| !entries.is_empty())
     }
 
-    /// Uplifts a JSON document with the block's context.
+    /// Converts a JSON document to RDF, with the block's context unless it is JSON-LD already.
     ///
     /// The prefixes come first and the document's own context last, so that each context may refine those before it.
-    pub fn uplift(&self, value: &Value<'_>, prefixes: &Prefixes, base: Option<&str>) -> Result<Uplifted, String> {
-        let mut layers = prefix_layer(prefixes);
-        if self.has_context() {
-            layers.push((json!(self.reference), self.context.value().clone()));
-        }
-        self.convert(value, layers, base_after(base, self.context.value())?, base)
-    }
-
-    /// Converts a document that is JSON-LD already.
-    pub fn convert_jsonld(
+    pub fn convert(
         &self,
         value: &Value<'_>,
         prefixes: &Prefixes,
-        base: Option<&str>,
-    ) -> Result<Uplifted, String> {
-        self.convert(value, prefix_layer(prefixes), base.map(|base| json!(base)), base)
-    }
-
-    /// `base` applies after the layers: an IRI, or null; `None` if it is unknown.
-    fn convert(
-        &self,
-        value: &Value<'_>,
-        mut layers: Vec<ContextLayer>,
-        base: Option<serde_json::Value>,
         document_base: Option<&str>,
+        is_jsonld: bool,
     ) -> Result<Uplifted, String> {
+        let mut layers = Vec::from_iter((!prefixes.is_empty()).then(|| plain(json!(prefixes))));
+        if self.has_context() && !is_jsonld {
+            layers.push((json!(self.reference), self.context.value().clone()));
+        }
+        let nothing = serde_json::Value::Array(Vec::new());
+        // The base after these contexts: an IRI, or null; `None` if it is unknown.
+        let base = base_after(document_base, if is_jsonld { &nothing } else { self.context.value() })?;
         let position = layers.len();
-        layers.extend(base.clone().map(base_layer));
+        layers.extend(base.iter().map(|base| plain(json!({ "@base": base }))));
         layers.extend(self.own_layers(value, document_base)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
             return Err("it is no JSON object and no array, so no JSON-LD".to_owned());
@@ -155,7 +139,7 @@ impl<'l> Uplifter<'l> {
         // Without a base, relative references are not IRIs. A null base keeps processors from resolving them against a
         // file's URL.
         if base.is_none() && losses.count(Loss::NoIri) > 0 {
-            layers.insert(position, base_layer(serde_json::Value::Null));
+            layers.insert(position, plain(json!({ "@base": null })));
         }
         let mut lost = walked?.lost;
         lost.extend(nulls);
@@ -186,7 +170,7 @@ impl<'l> Uplifter<'l> {
             let resets = definitions(&inlined).iter().any(serde_json::Value::is_null);
             layers.push((shown, inlined));
             if resets {
-                layers.push(base_layer(json!(base)));
+                layers.push(plain(json!({ "@base": base })));
             }
         }
         Ok(layers)
@@ -200,17 +184,16 @@ fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Opt
     let document = document.map(|base| json!(base));
     let mut base = document.clone();
     for definition in definitions(context) {
-        match definition.get("@base") {
+        base = match definition.get("@base") {
             // A null context resets the base to the document's own.
-            None if definition.is_null() => base = document.clone(),
-            None => {}
+            None if definition.is_null() => document.clone(),
+            None => base,
             Some(serde_json::Value::String(reference)) => {
                 let known = base.as_ref().and_then(serde_json::Value::as_str);
-                let resolved = resolve(known, reference).ok_or_else(|| no_base(reference))?;
-                base = Some(json!(resolved));
+                Some(json!(resolve(known, reference).ok_or_else(|| no_base(reference))?))
             }
-            Some(_) => base = Some(serde_json::Value::Null),
-        }
+            Some(_) => Some(serde_json::Value::Null),
+        };
     }
     Ok(base)
 }
@@ -227,10 +210,6 @@ fn in_context(message: String, layers: &[ContextLayer]) -> String {
 
 fn no_base(base: &str) -> String {
     format!("{base:?} is not an absolute IRI")
-}
-
-fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {
-    if prefixes.is_empty() { Vec::new() } else { vec![plain(json!(prefixes))] }
 }
 
 /// Writes a document as JSON text, with a context in front of its own members; an array goes under `@graph`.

@@ -195,7 +195,7 @@ fn check_base(base: Option<&str>, place: &str) -> Result<(), BlockError> {
 }
 
 fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
-    prefixes.iter().try_for_each(|(name, iri)| {
+    for (name, iri) in prefixes {
         let plain = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
         // As in Turtle, the empty prefix is allowed.
         let is_prefix = name.chars().all(plain) && name.chars().next().is_none_or(char::is_alphabetic);
@@ -203,8 +203,9 @@ fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
             let problem = "no prefix: begin with a letter, then letters, digits, `.`, `_` and `-`";
             return Err(BlockError::unusable(place, format!("{name:?} is {problem}")));
         }
-        absolute(iri, || format!("{place}, prefix {name:?}"))
-    })
+        absolute(iri, || format!("{place}, prefix {name:?}"))?;
+    }
+    Ok(())
 }
 
 /// Returns a `base-output-filename` without its extension.

@@ -126,14 +126,11 @@ fn is_beyond(result: &ValidationResult) -> bool {
 /// Returns the message of a shape: in English if it has one, otherwise the last by language. The crate's own messages
 /// do not have a language.
 fn message(result: &ValidationResult) -> String {
-    let mut messages: Vec<_> = result
-        .message()
-        .iter()
-        .map(|(language, text)| (language.as_ref().map(ToString::to_string).unwrap_or_default(), text))
-        .collect();
-    messages.sort();
-    let english = messages.iter().find(|(language, _)| language.trim_start_matches('@').starts_with("en"));
-    let chosen = english.or_else(|| messages.last());
+    let is_english = |language: &str| language.trim_start_matches('@').starts_with("en");
+    let languages = result.message().iter();
+    let languages =
+        languages.map(|(language, text)| (language.as_ref().map(ToString::to_string).unwrap_or_default(), text));
+    let chosen = languages.max_by_key(|(language, text)| (is_english(language), language.clone(), (*text).clone()));
     chosen.map_or_else(|| "it is not as the shape wants it".to_owned(), |(_, text)| (*text).clone())
 }
 
