@@ -27,6 +27,7 @@ pub struct MissingValue {
     pub why: &'static str,
 }
 
+// The reasons for losses.
 const UNMAPPED: &str = "no context maps it";
 pub const NULL: &str = "a null stands for nothing in JSON-LD";
 const EMPTY_ARRAY: &str = "an empty array stands for nothing, unless its term is a list";
