@@ -4,8 +4,7 @@
 //! the first of several with the same length. Its memory therefore grows with the number of examples and of open
 //! requests, not with the size of the logs. [`block`] makes a building block from the examples.
 //!
-//! An example is a valid message of JSON-RPC 2.0. Other messages are counted in [`Capture::left_out`]; for each fault
-//! that the JSON Schema detects, [`Capture::faulty`] keeps the shortest message.
+//! An example is a valid message of JSON-RPC 2.0. Other messages are counted in [`Capture::left_out`].
 
 mod files;
 
@@ -17,7 +16,7 @@ use indexmap::IndexSet;
 pub use self::files::{block, write};
 use crate::json::{self, Numbers, Value};
 use crate::log::summary::Summary;
-use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, Problems, is_keyword_like};
+use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, is_keyword_like};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
@@ -56,54 +55,21 @@ pub struct Side {
     pub reconstructed: bool,
 }
 
-/// An exchange: a call, its answer, or both.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchange {
-    /// The name of its log.
-    pub log: String,
-    /// The request or the notification.
-    pub call: Option<Side>,
-    /// The answer to the request.
-    pub answer: Option<Side>,
-}
-
-/// The exchange chosen among several.
+/// The exchange chosen among several: a call, its answer, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenExchange {
     /// Its method and caller.
     pub subject: ExampleKey,
     /// Its outcome.
     pub outcome: CallOutcome,
-    /// The shortest exchange.
-    pub exchange: Exchange,
-    /// The number of exchanges.
+    /// The name of its log.
+    pub log: String,
+    /// The request or the notification.
+    pub call: Option<Side>,
+    /// The answer to the request.
+    pub answer: Option<Side>,
+    /// The number of exchanges of which it is the shortest.
     pub count: u64,
-}
-
-/// The reason why a message is not in an example.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
-pub enum OmissionReason {
-    /// The record is not JSON.
-    #[error("no JSON")]
-    NotJson,
-    /// JSON, but not a JSON-RPC message.
-    #[error("no JSON-RPC message")]
-    NoMessage,
-    /// A message with this problem.
-    #[error("{}", .0.name())]
-    Problem(Problem),
-    /// A member has the name of a JSON-LD keyword, which JSON-LD would interpret in the example.
-    #[error("a member named like a keyword of JSON-LD")]
-    KeywordMember,
-    /// A number beyond the range of a double, or nesting too deep for other programs.
-    #[error("a number or a nesting that other programs refuse")]
-    NotPortable,
-    /// A response whose request is not in the log.
-    #[error("an answer to no request of the log")]
-    NoRequest,
-    /// The other side of the exchange is left out.
-    #[error("its call or its answer is left out")]
-    OtherSide,
 }
 
 /// Reads logs, and keeps the exchanges for examples.
@@ -112,24 +78,16 @@ pub struct Capture {
     /// In order of appearance.
     subjects: IndexSet<ExampleKey>,
     chosen: BTreeMap<(usize, CallOutcome), ChosenExchange>,
-    faulty: BTreeMap<Problem, String>,
-    left_out: BTreeMap<OmissionReason, u64>,
+    left_out: BTreeMap<&'static str, u64>,
     records: u64,
 }
 
 /// One side of a completed exchange, `None` if it is not in the log; or the reason why its message cannot be in an
 /// example.
-type CapturedSide = Result<Option<Side>, OmissionReason>;
+type CapturedSide = Result<Option<Side>, &'static str>;
 
 /// The requests that are not answered yet, each with the index of its subject.
 type OpenCalls = HashMap<Name, (usize, CapturedSide)>;
-
-/// The sessions of a log, and their open exchanges.
-#[derive(Default)]
-struct OpenExchanges {
-    sessions: Sessions,
-    open: OpenCalls,
-}
 
 impl Capture {
     /// Creates a capture that has not read a log.
@@ -145,15 +103,17 @@ impl Capture {
     pub fn read(&mut self, log: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut reader = Reader::new(input, options)?;
         let mut summary = Summary::new(reader.format(), reader.carriers());
-        let mut ongoing = OpenExchanges::default();
+        let (mut sessions, mut open) = (Sessions::default(), OpenCalls::new());
         while let Some(entry) = reader.next_entry()? {
             let Entry::Record(record) = entry else {
                 summary.log_lines += 1;
                 continue;
             };
-            self.record(log, &mut ongoing, &record, &mut summary);
+            let (texts, content) = read(&record);
+            summary.count(&content);
+            self.record(log, &mut open, sessions.annotate(&record, content), texts);
         }
-        let mut open: Vec<_> = ongoing.open.into_iter().collect();
+        let mut open: Vec<_> = open.into_iter().collect();
         open.sort_by_key(|(name, _)| *name);
         for (_, (place, call)) in open {
             self.settle(log, place, CallOutcome::NoAnswer, call, Ok(None));
@@ -168,14 +128,8 @@ impl Capture {
         self.chosen.values()
     }
 
-    /// Returns, for each fault that makes a message invalid by the JSON Schema of messages, the shortest message with
-    /// the fault.
-    pub fn faulty(&self) -> &BTreeMap<Problem, String> {
-        &self.faulty
-    }
-
     /// Returns the number of messages that are not in any example, by reason.
-    pub fn left_out(&self) -> &BTreeMap<OmissionReason, u64> {
+    pub fn left_out(&self) -> &BTreeMap<&'static str, u64> {
         &self.left_out
     }
 
@@ -184,21 +138,15 @@ impl Capture {
         self.records
     }
 
-    fn record(&mut self, log: &str, ongoing: &mut OpenExchanges, record: &Record<'_>, summary: &mut Summary) {
-        let value = json::parse(&record.bytes);
-        let texts: Vec<String> = match &value {
-            Ok(Value::Array(array)) => array.items.iter().map(canonical).collect(),
-            Ok(value) => vec![canonical(value)],
-            Err(_) => Vec::new(),
-        };
-        let content = match value {
-            Ok(_) if record.flags.result_unknown => Content::parse_without_result(&record.bytes),
-            value => value.into(),
-        };
-        summary.count(&content);
-        let OpenExchanges { sessions, open } = ongoing;
+    fn record<'r>(
+        &mut self,
+        log: &str,
+        open: &mut OpenCalls,
+        nodes: impl IntoIterator<Item = Annotated<'r>>,
+        texts: Vec<String>,
+    ) {
         let mut texts = texts.into_iter();
-        for node in sessions.annotate(record, content) {
+        for node in nodes {
             match &node.node {
                 Node::Message(message) => {
                     let part = self.part(&node, message, texts.next().unwrap_or_default());
@@ -206,9 +154,9 @@ impl Capture {
                 }
                 Node::Invalid(_) => {
                     texts.next();
-                    self.leave_out(OmissionReason::NoMessage);
+                    self.leave_out("no JSON-RPC message");
                 }
-                Node::Malformed(_) => self.leave_out(OmissionReason::NotJson),
+                Node::Malformed(_) => self.leave_out("no JSON"),
                 Node::Batch | Node::Exchange(_) | Node::LogLine { .. } => {}
             }
         }
@@ -222,18 +170,15 @@ impl Capture {
         message: &Message<'_>,
         part: CapturedSide,
     ) {
-        let mut place = || self.place(message.method.as_deref(), node.sender);
+        let is_call = matches!(message.kind, Kind::Notification | Kind::Request);
+        let place = if is_call { self.place(message.method.as_deref(), node.sender) } else { 0 };
         match message.kind {
-            Kind::Notification => {
-                let place = place();
-                self.settle(log, place, CallOutcome::Notification, part, Ok(None));
-            }
+            Kind::Notification => self.settle(log, place, CallOutcome::Notification, part, Ok(None)),
             // A null id does not identify the answer.
             Kind::Request if message.id == Some(Id::Null) => {
-                let place = place();
                 self.settle(log, place, CallOutcome::NoAnswer, part, Ok(None));
             }
-            Kind::Request => drop(open.insert(node.name, (place(), part))),
+            Kind::Request => drop(open.insert(node.name, (place, part))),
             Kind::Response | Kind::ErrorResponse => match node.responds_to.and_then(|name| open.remove(&name)) {
                 Some((place, call)) => self.settle(log, place, outcome(message), call, part),
                 // The answer to a call that could not be read; its method is unknown, too.
@@ -242,7 +187,7 @@ impl Capture {
                     self.settle(log, place, outcome(message), Ok(None), part);
                 }
                 None if part.is_err() => {}
-                None => self.leave_out(OmissionReason::NoRequest),
+                None => self.leave_out("an answer to no request of the log"),
             },
         }
     }
@@ -259,15 +204,13 @@ impl Capture {
             _ => &[],
         };
         let mut extra = message.extra.listed().iter().chain(error_members);
+        let is_hindrance = |problem: &Problem| !matches!(problem, Problem::NullRequestId | Problem::Reconstructed);
         let reason = if extra.any(|(name, _)| name.as_str().is_some_and(is_keyword_like)) {
-            OmissionReason::KeywordMember
+            "a member named like a keyword of JSON-LD"
         } else if !is_portable(&text) {
-            OmissionReason::NotPortable
-        } else if let Some(problem) = hindrance(node.problems) {
-            if let Some(fault) = fault(node.problems) {
-                self.keep_faulty(fault, text);
-            }
-            OmissionReason::Problem(problem)
+            "a number or a nesting that other programs refuse"
+        } else if let Some(problem) = node.problems.iter().find(is_hindrance) {
+            problem.name()
         } else {
             let reconstructed = node.problems.contains(Problem::Reconstructed);
             return Ok(Some(Side { text, name: node.name, reconstructed }));
@@ -276,38 +219,32 @@ impl Capture {
         Err(reason)
     }
 
-    fn keep_faulty(&mut self, fault: Problem, text: String) {
-        let shortest = self.faulty.entry(fault).or_insert_with(|| text.clone());
-        if text.len() < shortest.len() {
-            *shortest = text;
-        }
-    }
-
     /// Completes an exchange.
     fn settle(&mut self, log: &str, place: usize, outcome: CallOutcome, call: CapturedSide, answer: CapturedSide) {
         let (call, answer) = match (call, answer) {
             (Ok(call), Ok(answer)) => (call, answer),
-            (Ok(Some(_)), Err(_)) | (Err(_), Ok(Some(_))) => return self.leave_out(OmissionReason::OtherSide),
+            (Ok(Some(_)), Err(_)) | (Err(_), Ok(Some(_))) => {
+                return self.leave_out("its call or its answer is left out");
+            }
             _ => return,
         };
         let Some(subject) = self.subjects.get_index(place) else { return };
-        let exchange = Exchange { log: log.to_owned(), call, answer };
-        let chosen = self.chosen.entry((place, outcome)).or_insert_with_key(|(_, outcome)| {
-            let (subject, outcome) = (subject.clone(), outcome.clone());
-            ChosenExchange { subject, outcome, exchange: exchange.clone(), count: 0 }
-        });
-        chosen.count += 1;
-        if exchange.length() < chosen.exchange.length() {
-            chosen.exchange = exchange;
+        let (subject, log) = (subject.clone(), log.to_owned());
+        let new = ChosenExchange { subject, outcome: outcome.clone(), log, call, answer, count: 0 };
+        let chosen = self.chosen.entry((place, outcome)).or_insert_with(|| new.clone());
+        let count = chosen.count + 1;
+        if new.length() < chosen.length() {
+            *chosen = new;
         }
+        chosen.count = count;
     }
 
-    fn leave_out(&mut self, reason: OmissionReason) {
+    fn leave_out(&mut self, reason: &'static str) {
         *self.left_out.entry(reason).or_default() += 1;
     }
 }
 
-impl Exchange {
+impl ChosenExchange {
     /// Its messages, the call first.
     pub fn sides(&self) -> impl Iterator<Item = &Side> {
         self.call.iter().chain(&self.answer)
@@ -316,6 +253,21 @@ impl Exchange {
     fn length(&self) -> usize {
         self.sides().map(|side| side.text.len()).sum()
     }
+}
+
+/// Returns the messages of a record as canonical JSON, and its content.
+fn read<'r>(record: &'r Record<'r>) -> (Vec<String>, Content<'r>) {
+    let value = json::parse(&record.bytes);
+    let texts = match &value {
+        Ok(Value::Array(array)) => array.items.iter().map(canonical).collect(),
+        Ok(value) => vec![canonical(value)],
+        Err(_) => Vec::new(),
+    };
+    let content = match value {
+        Ok(_) if record.flags.result_unknown => Content::parse_without_result(&record.bytes),
+        value => value.into(),
+    };
+    (texts, content)
 }
 
 fn canonical(value: &Value<'_>) -> String {
@@ -334,38 +286,7 @@ fn outcome(message: &Message<'_>) -> CallOutcome {
     match &message.error {
         Some(ErrorMember::Object(error)) => CallOutcome::Error(error.code.as_deref().unwrap_or_default().to_owned()),
         Some(ErrorMember::Other(_)) => CallOutcome::Error(String::new()),
-        None => {
-            let failed = message.is_error() == Some(true);
-            if failed { CallOutcome::ToolFailure } else { CallOutcome::Result }
-        }
+        None if message.is_error() == Some(true) => CallOutcome::ToolFailure,
+        None => CallOutcome::Result,
     }
-}
-
-/// Returns the first problem that keeps a message from being an example.
-fn hindrance(problems: Problems) -> Option<Problem> {
-    problems.iter().find(|problem| !is_harmless(*problem))
-}
-
-/// Returns the first problem that the JSON Schema of messages detects, if all of the message's problems can be shown.
-fn fault(problems: Problems) -> Option<Problem> {
-    let can_be_shown = problems.iter().all(|problem| is_fault(&problem) || is_harmless(problem));
-    problems.iter().find(is_fault).filter(|_| can_be_shown)
-}
-
-/// True if a message with the problem can be an example.
-fn is_harmless(problem: Problem) -> bool {
-    matches!(problem, Problem::NullRequestId | Problem::Reconstructed)
-}
-
-fn is_fault(problem: &Problem) -> bool {
-    matches!(
-        problem,
-        Problem::MissingVersion
-            | Problem::WrongVersion
-            | Problem::ScalarParams
-            | Problem::ErrorNotObject
-            | Problem::BadErrorCode
-            | Problem::BadErrorMessage
-            | Problem::BothResultAndError
-    )
 }

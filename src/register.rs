@@ -19,7 +19,6 @@ mod compare;
 mod dependencies;
 mod error;
 pub mod examples;
-mod extension;
 mod folder;
 mod html;
 mod item;
@@ -44,10 +43,8 @@ mod shapes;
 mod site;
 mod steps;
 mod terms;
-mod transforms;
 mod turtle;
 mod uplift;
-mod uplift_definition;
 mod view;
 mod yaml;
 

@@ -1,7 +1,6 @@
 //! Makes a building block from captured traffic: writes the exchanges of a [`Capture`] as the files of a block.
 //!
-//! The block names the schema and the context of JSON-RPC by URL; both are built into the program. Messages that break
-//! the protocol become tests of the block that must fail.
+//! The block names the schema and the context of JSON-RPC by URL; both are built into the program.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,7 +14,7 @@ use crate::diagnostic;
 use crate::json::{self, pretty};
 use crate::record::Sender;
 use crate::register::examples::{Example, Examples, Snippet};
-use crate::register::output::{self, Files, Product, WriteError};
+use crate::register::output::{self, Files, Product, WriteError, lines};
 
 /// The maximum length of a method in a title or a file name, in characters.
 const LONGEST_METHOD: usize = 80;
@@ -29,11 +28,10 @@ pub fn block(capture: &Capture) -> Result<Files, serde_saphyr::ser_error::Error>
     let mut names = HashSet::new();
     let examples = capture.chosen().map(|chosen| example(chosen, &mut names)).collect();
     let examples = Examples { examples, ..Examples::default() };
-    let mut files =
-        Files::from([("description.md".to_owned(), description()), ("examples.yaml".to_owned(), examples.to_yaml()?)]);
-    for (problem, message) in capture.faulty() {
-        files.insert(format!("tests/{}-fail.json", slug(problem.name())), text(message));
-    }
+    let mut files = Files::from([
+        ("description.md".to_owned(), DESCRIPTION.to_owned()),
+        ("examples.yaml".to_owned(), examples.to_yaml()?),
+    ]);
     files.insert(Product::BLOCK.marker.to_owned(), metadata(&files));
     Ok(files)
 }
@@ -56,18 +54,15 @@ fn metadata(files: &Files) -> String {
         "ldContext": JSON_RPC_URL,
         "tooling": Product::BLOCK.tooling(files),
     });
-    format!("{metadata:#}\n")
+    lines(&metadata)
 }
 
-fn description() -> String {
-    "\
+const DESCRIPTION: &str = "\
 # Captured JSON-RPC traffic
 
 Each example is an exchange as it was captured: a call and its answer, a call that nothing answered, or a notification. Of
 all exchanges with the same method and outcome it is the shortest.
-"
-    .to_owned()
-}
+";
 
 fn example(chosen: &ChosenExchange, names: &mut HashSet<String>) -> Example {
     let method = chosen.subject.method.as_deref();
@@ -78,15 +73,13 @@ fn example(chosen: &ChosenExchange, names: &mut HashSet<String>) -> Example {
         None => "",
     };
     let title = format!("{shown}{caller}: {}", in_title(&chosen.outcome));
-    let call = chosen.exchange.call.iter().map(|side| {
-        let element = if chosen.outcome == CallOutcome::Notification { "#Notification" } else { "#Request" };
-        snippet(side, element)
-    });
-    let answer = chosen.exchange.answer.iter().map(|side| {
-        let element = answer_element(&chosen.outcome, chosen.exchange.call.is_none());
-        snippet(side, element)
-    });
-    let snippets = call.chain(answer).collect();
+    let (call, answer) = match chosen.outcome {
+        CallOutcome::Notification => ("#Notification", ""),
+        CallOutcome::Error(_) => ("#Request", "#ErrorResponse"),
+        _ => ("#Request", "#Response"),
+    };
+    let call = chosen.call.iter().map(|side| snippet(side, call));
+    let snippets = call.chain(chosen.answer.iter().map(|side| snippet(side, answer))).collect();
     let base_output_filename = Some(unique(&slug(&title), names));
     Example { content: Some(content(chosen)), title: Some(title), base_output_filename, snippets, ..Example::default() }
 }
@@ -115,35 +108,6 @@ fn in_title(outcome: &CallOutcome) -> Cow<'static, str> {
     }
 }
 
-/// The error codes that JSON-RPC defines, each with the schema's element for answers with the code, and the meaning.
-const CODES: &[(&str, &str, &str)] = &[
-    ("-32700", "#ParseErrorResponse", "the input was not JSON (Parse error)"),
-    ("-32600", "#InvalidRequestResponse", "the input was not a call (Invalid Request)"),
-    ("-32601", "#MethodNotFoundResponse", "the method does not exist (Method not found)"),
-    ("-32602", "#InvalidParamsResponse", "the method cannot work with these arguments (Invalid params)"),
-    ("-32603", "#InternalErrorResponse", "the server failed for a reason of its own (Internal error)"),
-];
-
-/// Returns the schema's element for an error code, and the meaning of the code.
-fn code(code: &str) -> (&'static str, &'static str) {
-    let is_of_server = || code.parse().is_ok_and(|code: i32| (-32099..=-32000).contains(&code));
-    match CODES.iter().find(|(known, _, _)| *known == code) {
-        Some((_, element, meaning)) => (element, meaning),
-        None if is_of_server() => ("#ServerErrorResponse", "a code that each server gives a meaning"),
-        None => ("#ErrorResponse", "a code that JSON-RPC gives no meaning"),
-    }
-}
-
-/// Returns the schema's element that an answer is an example of.
-fn answer_element(outcome: &CallOutcome, unread: bool) -> &'static str {
-    match outcome {
-        // An answer with an id cannot answer a call that could not be read.
-        CallOutcome::Error(error) if error == "-32700" && !unread => "#ErrorResponse",
-        CallOutcome::Error(error) => code(error).0,
-        _ => "#Response",
-    }
-}
-
 /// Describes the example in Markdown.
 fn content(chosen: &ChosenExchange) -> String {
     let how = match &chosen.outcome {
@@ -151,11 +115,11 @@ fn content(chosen: &ChosenExchange) -> String {
         CallOutcome::ToolFailure => {
             "To JSON-RPC the call succeeded; its result says that the tool failed (`isError`).".to_owned()
         }
-        CallOutcome::Error(error) => format!("The call failed with {error}: {}.", code(error).1),
+        CallOutcome::Error(code) => format!("The call failed with the error {code}."),
         CallOutcome::NoAnswer => "The log does not hold an answer to this call.".to_owned(),
         CallOutcome::Notification => "A notification: nobody answers it.".to_owned(),
     };
-    let sides: Vec<&Side> = chosen.exchange.sides().collect();
+    let sides: Vec<&Side> = chosen.sides().collect();
     let records: Vec<_> = sides.iter().map(|side| side.name.to_string().replacen('m', "", 1)).collect();
     let records = match records.as_slice() {
         [one] => format!("record {one}"),
@@ -165,7 +129,7 @@ fn content(chosen: &ChosenExchange) -> String {
         1 => "Seen once".to_owned(),
         count => format!("The shortest of {count}"),
     };
-    let mut text = format!("{how} {count}: {records} of `{}`.", printable(&chosen.exchange.log));
+    let mut text = format!("{how} {count}: {records} of `{}`.", printable(&chosen.log));
     if sides.iter().any(|side| side.name.element.is_some()) {
         text.push_str(" Sent in a batch.");
     }
@@ -202,7 +166,7 @@ fn slug(title: &str) -> String {
     let mut slug = String::new();
     let mut previous = ' ';
     for character in title.chars() {
-        // Splits `MissingVersion` and `textDocument` into two words.
+        // Splits `textDocument` into two words.
         if character.is_ascii_uppercase() && previous.is_ascii_lowercase() && !slug.ends_with('-') {
             slug.push('-');
         }

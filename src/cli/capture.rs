@@ -41,7 +41,7 @@ impl CaptureCommand {
         let unread =
             self.input.read_each(&sources, *quiet, |source, read| capture.read(&source.file_name(), read, &options))?;
         let examples = capture.chosen().count();
-        if examples == 0 && capture.faulty().is_empty() {
+        if examples == 0 {
             bail!(
                 "found no exchange in {}{}; if the logs hold any, name their format with --from",
                 counted(capture.records(), "record"),
@@ -59,9 +59,8 @@ impl CaptureCommand {
         write(&files, output)?;
         if !*quiet {
             let examples = counted(examples as u64, "example");
-            let tests = counted(capture.faulty().len() as u64, "test");
             let records = counted(capture.records(), "record");
-            say(&format!("{examples} and {tests} in {}, of {records}{}", shown(output), left_out(&capture)));
+            say(&format!("{examples} in {}, of {records}{}", shown(output), left_out(&capture)));
         }
         all_read(unread, sources.len())?;
         Ok(Outcome::Done)

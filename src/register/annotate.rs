@@ -30,7 +30,8 @@ pub const MAX_STEPS: usize = 500_000;
 /// Annotates a schema with a context that does not contain remote references. Existing annotations stay. `follow`
 /// resolves a fragment to a JSON Pointer. Fails if references make the schema too large or too deep.
 pub fn annotate(schema: &mut Value, context: &Value, follow: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
-    let (context, prefixes) = written_out(context);
+    let (mut context, mut prefixes) = (merged(context), Map::new());
+    write_out(&mut context, &[], &mut prefixes);
     if let Some(entries) = schema.as_object_mut() {
         entries.shift_remove(CONTEXT);
     }
@@ -61,14 +62,6 @@ fn annotation(keyword: &str) -> String {
     format!("{ANNOTATION}{}", keyword.trim_start_matches('@'))
 }
 
-/// Merges a context into one object with full IRIs in place of compact ones; also returns the prefixes that they used.
-fn written_out(context: &Value) -> (Map<String, Value>, Map<String, Value>) {
-    let mut prefixes = Map::new();
-    let mut context = merged(context);
-    write_out(&mut context, &[], &mut prefixes);
-    (context, prefixes)
-}
-
 /// Merges the objects of a context into one, in which later objects refine earlier ones.
 fn merged(context: &Value) -> Map<String, Value> {
     let mut merged = Map::new();
@@ -91,6 +84,7 @@ fn merge(into: &mut Map<String, Value>, entries: &Map<String, Value>) {
     }
 }
 
+/// Replaces compact IRIs in a context with full ones, and adds the prefixes that they used.
 fn write_out(context: &mut Map<String, Value>, outer: &[&Map<String, Value>], prefixes: &mut Map<String, Value>) {
     let terms: Vec<String> = context.keys().cloned().collect();
     for term in &terms {

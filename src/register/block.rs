@@ -1,18 +1,19 @@
-//! A building block, read from its folder and checked as far as that is possible without its examples' content.
+//! A building block, read from its folder and checked as far as that is possible without its examples' content. A part
+//! that cannot be read is an error of the block, which has the other parts.
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::error::{BLOCK, BlockError};
-use super::examples::{Examples, SnippetSource, UnusedEntries};
+use super::examples::{Examples, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
-use super::library::Library;
-use super::steps::{Transform, TransformStep, steps, transforms};
+use super::site::RegisterPaths;
+use super::steps::{Program, STEPS, TRANSFORMS, programs};
 use super::turtle::read_turtle;
-use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
+use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, Loader};
 use crate::vocab::{JSON_RPC_ONTOLOGY, JSON_RPC_ONTOLOGY_URL};
 
 /// The possible names of each file of a block.
@@ -26,38 +27,6 @@ const ONTOLOGY: &[&str] = &["ontology.ttl"];
 const SHAPES: &[&str] = &["shapes.shacl", "rules.shacl"];
 pub const TESTS: &str = "tests";
 const MORE_TESTS: &[&str] = &["tests.yaml", "tests.yml"];
-
-/// The entries of `bblock.json`, by name. Each may be absent; an entry of an unexpected type counts as absent.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(transparent)]
-pub struct Metadata(pub UnusedEntries);
-
-impl Metadata {
-    /// Returns an entry.
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
-    }
-
-    /// Returns an entry if it is a string.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.get(name)?.as_str()
-    }
-
-    /// Returns the documents from which the block was made.
-    pub fn sources(&self) -> Vec<BlockSource> {
-        self.get("sources").and_then(|sources| Vec::deserialize(sources).ok()).unwrap_or_default()
-    }
-}
-
-/// A source of a block.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(default)]
-pub struct BlockSource {
-    /// Its title.
-    pub title: Option<String>,
-    /// Its URL.
-    pub link: Option<String>,
-}
 
 /// A file of `tests/`.
 #[derive(Debug, Clone)]
@@ -92,24 +61,30 @@ impl BlockTest {
 }
 
 /// A building block.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Block {
     /// The folder that holds it.
     pub folder: Folder,
-    /// Name for folders and URLs: the folder's own, of ASCII letters, digits, `.`, `_` and `-`.
-    pub key: String,
-    /// The entries of `bblock.json`.
-    pub metadata: Metadata,
-    /// Its identifier in the register.
-    pub identifier: String,
     /// Path of its folder in the repository, with a slash at its end; empty if the block stands alone.
     pub below: String,
+    /// Name for folders and URLs: the folder's own, of ASCII letters, digits, `.`, `_` and `-`.
+    pub key: String,
+    /// The entries of `bblock.json`, an object.
+    pub metadata: Value,
+    /// Its identifier in the register.
+    pub identifier: String,
+    /// The paths and URLs of its files in the register.
+    pub site: RegisterPaths,
     /// File name of the context.
     pub context_file: Option<&'static str>,
+    /// The context that its author wrote, without remote references.
+    pub context: Option<Value>,
     /// The reason why the context cannot be used, if so; the block then has none.
     pub context_error: Option<String>,
     /// File name of the schema.
     pub schema_file: Option<&'static str>,
+    /// URI of the schema.
+    pub schema: Option<String>,
     /// File name of the examples.
     pub examples_file: Option<String>,
     /// The examples, including the text of those in separate files.
@@ -117,9 +92,9 @@ pub struct Block {
     /// The tests, in the order of their names.
     pub tests: Vec<BlockTest>,
     /// Steps before and after the uplift.
-    pub steps: Vec<TransformStep>,
+    pub steps: Vec<Program>,
     /// Further outputs to make from its examples.
-    pub transforms: Vec<Transform>,
+    pub transforms: Vec<Program>,
     /// The description, in Markdown.
     pub description: Option<String>,
     /// The ontology, in Turtle.
@@ -128,26 +103,27 @@ pub struct Block {
     pub shapes: Vec<String>,
     /// The parts of the block that are not used, with reasons.
     pub notes: Vec<String>,
+    /// The parts of the block that cannot be read.
+    pub errors: Vec<BlockError>,
 }
 
 impl Block {
-    /// Reads a block from its folder, and the files that it refers to from a library. `file` names its examples if they
-    /// are not in the usual file.
-    pub fn read(mut folder: Folder, file: Option<String>, library: &Library) -> Result<Self, BlockError> {
+    /// Reads a block from its folder, which is at a path in the repository, and the files that it refers to. `file` names
+    /// its examples if they are not in the usual file.
+    pub fn read(mut folder: Folder, below: &str, file: Option<String>, loader: &Loader) -> Self {
+        let (mut notes, mut errors) = (Vec::new(), Vec::new());
         let own_examples: &[_] = if file.is_none() { EXAMPLES } else { &[] };
         let examples_file = file.or_else(|| folder.find(EXAMPLES).map(str::to_owned));
-        let mut notes = Vec::new();
-        let (_, metadata): (_, Metadata) = folder.read_first(METADATA, BLOCK)?;
+        let (_, metadata): (_, UnusedEntries) = taken(folder.read_first(METADATA, BLOCK), &mut errors);
+        let metadata = json!(metadata);
         provide_json_rpc(&mut folder, &metadata);
         let context_file = folder.find(CONTEXT);
         // Reads the context to check that it is a file: the loader of contexts reads it again, and would wait on a
         // pipe.
-        context_file.map(|file| folder.read(file, BLOCK)).transpose()?;
-        let examples = match &examples_file {
-            Some(file) => examples(&folder, file, library, &mut notes)?,
-            None => Examples::default(),
-        };
-        let tests = read_tests(&folder, &mut notes)?;
+        taken(context_file.map(|file| folder.read(file, BLOCK)).transpose(), &mut errors);
+        let examples = examples_file.as_ref().map(|file| examples(&folder, file, loader, &mut notes));
+        let examples = taken(examples.transpose(), &mut errors).unwrap_or_default();
+        let tests = taken(read_tests(&folder, &mut notes), &mut errors);
         let shapes = shapes(&folder, &metadata, &mut notes);
         for names in [METADATA, SCHEMA, own_examples] {
             let mut present = names.iter().filter(|name| folder.find(&[**name]).is_some());
@@ -159,49 +135,65 @@ impl Block {
         for resource in resources.filter(|resource| resource["role"] == "validation") {
             notes.push(format!("bblock.json: nothing here validates by the resource {}", resource["ref"]));
         }
-        let text = |names: &[&'static str]| folder.find(names).map(|name| folder.read(name, BLOCK));
-        let description = text(DESCRIPTION).transpose()?;
-        let ontology = text(ONTOLOGY).transpose()?;
-        if let Some(ontology) = &ontology {
-            read_turtle(ontology, None).map_err(|error| BlockError::syntax("ontology.ttl", error))?;
+        let [description, ontology] = [DESCRIPTION, ONTOLOGY]
+            .map(|names| taken(folder.find(names).map(|name| folder.read(name, BLOCK)).transpose(), &mut errors));
+        if let Some(Err(error)) = ontology.as_ref().map(|ontology| read_turtle(ontology, None)) {
+            errors.push(BlockError::syntax("ontology.ttl", error));
         }
         let key = key(&folder.name());
-        Ok(Self {
+        Self {
             shapes,
-            identifier: metadata.text("itemIdentifier").unwrap_or(&key).to_owned(),
+            below: below.to_owned(),
+            identifier: metadata["itemIdentifier"].as_str().unwrap_or(&key).to_owned(),
             key,
-            below: String::new(),
-            context_error: None,
+            site: RegisterPaths::default(),
             metadata,
             context_file,
+            context: None,
+            context_error: None,
             schema_file: folder.find(SCHEMA),
+            schema: None,
             examples_file,
             examples,
             tests,
-            steps: steps(&folder)?,
-            transforms: transforms(&folder, library)?,
+            steps: taken(programs(&folder, STEPS, loader), &mut errors),
+            transforms: taken(programs(&folder, TRANSFORMS, loader), &mut errors),
             description,
             ontology,
             notes,
             folder,
-        })
+            errors,
+        }
+    }
+
+    /// Returns the file name of its schema in the register.
+    pub fn published_schema(&self) -> Option<&'static str> {
+        if self.site.is_alone() { self.schema_file } else { self.schema.as_ref().map(|_| "schema.yaml") }
     }
 
     /// Returns its short name.
     pub fn name(&self) -> &str {
-        self.metadata.text("name").unwrap_or(&self.key)
+        self.metadata["name"].as_str().unwrap_or(&self.key)
     }
 }
 
+/// Returns what was read, or nothing and adds the error.
+fn taken<T: Default>(read: Result<T, BlockError>, errors: &mut Vec<BlockError>) -> T {
+    read.unwrap_or_else(|error| {
+        errors.push(error);
+        T::default()
+    })
+}
+
 /// Provides the built-in context, schema and ontology of JSON-RPC to a block that names them and does not hold copies.
-fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
+fn provide_json_rpc(folder: &mut Folder, metadata: &Value) {
     let built_in = [
         ("ldContext", JSON_RPC_URL, CONTEXT, "context.jsonld", JSON_RPC),
         ("schema", JSON_RPC_SCHEMA_URL, SCHEMA, "schema.json", JSON_RPC_SCHEMA),
         ("ontology", JSON_RPC_ONTOLOGY_URL, ONTOLOGY, "ontology.ttl", JSON_RPC_ONTOLOGY),
     ];
     for (entry, url, names, name, text) in built_in {
-        if metadata.text(entry) == Some(url) && folder.find(names).is_none() {
+        if metadata[entry].as_str() == Some(url) && folder.find(names).is_none() {
             folder.provide(name, text);
         }
     }
@@ -209,7 +201,7 @@ fn provide_json_rpc(folder: &mut Folder, metadata: &Metadata) {
 
 /// Returns the files and URLs of shapes, each once. An entry is a name, a list of names, or, as in registers, lists by
 /// block.
-fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<String> {
+fn shapes(folder: &Folder, metadata: &Value, notes: &mut Vec<String>) -> Vec<String> {
     let mut names = Vec::new();
     let entries = ["shaclShapes", "shaclRules"].into_iter();
     let mut values: Vec<_> = entries.filter_map(|entry| Some((entry, metadata.get(entry)?))).collect();
@@ -229,13 +221,9 @@ fn shapes(folder: &Folder, metadata: &Metadata, notes: &mut Vec<String>) -> Vec<
 }
 
 /// Reads the examples, each with its text in place.
-fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
+fn examples(folder: &Folder, file: &str, loader: &Loader, notes: &mut Vec<String>) -> Result<Examples, BlockError> {
     let text = folder.read(file, BLOCK)?;
-    let read = match file.ends_with(".json") {
-        true => Examples::from_json(&text).map_err(|error| BlockError::syntax(file, error)),
-        false => Examples::from_yaml(&text).map_err(|error| BlockError::syntax(file, error)),
-    };
-    let mut examples = read?;
+    let mut examples = Examples::from_yaml(&text).map_err(|error| BlockError::syntax(file, error))?;
     let mut unused = |place: &str, others: &UnusedEntries| {
         notes.extend(others.keys().map(|name| format!("{place}: unused entry `{name}`")));
     };
@@ -247,10 +235,10 @@ fn examples(folder: &Folder, file: &str, library: &Library, notes: &mut Vec<Stri
             let place = format!("{place}, snippet {number}");
             unused(&place, &snippet.others);
             // If the file cannot be read, the example fails when it is run.
-            if let SnippetSource::Ref(reference) = &snippet.source
-                && let Ok(text) = library.file(folder, reference, &place)
+            if let (None, Some(reference)) = (&snippet.code, &snippet.r#ref)
+                && let Ok(text) = folder.read_any(reference, &place, loader)
             {
-                snippet.source = SnippetSource::Code(text);
+                (snippet.code, snippet.r#ref) = (Some(text), None);
             }
         }
     }

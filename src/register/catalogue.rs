@@ -32,42 +32,43 @@ const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 /// Returns the triples that describe a block. Without a base URL, their IRIs are relative to the catalogue itself.
 pub fn catalogue(view: &BlockView<'_>) -> Vec<Triple> {
     let mut writer = CatalogueWriter::default();
-    let BlockView { block, site, report, shown, .. } = view;
+    let BlockView { block, report, shown, .. } = view;
+    let site = &block.site;
     let metadata = &block.metadata;
     let catalog = site.base().unwrap_or("./").to_owned();
-    let me = node(site, &block.key);
+    let me = site.node(&block.key);
     writer.typed(&catalog, &["skos:ConceptScheme", "dcat:Catalog"]);
     writer.text(&catalog, "skos:prefLabel", &site.title(block.name()));
     writer.link(&catalog, "dcat:dataset", &me);
     writer.link(&catalog, "bblocks:hasValidationReport", &site.reference(site.overview()[0]));
 
     writer.typed(&me, &["skos:Concept", "dcat:Dataset"]);
-    if let Some(class) = metadata.text("itemClass").and_then(class) {
+    if let Some(class) = metadata["itemClass"].as_str().and_then(class) {
         writer.typed(&me, &[&class]);
     }
     writer.text(&me, "rdfs:label", block.name());
     writer.text(&me, "dct:identifier", &report.id);
     let texts = [("dct:title", "title"), ("dct:description", "description"), ("dct:hasVersion", "version")];
     for (predicate, text) in texts {
-        metadata.text(text).into_iter().for_each(|text| writer.text(&me, predicate, text));
+        metadata[text].as_str().into_iter().for_each(|text| writer.text(&me, predicate, text));
     }
     let dates = [("dct:created", "dateTimeAddition"), ("dct:modified", "dateOfLastChange")];
     for (predicate, time) in dates {
-        metadata.text(time).into_iter().for_each(|time| writer.push(&me, predicate, date(time)));
+        metadata[time].as_str().into_iter().for_each(|time| writer.push(&me, predicate, date(time)));
     }
-    for link in metadata.sources().iter().filter_map(|source| source.link.as_deref()) {
+    for link in metadata["sources"].as_array().into_iter().flatten().filter_map(|source| source["link"].as_str()) {
         writer.link_if_valid(&me, "dct:source", link);
     }
     writer.link(&me, "skos:inScheme", &catalog);
-    if let Some(status) = metadata.text("status") {
+    if let Some(status) = metadata["status"].as_str() {
         writer.link_if_valid(&me, "bblocks:status", &format!("{STATUS}{status}"));
     }
     view.context.iter().for_each(|context| writer.link(&me, "bblocks:hasJsonLdContext", context));
-    if let Some(file) = view.schema_file {
+    if let Some(file) = block.published_schema() {
         writer.link(&me, "bblocks:hasSchema", &site.reference(&site.own(file)));
     }
     for example in shown {
-        writer.link(&me, "dct:hasPart", &node(site, &example.key()));
+        writer.link(&me, "dct:hasPart", &site.node(&example.key()));
     }
     for example in shown {
         writer.example(site, example, &catalog, &me);
@@ -92,10 +93,6 @@ pub fn jsonld(triples: &[Triple]) -> Option<String> {
     Some(indented(&String::from_utf8(writer.finish().ok()?).ok()?) + "\n")
 }
 
-fn node(site: &RegisterPaths, name: &str) -> String {
-    site.reference(&site.node(name))
-}
-
 /// Returns the class for an item class: its name in upper camel case.
 fn class(name: &str) -> Option<String> {
     let mut class = String::new();
@@ -109,13 +106,10 @@ fn class(name: &str) -> Option<String> {
 
 /// Returns a date or a time with its datatype, or a plain string if it is neither.
 fn date(text: &str) -> Literal {
-    if text.parse::<oxsdatatypes::DateTime>().is_ok() {
-        Literal::new_typed_literal(text, xsd::DATE_TIME)
-    } else if text.parse::<oxsdatatypes::Date>().is_ok() {
-        Literal::new_typed_literal(text, xsd::DATE)
-    } else {
-        Literal::new_simple_literal(text)
-    }
+    let is_time = text.parse::<oxsdatatypes::DateTime>().is_ok();
+    let is_date = text.parse::<oxsdatatypes::Date>().is_ok();
+    let datatype = if is_time { xsd::DATE_TIME } else { xsd::DATE };
+    if is_time || is_date { Literal::new_typed_literal(text, datatype) } else { Literal::new_simple_literal(text) }
 }
 
 #[derive(Default)]
@@ -147,7 +141,7 @@ impl CatalogueWriter {
     }
 
     fn example(&mut self, site: &RegisterPaths, example: &ExampleView<'_>, catalog: &str, block: &str) {
-        let (node, title) = (node(site, &example.key()), example.title());
+        let (node, title) = (site.node(&example.key()), example.title());
         self.typed(&node, &["skos:Concept", "dcat:Dataset"]);
         self.text(&node, "dct:title", &title);
         self.text(&node, "skos:prefLabel", &title);

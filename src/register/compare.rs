@@ -1,5 +1,6 @@
 //! Compares the graphs of two registers.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -18,27 +19,21 @@ use super::turtle::read_turtle;
 /// If the folder or a file in it cannot be read.
 pub fn compare(files: &Files, folder: &Path) -> io::Result<Vec<String>> {
     let is_graph = |path: &String| path.starts_with("tests/") && path.ends_with(".ttl");
-    let mut there = list(folder)?;
-    there.retain(is_graph);
-    let mut differences: Vec<_> = files
-        .keys()
-        .filter(|path| is_graph(path) && !there.contains(path))
-        .map(|path| format!("{path}: is not there"))
-        .collect();
-    for path in there {
-        let theirs = fs::read(folder.join(&path))?;
-        differences.extend(
-            match files.get(&path).map(|ours| (graph(ours), graph(&String::from_utf8_lossy(&theirs)))) {
-                None => Some(format!("{path}: is not made")),
-                Some((Some(ours), Some(theirs))) if ours == theirs => None,
-                Some((Some(ours), Some(theirs))) => {
-                    Some(format!("{path}: another graph, {} triples and not {}", ours.len(), theirs.len()))
-                }
-                Some(_) => Some(format!("{path}: is not Turtle on one side")),
+    let paths: BTreeSet<_> = list(folder)?.into_iter().chain(files.keys().cloned()).filter(is_graph).collect();
+    let mut differences = Vec::new();
+    for path in paths {
+        let theirs = folder.join(&path);
+        let difference = match files.get(&path) {
+            None => "is not made".to_owned(),
+            Some(_) if !theirs.exists() => "is not there".to_owned(),
+            Some(ours) => match (graph(ours), graph(&String::from_utf8_lossy(&fs::read(theirs)?))) {
+                (Some(ours), Some(theirs)) if ours == theirs => continue,
+                (Some(ours), Some(theirs)) => format!("another graph, {} triples and not {}", ours.len(), theirs.len()),
+                _ => "is not Turtle on one side".to_owned(),
             },
-        );
+        };
+        differences.push(format!("{path}: {difference}"));
     }
-    differences.sort();
     Ok(differences)
 }
 

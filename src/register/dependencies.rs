@@ -16,8 +16,6 @@ pub struct InheritedParts {
     pub depends_on: BTreeSet<String>,
     /// The shapes of all its direct and indirect dependencies: identifiers of blocks, and the URIs of their files.
     pub shapes: BTreeMap<String, Vec<String>>,
-    /// True if one of its dependencies depends on it.
-    pub is_in_circle: bool,
 }
 
 /// Replaces the identifiers of blocks in a value with references.
@@ -28,7 +26,11 @@ pub fn referring(value: &Value) -> Value {
         Value::Object(members) => {
             let refer = |(name, value): (&String, &Value)| match name.as_str() {
                 "path" => (name.clone(), value.clone()),
-                "extensions" => (name.clone(), extensions(value)),
+                // The names are identifiers, too.
+                "extensions" => {
+                    let by_block = value.as_object().into_iter().flatten();
+                    (name.clone(), by_block.map(|(id, by)| (block_reference(id), referring(by))).collect())
+                }
                 _ => (name.clone(), referring(value)),
             };
             members.iter().map(refer).collect::<Map<_, _>>().into()
@@ -37,34 +39,29 @@ pub fn referring(value: &Value) -> Value {
     }
 }
 
-fn extensions(value: &Value) -> Value {
-    let members = value.as_object().into_iter().flatten();
-    members.map(|(point, by)| (block_reference(point), referring(by))).collect::<Map<_, _>>().into()
-}
-
 /// Returns what each block of a repository inherits, by identifier.
-pub fn inherited(blocks: &BTreeMap<String, Block>, library: &Library) -> BTreeMap<String, InheritedParts> {
-    let direct: BTreeMap<_, _> = blocks.iter().map(|(id, block)| (id.as_str(), direct(id, block, library))).collect();
+pub fn inherited(library: &Library) -> BTreeMap<String, InheritedParts> {
+    let direct: BTreeMap<_, _> =
+        library.blocks.iter().map(|(id, block)| (id.as_str(), direct(id, block, library))).collect();
     let take_over = |(id, depends_on): (&&str, &BTreeSet<String>)| {
         let (mut shapes, mut known) = (BTreeMap::new(), BTreeSet::from([(*id).to_owned()]));
         let mut next: Vec<_> = depends_on.iter().cloned().collect();
-        let mut is_in_circle = false;
         while let Some(other) = next.pop() {
-            is_in_circle |= other == **id;
             if !known.insert(other.clone()) {
                 continue;
             }
-            if let Some(block) = blocks.get(&other) {
+            if let Some(block) = library.blocks.get(&other) {
                 if !block.shapes.is_empty() {
                     shapes.insert(other.clone(), shape_uris(block));
                 }
                 next.extend(direct.get(other.as_str()).into_iter().flatten().cloned());
-            } else if let Some(entry) = library.imported(&other) {
-                shapes.extend(imported_shapes(&entry));
+            } else if let Some(entry) = library.imported.get(&other) {
+                let lists: Option<BTreeMap<_, _>> = serde_json::from_value(entry["shaclShapes"].clone()).ok();
+                shapes.extend(lists.into_iter().flatten());
                 next.extend(entry.get("dependsOn").map(identifiers).into_iter().flatten().map(str::to_owned));
             }
         }
-        ((*id).to_owned(), InheritedParts { depends_on: depends_on.clone(), shapes, is_in_circle })
+        ((*id).to_owned(), InheritedParts { depends_on: depends_on.clone(), shapes })
     };
     direct.iter().map(take_over).collect()
 }
@@ -75,18 +72,11 @@ pub fn shape_uris(block: &Block) -> Vec<String> {
     block.shapes.iter().map(uri).collect()
 }
 
-fn imported_shapes(entry: &Value) -> BTreeMap<String, Vec<String>> {
-    let shapes = entry.get("shaclShapes").and_then(Value::as_object).into_iter().flatten();
-    let urls =
-        |urls: &Value| urls.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-    shapes.map(|(id, files)| (id.clone(), urls(files))).collect()
-}
-
 fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {
     let metadata = &block.metadata;
     let named = ["isProfileOf", "extends", "extensionPoints", "dependsOn"].iter().filter_map(|name| metadata.get(name));
     let mut found: BTreeSet<_> = named.flat_map(identifiers).map(str::to_owned).collect();
-    let mut documents: Vec<_> = library.block(id).and_then(|block| block.schema.clone()).into_iter().collect();
+    let mut documents: Vec<_> = block.schema.clone().into_iter().collect();
     let mut known = BTreeSet::new();
     while let Some(document) = documents.pop() {
         // A document that cannot be read is reported where it is used.
@@ -102,7 +92,7 @@ fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {
             }
             let target = library.resolve(&document, path).ok()?;
             match library.identifier(&target) {
-                Some(id) => drop(found.insert(id)),
+                Some(id) => drop(found.insert(id.clone())),
                 None if library.is_local(&target) => documents.push(target),
                 None => {}
             }

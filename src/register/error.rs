@@ -12,13 +12,13 @@ pub const BLOCK: &str = "the building block";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlockError {
-    /// A folder or a file cannot be read.
-    #[error("cannot read {what}")]
-    Read {
-        /// The folder or the file, and what named it.
+    /// A folder or a file cannot be read, or is not YAML, JSON or Turtle, or not what it is to hold.
+    #[error("{what}")]
+    File {
+        /// The file, or what failed.
         what: String,
-        /// The system's error.
-        source: io::Error,
+        /// The system's error, or the error with its line.
+        source: Box<dyn Error + Send + Sync>,
     },
     /// A reference to a URL, which is not fetched.
     #[error(
@@ -34,14 +34,6 @@ pub enum BlockError {
     /// A context cannot be used.
     #[error(transparent)]
     Context(#[from] LoadError),
-    /// Not YAML, JSON or Turtle, or not what the file is to hold.
-    #[error("{file}")]
-    Syntax {
-        /// The file.
-        file: String,
-        /// The error, with its line.
-        source: Box<dyn Error + Send + Sync>,
-    },
     /// A reference, a context, a JSON Schema, shapes, an IRI, a prefix or a name for files that cannot be used.
     #[error("{0}")]
     Unusable(String),
@@ -49,7 +41,7 @@ pub enum BlockError {
 
 impl BlockError {
     pub(super) fn read(reference: &str, by: &str, source: io::Error) -> Self {
-        Self::Read { what: format!("`{reference}`, named by {by}"), source }
+        Self::File { what: format!("cannot read `{reference}`, named by {by}"), source: source.into() }
     }
 
     pub(super) fn outside(reference: &str, by: &str) -> Self {
@@ -59,7 +51,7 @@ impl BlockError {
     }
 
     pub(super) fn syntax(file: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::Syntax { file: file.to_owned(), source: source.into() }
+        Self::File { what: file.to_owned(), source: source.into() }
     }
 
     pub(super) fn unusable(place: &str, message: impl std::fmt::Display) -> Self {
@@ -80,8 +72,6 @@ pub fn said(error: &dyn Error) -> String {
 
 /// Fails if an IRI is not absolute.
 pub fn absolute(iri: &str, place: impl Fn() -> String) -> Result<(), BlockError> {
-    match oxiri::Iri::parse(iri) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(BlockError::unusable(&place(), format!("{iri:?} is not an absolute IRI"))),
-    }
+    let failed = |_| BlockError::unusable(&place(), format!("{iri:?} is not an absolute IRI"));
+    oxiri::Iri::parse(iri).map(drop).map_err(failed)
 }

@@ -4,10 +4,8 @@
 //! layout, but with everything else.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Error as _, MapAccess, SeqAccess, Visitor, value};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::yaml::{self, YamlError};
@@ -59,8 +57,8 @@ pub struct Example {
 }
 
 /// An example in one language.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", try_from = "SnippetEntries")]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Snippet {
     /// A short name (`json`, `jsonld`, `ttl`, `python`) or a media type.
     pub language: String,
@@ -74,68 +72,15 @@ pub struct Snippet {
     /// Base IRI, which overrides the example's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_uri: Option<String>,
-    /// The uplifted formats that the page shows beside the snippet's own.
-    #[serde(skip_serializing_if = "are_all")]
-    pub doc_uplift_formats: Vec<UpliftFormat>,
-    /// The text, or the file with the text.
-    #[serde(flatten)]
-    pub source: SnippetSource,
+    /// The text itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// In place of `code`, the path of the file with the text, relative to the file of examples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#ref: Option<String>,
     /// Its other entries.
     #[serde(flatten)]
     pub others: UnusedEntries,
-}
-
-/// The source of a snippet's text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SnippetSource {
-    /// The text itself.
-    Code(String),
-    /// The path of a file, relative to the file of examples.
-    Ref(String),
-}
-
-/// The entries of a snippet, before the check that it has exactly one source.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct SnippetEntries {
-    language: String,
-    schema_ref: Option<String>,
-    json_path: Option<String>,
-    base_uri: Option<String>,
-    #[serde(default = "all_formats", deserialize_with = "formats")]
-    doc_uplift_formats: Vec<UpliftFormat>,
-    // Not flattened as the source is: the value `5` is read as text only if the type is known to be text.
-    code: Option<String>,
-    r#ref: Option<String>,
-    #[serde(flatten)]
-    others: UnusedEntries,
-}
-
-impl TryFrom<SnippetEntries> for Snippet {
-    type Error = &'static str;
-
-    fn try_from(entries: SnippetEntries) -> Result<Self, Self::Error> {
-        let SnippetEntries { language, schema_ref, json_path, base_uri, doc_uplift_formats, code, r#ref, others } =
-            entries;
-        let source = match (code, r#ref) {
-            (Some(code), None) => SnippetSource::Code(code),
-            (None, Some(reference)) => SnippetSource::Ref(reference),
-            (None, None) => return Err("a snippet has neither `code` nor `ref`: give it one of them"),
-            (Some(_), Some(_)) => return Err("a snippet has both `code` and `ref`: give it only one of them"),
-        };
-        Ok(Self { language, schema_ref, json_path, base_uri, doc_uplift_formats, source, others })
-    }
-}
-
-/// A format that an example in JSON can be uplifted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UpliftFormat {
-    /// JSON-LD.
-    JsonLd,
-    /// Turtle.
-    Ttl,
 }
 
 impl Examples {
@@ -143,12 +88,10 @@ impl Examples {
     ///
     /// Fails if the text is not YAML, or a value is not a string, a list or a mapping where the format requires one.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
-        yaml::read_as(text).map(|ExamplesFile(examples)| examples)
-    }
-
-    /// Reads the same file as JSON, whose strings may have escapes that YAML lacks.
-    pub(super) fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text).map(|ExamplesFile(examples)| examples)
+        if yaml::read(text)?.is_array() {
+            return yaml::read_as(text).map(|examples| Self { examples, ..Self::default() });
+        }
+        yaml::read_as(text)
     }
 
     /// Writes a file of examples, always as a mapping. A text of line ends alone does not survive the round trip.
@@ -161,69 +104,13 @@ impl Examples {
 impl Snippet {
     /// Returns its text, or its reference if that was not followed.
     pub fn text(&self) -> &str {
-        let (SnippetSource::Code(text) | SnippetSource::Ref(text)) = &self.source;
-        text
+        self.code.as_deref().or(self.r#ref.as_deref()).unwrap_or_default()
     }
 
     /// Creates a snippet in a language from its text.
     pub fn new(language: impl Into<String>, code: impl Into<String>) -> Self {
-        Self {
-            language: language.into(),
-            source: SnippetSource::Code(code.into()),
-            schema_ref: None,
-            json_path: None,
-            base_uri: None,
-            doc_uplift_formats: all_formats(),
-            others: UnusedEntries::new(),
-        }
+        Self { language: language.into(), code: Some(code.into()), ..Self::default() }
     }
-}
-
-/// A file of examples in either form: a list, or a mapping with an entry `examples`.
-struct ExamplesFile(Examples);
-
-impl<'de> Deserialize<'de> for ExamplesFile {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FileVisitor)
-    }
-}
-
-struct FileVisitor;
-
-impl<'de> Visitor<'de> for FileVisitor {
-    type Value = ExamplesFile;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of examples, or a mapping with an entry `examples`")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<ExamplesFile, A::Error> {
-        let examples = Deserialize::deserialize(value::SeqAccessDeserializer::new(seq))?;
-        Ok(ExamplesFile(Examples { examples, ..Examples::default() }))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExamplesFile, A::Error> {
-        Deserialize::deserialize(value::MapAccessDeserializer::new(map)).map(ExamplesFile)
-    }
-}
-
-/// All formats, which is also the default.
-fn all_formats() -> Vec<UpliftFormat> {
-    vec![UpliftFormat::JsonLd, UpliftFormat::Ttl]
-}
-
-fn are_all(formats: &[UpliftFormat]) -> bool {
-    formats == all_formats()
-}
-
-/// Parses the entry of formats: one format, a list of formats, or null.
-fn formats<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<UpliftFormat>, D::Error> {
-    let names = match Value::deserialize(deserializer)? {
-        Value::Null => Vec::new(),
-        Value::Array(names) => names,
-        name => vec![name],
-    };
-    names.into_iter().map(serde_json::from_value).collect::<Result<_, _>>().map_err(D::Error::custom)
 }
 
 #[cfg(test)]
@@ -253,10 +140,9 @@ examples:
       - language: json
         schema-ref: '#Request'
         base-uri: http://example.org/other/
-        doc-uplift-formats: ttl
         code: |
           {\"a\": 1}
-      - {language: python, ref: call.py, doc-uplift-formats: null, shacl-closure: [a.ttl]}",
+      - {language: python, ref: call.py, shacl-closure: [a.ttl]}",
         );
         assert_eq!(file.prefixes["ex"], "http://example.org/");
         let [example] = file.examples.as_slice() else { panic!() };
@@ -264,12 +150,10 @@ examples:
         assert_eq!(example.base_output_filename.as_deref(), Some("call"));
         assert!(example.others.contains_key("transforms"));
         let [json, python] = example.snippets.as_slice() else { panic!() };
-        assert_eq!(json.source, SnippetSource::Code("{\"a\": 1}\n".to_owned()));
+        assert_eq!(json.code.as_deref(), Some("{\"a\": 1}\n"));
         assert_eq!(json.schema_ref.as_deref(), Some("#Request"));
         assert_eq!(json.base_uri.as_deref(), Some("http://example.org/other/"));
-        assert_eq!(json.doc_uplift_formats, [UpliftFormat::Ttl]);
-        assert_eq!(python.source, SnippetSource::Ref("call.py".to_owned()));
-        assert_eq!(python.doc_uplift_formats, []);
+        assert_eq!((python.code.as_deref(), python.r#ref.as_deref()), (None, Some("call.py")));
         assert!(python.others.contains_key("shacl-closure"));
         assert_eq!(read(&file.to_yaml().unwrap()), file);
     }
@@ -279,7 +163,6 @@ examples:
         let file = read("- title: 2\n  snippets: [{language: json, code: '1'}]\n- content: only text\n");
         assert_eq!(file.examples.len(), 2);
         assert_eq!(file.examples[0].title.as_deref(), Some("2"));
-        assert_eq!(file.examples[0].snippets[0].doc_uplift_formats, all_formats());
     }
 
     #[test]
@@ -293,11 +176,8 @@ examples:
     fn errors_in_examples_have_a_line() {
         for (text, said, line) in [
             ("examples:\n  - title: [a]\n", "string", 2),
-            ("examples:\n  - snippets:\n    - language: json\n", "neither `code` nor `ref`", 3),
-            ("examples:\n  - snippets:\n    - {language: json, code: a, ref: b}\n", "both `code` and `ref`", 3),
             ("examples:\n  - snippets:\n    - {code: a}\n", "language", 3),
             ("examples:\n  - snippets:\n    - language: json\n      code: [a]\n", "string", 4),
-            ("examples:\n  - snippets:\n    - {language: json, code: a, doc-uplift-formats: xml}\n", "xml", 3),
             ("examples:\n  - title: a\n    title: b\n", "title", 3),
             ("a: b\n", "examples", 1),
             ("examples:\n\t- a\n", "", 2),
@@ -306,7 +186,7 @@ examples:
             assert!(error.contains(said), "{text}: {error}");
             assert!(error.contains(&format!("line {line}")), "{text}: {error}");
         }
-        assert!(refused("just text\n").contains("a list of examples"));
+        refused("just text\n");
         refused("");
     }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::error::{BLOCK, BlockError};
 use super::yaml;
+use crate::context::{LoadError, Loader};
 pub(super) use crate::diagnostic::printable_path as shown;
 
 /// Largest file of a block, in bytes.
@@ -17,9 +18,7 @@ pub const MAX_FILE: u64 = 16 << 20;
 
 /// A folder that references cannot leave, neither by `..` nor by a symbolic link. If the folder was opened within
 /// another folder, references may lead anywhere in the other folder.
-///
-/// The default folder is empty.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Folder {
     root: PathBuf,
     /// The folder itself or a folder above it; references may lead to any file in it.
@@ -28,17 +27,10 @@ pub struct Folder {
     built_in: BTreeMap<String, &'static str>,
 }
 
-impl Default for Folder {
-    fn default() -> Self {
-        let nowhere = PathBuf::from("/dev/null");
-        Self { root: nowhere.clone(), within: nowhere, built_in: BTreeMap::new() }
-    }
-}
-
 impl Folder {
     /// Opens a folder.
     pub fn open(path: &Path) -> Result<Self, BlockError> {
-        let failed = |source| BlockError::Read { what: format!("{BLOCK} {}", shown(path)), source };
+        let failed = |source: io::Error| BlockError::syntax(&format!("cannot read {BLOCK} {}", shown(path)), source);
         let root = fs::canonicalize(path).map_err(failed)?;
         fs::read_dir(&root).map_err(failed)?;
         Ok(Self { within: root.clone(), root, built_in: BTreeMap::new() })
@@ -87,16 +79,15 @@ impl Folder {
     /// Returns the path of a file in the folder, without symbolic links. `by` names the origin of the reference, for
     /// messages.
     pub fn locate(&self, reference: &str, by: &str) -> Result<PathBuf, BlockError> {
-        let path = Path::new(reference);
         if reference.contains("://") {
             return Err(BlockError::Remote { reference: reference.to_owned(), by: by.to_owned() });
         }
         // Checked before the file is looked up, so that messages do not reveal which files exist outside.
         let depth = self.root.strip_prefix(&self.within).map_or(0, |below| below.components().count());
-        if leads_out(path, depth) {
+        if leads_out(Path::new(reference), depth) {
             return Err(BlockError::outside(reference, by));
         }
-        match fs::canonicalize(self.root.join(path)) {
+        match fs::canonicalize(self.root.join(reference)) {
             Ok(real) if real.starts_with(&self.within) => Ok(real),
             Ok(_) => Err(BlockError::outside(reference, by)),
             Err(source) => Err(BlockError::read(reference, by, source)),
@@ -122,6 +113,11 @@ impl Folder {
         let text = String::from_utf8(bytes)
             .map_err(|error| failed(io::Error::other(format!("it is not UTF-8: {}", error.utf8_error()))))?;
         Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
+    }
+
+    /// Returns the text of a file in the folder, or of a URL.
+    pub fn read_any(&self, reference: &str, by: &str, loader: &Loader) -> Result<String, BlockError> {
+        if reference.contains("://") { remote(reference, by, loader) } else { self.read(reference, by) }
     }
 
     /// Parses a file in the folder: JSON or YAML, by its extension.
@@ -159,6 +155,14 @@ impl Folder {
         names.sort();
         Ok(names)
     }
+}
+
+/// Returns the text of a URL. `by` names the origin of the reference, for messages.
+pub fn remote(url: &str, by: &str, loader: &Loader) -> Result<String, BlockError> {
+    loader.text(url, by).map_err(|error| match error {
+        LoadError::RemoteFromFile { url, origin } => BlockError::Remote { reference: url, by: origin },
+        error => error.into(),
+    })
 }
 
 /// Returns a folder's name as it stands in URLs.

@@ -23,15 +23,15 @@ pub fn html(reports: &[&BlockReport], title: &str) -> String {
     };
     let (passed, total) =
         reports.iter().fold((0, 0), |(passed, total), report| (passed + report.passed(), total + report.items.len()));
-    let mut out = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    out.push_str("<meta name=\"viewport\" content=\"width=device-width\">\n");
-    out.push_str(&format!("<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n", escape(&title)));
-    let class = if reports.iter().all(|report| report.is_success()) { "passed" } else { "failed" };
-    out.push_str(&format!("<h1>{}</h1>\n", escape(&title)));
-    out.push_str(&format!(
-        "<p class=\"{class}\">{passed} of {total} examples and tests are as they should be; {} are not.</p>\n",
+    let (title, class) =
+        (escape(&title), if reports.iter().all(|report| report.is_success()) { "passed" } else { "failed" });
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
+         </head>\n<body>\n<h1>{title}</h1>\n\
+         <p class=\"{class}\">{passed} of {total} examples and tests are as they should be; {} are not.</p>\n",
         total - passed
-    ));
+    );
     if let Some(generated) = reports.first().and_then(|report| report.generated.as_ref()) {
         out.push_str(&format!("<p>Generated {}</p>\n", escape(generated)));
     }

@@ -2,25 +2,23 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use indexmap::IndexMap;
 use oxrdf::Triple;
 use serde_json::json;
 
-use super::error::said;
+use super::block::Block;
 use super::examples::Prefixes;
 use super::language::Language;
-use super::lost::{LossReason, MissingValue};
+use super::lost::MissingValue;
 use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted, without_nulls};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
-use super::site::RegisterPaths;
-use super::steps::TransformStep;
-use super::turtle::{self, n_triples, read_turtle};
-use super::uplift::{UpliftError, Uplifted, Uplifter};
-use super::{error::BlockError, yaml};
+use super::steps::Program;
+use super::turtle::{self, read_turtle};
+use super::uplift::{Uplifted, Uplifter};
+use super::yaml;
 use crate::json::{self, pretty};
 use crate::schema::Validity;
 
@@ -28,8 +26,6 @@ use crate::schema::Validity;
 pub struct ItemJob<'j> {
     /// Its place in the block, for the report.
     pub subject: ItemSubject,
-    /// Its text.
-    pub text: &'j str,
     /// Its language.
     pub language: &'j Language,
     /// Name of its files, without extension.
@@ -69,70 +65,66 @@ impl ItemOutcome {
 }
 
 /// Runs examples and tests of one block.
-pub struct ItemRunner {
-    /// The paths and URLs of files.
-    pub site: RegisterPaths,
+pub struct ItemRunner<'b> {
+    /// The block.
+    pub block: &'b Block,
     /// Uplifts JSON to RDF.
-    pub uplifter: Uplifter,
+    pub uplifter: Uplifter<'b>,
     /// Validates JSON.
-    pub schemas: Schemas,
+    pub schemas: Schemas<'b>,
     /// Runs untrusted code.
-    pub sandbox: Rc<RefCell<Sandbox>>,
+    pub sandbox: &'b RefCell<Sandbox>,
     /// Validates graphs.
     pub shapes: Shapes,
     /// The reasons why the context is incomplete.
     pub lacking: Vec<String>,
-    /// Steps before and after the uplift.
-    pub steps: Vec<TransformStep>,
     /// True if a loss makes an item fail.
     pub strict: bool,
 }
 
-impl ItemRunner {
-    /// Runs an example or test. Fails only if the block itself has an error.
-    pub fn run(&self, job: &ItemJob<'_>) -> Result<ItemOutcome, BlockError> {
+impl ItemRunner<'_> {
+    /// Runs an example or test on its text.
+    pub fn run(&self, job: &ItemJob<'_>, text: &str, done: &mut ItemOutcome) {
         let name = format!("{}.{}", job.stem, job.language.extension());
-        let mut done = self.begin(job.subject.clone(), job.stem, job.language, job.must_fail);
         let from = match job.subject {
             ItemSubject::Example { .. } => "examples",
             ItemSubject::Test { .. } => "test resources",
         };
         let using = format!("Using {name} from {from}");
         match job.language {
-            Language::Json | Language::JsonLd => self.json(job, &using, &mut done),
-            Language::Yaml => self.yaml(job, &using, &mut done),
-            Language::Turtle => self.turtle(job, &using, &mut done),
-            Language::Other(_) => done.add_own(job.text),
+            Language::Json | Language::JsonLd => self.json(job, text, &using, done),
+            Language::Yaml => self.yaml(job, text, &using, done),
+            Language::Turtle => self.turtle(job, text, &using, done),
+            Language::Other(_) => done.add_own(text),
         }
         if !done.graph.is_empty() {
-            self.shapes.check(&done.graph, &mut done.item)?;
+            self.shapes.check(&done.graph, &mut done.item);
         }
         if job.must_fail && !done.item.has_errors() {
             let message = "Failure was expected, but the test passed";
             done.item.done(Section::General, message, json!({ "op": "require-fail" }));
         }
-        Ok(done)
     }
 
     /// Creates the outcome of an example or test, still without results.
-    pub fn begin(&self, subject: ItemSubject, stem: &str, language: &Language, must_fail: bool) -> ItemOutcome {
-        let file = self.site.test(&format!("{stem}.{}", language.extension()));
+    pub fn begin(&self, job: &ItemJob<'_>) -> ItemOutcome {
+        let file = self.block.site.test(&format!("{}.{}", job.stem, job.language.extension()));
         let item = ReportItem {
-            subject,
-            must_fail,
-            url: self.site.url(&file),
-            href: self.site.reference(&file),
+            subject: job.subject.clone(),
+            must_fail: job.must_fail,
+            url: self.block.site.url(&file),
+            href: self.block.site.reference(&file),
             file,
-            language: language.media_type().to_owned(),
+            language: job.language.media_type().to_owned(),
             entries: Vec::new(),
             losses: 0,
         };
         ItemOutcome { item, jsonld: None, turtle: None, graph: Vec::new(), files: Vec::new(), schema: None }
     }
 
-    fn yaml(&self, job: &ItemJob<'_>, using: &str, done: &mut ItemOutcome) {
-        done.add_own(job.text);
-        match yaml::read(job.text) {
+    fn yaml(&self, job: &ItemJob<'_>, text: &str, using: &str, done: &mut ItemOutcome) {
+        done.add_own(text);
+        match yaml::read(text) {
             Ok(value) => {
                 done.item.done(Section::Files, using, json!({}));
                 self.validate(job, &value, done);
@@ -144,16 +136,16 @@ impl ItemRunner {
         }
     }
 
-    fn json(&self, job: &ItemJob<'_>, using: &str, done: &mut ItemOutcome) {
+    fn json(&self, job: &ItemJob<'_>, text: &str, using: &str, done: &mut ItemOutcome) {
         // The first parser is strict about characters and numbers; the second keeps their spelling.
-        let value = serde_json::from_str::<serde_json::Value>(job.text)
+        let value = serde_json::from_str::<serde_json::Value>(text)
             .map_err(|error| (error.to_string(), json!({ "line": error.line(), "col": error.column() })));
-        let spelled = json::parse(job.text.as_bytes()).map_err(|error| (error.to_string(), json!({})));
+        let spelled = json::parse(text.as_bytes()).map_err(|error| (error.to_string(), json!({})));
         let (value, spelled) = match value.and_then(|value| Ok((value, spelled?))) {
             Ok(read) => read,
             Err((error, payload)) => {
                 done.item.fail(Section::JsonSchema, format!("Error parsing JSON: {error}"), payload);
-                return done.add_own(job.text);
+                return done.add_own(text);
             }
         };
         done.item.done(Section::Files, using, json!({}));
@@ -170,15 +162,15 @@ impl ItemRunner {
             if !has_context {
                 return self.validate(job, &value, done);
             }
-            let Some(text) = self.prepared(job.text, done) else { return self.validate(job, &value, done) };
+            let Some(text) = self.prepared(text, done) else { return self.validate(job, &value, done) };
             let message = "JSON-LD context is present - uplifting";
             done.item.done(Section::Files, message, json!({ "op": "jsonld-uplift" }));
             match json::parse(text.as_bytes()) {
-                Ok(prepared) => self.uplifter.uplift(&prepared, job.prefixes, job.base),
-                Err(error) => Err(UpliftError::Document(format!("what jq gives is not JSON: {error}"))),
+                Ok(prepared) => self.uplifter.convert(&prepared, job.prefixes, job.base, false),
+                Err(error) => Err(format!("what jq gives is not JSON: {error}")),
             }
         } else {
-            self.uplifter.convert_jsonld(&spelled, job.prefixes, job.base)
+            self.uplifter.convert(&spelled, job.prefixes, job.base, true)
         };
         match uplifted {
             Ok(uplifted) => {
@@ -187,7 +179,7 @@ impl ItemRunner {
                 }
             }
             Err(error) => {
-                let message = format!("Error found when uplifting JSON-LD: {}", said(&error));
+                let message = format!("Error found when uplifting JSON-LD: {error}");
                 done.item.fail(Section::JsonLd, message, json!({ "op": "jsonld-uplift-error" }));
                 if *job.language == Language::JsonLd {
                     done.add_own(pretty(&spelled) + "\n");
@@ -199,48 +191,21 @@ impl ItemRunner {
 
     /// Runs the steps before the uplift on an example. `None` if a step fails.
     fn prepared<'t>(&self, text: &'t str, done: &mut ItemOutcome) -> Option<Cow<'t, str>> {
-        let mut steps = self.steps.iter().filter(|step| !step.r#type.takes_rdf());
-        steps.try_fold(Cow::Borrowed(text), |text, step| self.step(step, &text, done).map(Cow::Owned))
+        let mut steps = self.block.steps.iter().filter(|step| !step.takes_rdf());
+        steps.try_fold(Cow::Borrowed(text), |text, step| ran(step, step.run(&text, self.sandbox), done).map(Cow::Owned))
     }
 
     /// Runs the steps after the uplift on a graph. `None` if a step fails.
     fn finished(&self, job: &ItemJob<'_>, mut uplifted: Uplifted, done: &mut ItemOutcome) -> Option<Uplifted> {
-        for step in self.steps.iter().filter(|step| *job.language == Language::Json && step.r#type.takes_rdf()) {
-            let output = self.step(step, &n_triples(&uplifted.triples), done)?;
-            // N-Triples is a subset of Turtle.
-            uplifted.triples = match read_turtle(&output, None) {
-                Ok(triples) => triples,
-                Err(error) => {
-                    let name = step.r#type.name();
-                    let message = format!("No graph, for what the step {name} gives cannot be read: {error}");
-                    done.item.fail(Section::SemanticUplift, message, json!({ "op": name }));
-                    return None;
-                }
-            };
+        for step in self.block.steps.iter().filter(|step| *job.language == Language::Json && step.takes_rdf()) {
+            uplifted.triples = ran(step, step.run_on_graph(&uplifted.triples, self.sandbox), done)?;
         }
         Some(uplifted)
     }
 
-    /// Runs a step. `None` if it fails: the example then does not get a graph, since the graph would differ without the
-    /// step.
-    fn step(&self, step: &TransformStep, input: &str, done: &mut ItemOutcome) -> Option<String> {
-        let name = step.r#type.name();
-        match self.sandbox.borrow_mut().step(&step.r#type, &step.code, input) {
-            Ok(output) => {
-                done.item.done(Section::SemanticUplift, format!("Step {name} is run"), json!({ "op": name }));
-                Some(output)
-            }
-            Err(error) => {
-                let message = format!("No graph, for the step {name} cannot be run: {error}");
-                done.item.fail(Section::SemanticUplift, message, json!({ "op": name }));
-                None
-            }
-        }
-    }
-
     fn write_uplifted(&self, job: &ItemJob<'_>, uplifted: Uplifted, done: &mut ItemOutcome) {
         let name = format!("{}.jsonld", job.stem);
-        done.files.push((self.site.test(&name), format!("{}\n", uplifted.document)));
+        done.files.push((self.block.site.test(&name), format!("{}\n", uplifted.document)));
         if *job.language == Language::Json {
             let message = format!("Output JSON-LD {name} created");
             done.item.done(Section::Files, message, json!({ "op": "jsonld-create", "filename": name }));
@@ -275,33 +240,29 @@ impl ItemRunner {
         let payload = json!({ "op": "ttl-create", "empty": empty, "filename": name, "size": triples.len() });
         let what = if empty { "**Empty** output" } else { "Output" };
         done.item.add(Section::Files, empty, format!("{what} Turtle {name} created"), payload);
-        done.files.push((self.site.test(&name), text.clone()));
+        done.files.push((self.block.site.test(&name), text.clone()));
         done.turtle = Some(text);
         done.graph = triples;
     }
 
     /// Reads Turtle, with the base and the prefixes that it may use without declaring them written in front.
-    fn turtle(&self, job: &ItemJob<'_>, using: &str, done: &mut ItemOutcome) {
-        let mut text = String::new();
-        if let Some(base) = job.base {
-            text.push_str(&format!("@base <{base}> .\n"));
+    fn turtle(&self, job: &ItemJob<'_>, text: &str, using: &str, done: &mut ItemOutcome) {
+        let base = job.base.map(|base| format!("@base <{base}> .\n"));
+        let prefixes = job.prefixes.iter().map(|(name, namespace)| format!("@prefix {name}: <{namespace}> .\n"));
+        let mut whole: String = base.into_iter().chain(prefixes).collect();
+        if !whole.is_empty() {
+            whole.push('\n');
         }
-        for (name, namespace) in job.prefixes {
-            text.push_str(&format!("@prefix {name}: <{namespace}> .\n"));
-        }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(job.text);
+        whole.push_str(text);
         done.item.done(Section::Files, using, json!({}));
-        match read_turtle(&text, done.item.url.as_deref()) {
+        match read_turtle(&whole, done.item.url.as_deref()) {
             Ok(triples) if triples.is_empty() => {
                 done.item.fail(Section::Turtle, "The Turtle does not contain triples", json!({ "empty": true }));
             }
             Ok(triples) => done.graph = turtle::normal(triples),
             Err(error) => done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), json!({})),
         }
-        done.add_own(text);
+        done.add_own(whole);
     }
 
     fn validate(&self, job: &ItemJob<'_>, value: &serde_json::Value, done: &mut ItemOutcome) {
@@ -341,18 +302,32 @@ impl ItemRunner {
     }
 }
 
+/// Reports the outcome of a step. `None` if it failed: the example then does not get a graph, since the graph would differ
+/// without the step.
+fn ran<T>(step: &Program, outcome: Result<T, String>, done: &mut ItemOutcome) -> Option<T> {
+    let (name, payload) = (&step.r#type, json!({ "op": step.r#type }));
+    match &outcome {
+        Ok(_) => done.item.done(Section::SemanticUplift, format!("Step {name} is run"), payload),
+        Err(error) => {
+            let message = format!("No graph, for the step {name} cannot be run: {error}");
+            done.item.fail(Section::SemanticUplift, message, payload);
+        }
+    }
+    outcome.ok()
+}
+
 /// Groups losses whose places differ only in array indexes. Returns each group's place with `*` for an index, its first
 /// loss, and the number of its losses.
-fn by_place<'l>(lost: &'l [MissingValue]) -> Vec<(String, &'l MissingValue, usize)> {
-    let mut found: IndexMap<(String, LossReason), (&MissingValue, usize)> = IndexMap::new();
+fn by_place(lost: &[MissingValue]) -> Vec<(String, &MissingValue, usize)> {
+    let mut found: IndexMap<(String, &'static str), (&MissingValue, usize)> = IndexMap::new();
     for one in lost {
         let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
         let places: Vec<_> = one.pointer.split('/').map(|token| if is_index(token) { "*" } else { token }).collect();
         found.entry((places.join("/"), one.why)).or_insert((one, 0)).1 += 1;
     }
-    let shown = |((places, _), (first, count)): ((String, LossReason), (&'l MissingValue, usize))| match count {
+    let groups = found.into_iter().map(|((places, _), (first, count))| match count {
         1 => (first.pointer.clone(), first, 1),
         _ => (places, first, count),
-    };
-    found.into_iter().map(shown).collect()
+    });
+    groups.collect()
 }

@@ -1,5 +1,7 @@
 //! The languages of snippets, and how each is treated.
 
+use super::folder::key;
+
 /// The language of a snippet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Language {
@@ -42,14 +44,8 @@ impl Language {
             Self::JsonLd => "jsonld".to_owned(),
             Self::Turtle => "ttl".to_owned(),
             Self::Yaml => "yaml".to_owned(),
-            Self::Other(name) => {
-                let plain: String = name
-                    .chars()
-                    .map(|character| if character.is_ascii_alphanumeric() { character } else { '-' })
-                    .take(32)
-                    .collect();
-                if plain.is_empty() { "txt".to_owned() } else { plain }
-            }
+            Self::Other(name) if name.is_empty() => "txt".to_owned(),
+            Self::Other(name) => key(name).chars().take(32).collect(),
         }
     }
 

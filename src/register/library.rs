@@ -8,16 +8,18 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::annotate::{CONTEXT, annotate};
+use super::annotate::{CONTEXT, PREFIXES, annotate};
+use super::block::Block;
 use super::error::BlockError;
-use super::folder::Folder;
+use super::folder::{Folder, remote};
 use super::references::{
-    Anchors, BLOCKS, absolute_id, anchors, percent_decode, percent_encode, pointer, resolve, split,
+    Anchors, BLOCKS, absolute_id, anchors, block_reference, identifiers, percent_decode, percent_encode, pointer,
+    resolve, split,
 };
 use super::yaml;
-use crate::context::{LoadError, Loader, joined};
+use crate::context::{Loader, joined};
 
 /// The URI of the folder above the library's folder. Not a path of this machine, since messages would show it.
 const ABOVE: &str = "block:///";
@@ -26,22 +28,6 @@ pub const ROOT: &str = "block:///block/";
 /// The maximum number of registers that are read, including those that they import.
 const MAX_REGISTERS: usize = 64;
 
-/// Makes a schema from an entry of `bblock.json`, as the document at a URI.
-pub type SchemaMaker = fn(&Value, &str, &Library) -> Result<Value, BlockError>;
-
-/// A block of the repository, as seen by other blocks.
-#[derive(Debug, Clone, Default)]
-pub struct LocalBlock {
-    /// URI of its schema.
-    pub schema: Option<String>,
-    /// The context that its author wrote, without remote references.
-    pub context: Option<Value>,
-    /// URL that its annotated schema will have.
-    pub published: Option<String>,
-    /// The function that makes its schema and the entry to make it from. `None` if the schema is a file.
-    pub made: Option<(SchemaMaker, Value)>,
-}
-
 /// All documents that references may lead to.
 #[derive(Debug, Default)]
 pub struct Library {
@@ -49,26 +35,16 @@ pub struct Library {
     pub folder: Folder,
     /// Loads contexts and remote documents.
     pub loader: Loader,
-    blocks: BTreeMap<String, LocalBlock>,
-    /// The identifiers of the blocks, by the URIs of their schemas and by their present or future URLs.
-    by_schema: BTreeMap<String, String>,
+    /// The blocks of the repository, by identifier.
+    pub blocks: BTreeMap<String, Block>,
+    /// The URIs of the blocks' schemas, by the URLs that they state or will have.
     by_url: BTreeMap<String, String>,
     documents: RefCell<BTreeMap<String, Rc<Value>>>,
     anchors: RefCell<BTreeMap<String, Anchors>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
-    /// URIs of the schemas that are being made.
-    open: RefCell<BTreeSet<String>>,
-    imports: RefCell<Imports>,
-}
-
-/// The imported registers, read only as far as needed so far.
-#[derive(Debug, Default)]
-struct Imports {
-    queue: VecDeque<String>,
-    known: BTreeSet<String>,
-    /// Their blocks, by identifier.
-    blocks: BTreeMap<String, Rc<Value>>,
-    /// URLs of registers that could not be read.
+    /// The register entries of the blocks in imported registers, by identifier.
+    pub imported: BTreeMap<String, Value>,
+    /// URLs of imported registers that could not be read.
     lacking: Vec<String>,
 }
 
@@ -83,26 +59,40 @@ pub struct ReferenceTarget {
 }
 
 impl Library {
-    /// Creates a library from a folder and the URLs of imported registers.
+    /// Creates a library from a folder and the URLs of imported registers, which it reads with the registers that they
+    /// import.
     pub fn new(folder: Folder, loader: Loader, imports: &[String]) -> Self {
-        let imports = Imports { queue: imports.iter().cloned().collect(), ..Imports::default() };
-        Self { folder, loader, imports: imports.into(), ..Self::default() }
-    }
-
-    /// Adds a block of the repository, or replaces it.
-    pub fn add(&mut self, id: &str, block: LocalBlock) {
-        if let Some(uri) = &block.schema {
-            self.by_schema.insert(uri.clone(), id.to_owned());
-            let own = self.written(uri, "a schema").ok().filter(|_| block.made.is_none());
-            let own = own.and_then(|schema| absolute_id(&schema)).filter(|_| self.is_local(uri));
-            self.by_url.extend(own.into_iter().chain(block.published.clone()).map(|url| (url, id.to_owned())));
+        let mut library = Self { folder, loader, ..Self::default() };
+        let (mut queue, mut known) = (VecDeque::from(imports.to_vec()), BTreeSet::new());
+        while let Some(named) = queue.pop_front().filter(|_| known.len() < MAX_REGISTERS) {
+            if !known.insert(named.clone()) {
+                continue;
+            }
+            let Some((_, register)) = library.register(&named) else {
+                library.lacking.push(named);
+                continue;
+            };
+            for block in register["bblocks"].as_array().into_iter().flatten() {
+                if let Some(id) = block.get("itemIdentifier").and_then(Value::as_str) {
+                    library.imported.entry(id.to_owned()).or_insert_with(|| block.clone());
+                }
+            }
+            let further = register.get("imports").and_then(Value::as_array).into_iter().flatten();
+            queue.extend(further.filter_map(Value::as_str).map(str::to_owned));
         }
-        self.blocks.insert(id.to_owned(), block);
+        library
     }
 
-    /// Returns a block of the repository.
-    pub fn block(&self, id: &str) -> Option<&LocalBlock> {
-        self.blocks.get(id)
+    /// Adds a block of the repository.
+    pub fn add(&mut self, block: Block) {
+        if let Some((uri, Ok(own))) = block.schema.as_ref().map(|uri| (uri, self.document(uri, "a schema"))) {
+            let urls = absolute_id(&own).into_iter().chain(published(&block));
+            self.by_url.extend(urls.map(|url| (url, uri.clone())));
+            if let Some(extends) = block.metadata.get("extends").filter(|_| !block.site.is_alone()) {
+                self.documents.get_mut().insert(uri.clone(), Rc::new(extended((*own).clone(), extends)));
+            }
+        }
+        self.blocks.insert(block.identifier.clone(), block);
     }
 
     /// True if a URI names a file of the folder.
@@ -110,45 +100,18 @@ impl Library {
         uri.starts_with(ROOT)
     }
 
-    /// True if a block has a schema, or is unknown; an unknown block is reported where it is used.
-    pub fn has_schema(&self, id: &str) -> bool {
-        match self.blocks.get(id) {
-            Some(block) => block.schema.is_some(),
-            None => self.imported(id).is_none_or(|block| schema_urls(&block).next().is_some()),
-        }
-    }
-
     /// Resolves a reference without its fragment, against the URI of the document that it stands in.
     pub fn resolve(&self, base: &str, reference: &str) -> Result<String, BlockError> {
         if let Some(id) = reference.strip_prefix(BLOCKS) {
             let schema = match self.blocks.get(id) {
                 Some(block) => block.schema.clone(),
-                None => self.imported(id).and_then(|block| schema_urls(&block).next().map(str::to_owned)),
+                None => self.imported.get(id).and_then(|block| schema_urls(block).next().map(str::to_owned)),
             };
             return schema.ok_or_else(|| self.unknown(reference, base));
         }
         let remote = || BlockError::Remote { reference: reference.to_owned(), by: shown(base) };
         let whole = resolve(Some(base), reference).ok_or_else(remote)?;
-        Ok(self.here(&whole).unwrap_or(whole))
-    }
-
-    /// Returns the local URI of a document with a present or future URL: the schema of a block, or a file beside such a
-    /// schema.
-    fn here(&self, url: &str) -> Option<String> {
-        if self.is_local(url) {
-            return None;
-        }
-        let schema = |id: &String| self.blocks.get(id)?.schema.as_deref();
-        if let Some(own) = self.by_url.get(url) {
-            return schema(own).map(str::to_owned);
-        }
-        let folder = |uri: &str| uri.rfind('/').map_or(0, |end| end + 1);
-        self.by_url.iter().find_map(|(published, id)| {
-            let below = url.strip_prefix(&published[..folder(published)])?;
-            let own = schema(id)?;
-            let beside = format!("{}{below}", &own[..folder(own)]);
-            self.written(&beside, "a schema").is_ok().then_some(beside)
-        })
+        Ok(self.by_url.get(&whole).cloned().unwrap_or(whole))
     }
 
     /// Follows a reference in the document at a URI. The document may set another base by its `$id`.
@@ -177,27 +140,22 @@ impl Library {
     }
 
     /// Returns the block of the repository whose schema is at a URI.
-    pub fn block_of(&self, uri: &str) -> Option<&LocalBlock> {
-        self.blocks.get(self.by_schema.get(uri)?)
+    pub fn block_of(&self, uri: &str) -> Option<&Block> {
+        self.blocks.values().find(|block| block.schema.as_deref() == Some(uri))
     }
 
     /// Returns the identifier of the block whose schema is at a URI, in the repository or in an imported register.
-    pub fn identifier(&self, uri: &str) -> Option<String> {
+    pub fn identifier(&self, uri: &str) -> Option<&String> {
         if self.is_local(uri) {
-            return self.by_schema.get(uri).cloned();
+            return self.block_of(uri).map(|block| &block.identifier);
         }
-        // Reads all imported registers, since no block has an empty identifier.
-        drop(self.imported(""));
-        let imports = self.imports.borrow();
-        let of = |(_, block): &(&String, &Rc<Value>)| schema_urls(block).any(|url| url == uri);
-        imports.blocks.iter().find(of).map(|(id, _)| id.clone())
+        self.imported.iter().find(|(_, block)| schema_urls(block).any(|url| url == uri)).map(|(id, _)| id)
     }
 
     fn unknown(&self, reference: &str, base: &str) -> BlockError {
-        let lacking = self.imports.borrow().lacking.join(", ");
-        let message = match lacking.is_empty() {
-            true => "neither the repository nor its imports contain the schema".to_owned(),
-            false => format!(
+        let message = match self.lacking.join(", ") {
+            lacking if lacking.is_empty() => "neither the repository nor its imports contain the schema".to_owned(),
+            lacking => format!(
                 "the schema is not in the repository, and its imports are not available: name folders with \
                  --import URL=DIR, or fetch it with --online -c URL: {lacking}"
             ),
@@ -205,26 +163,8 @@ impl Library {
         BlockError::unusable(&format!("{reference}, named by {}", shown(base)), message)
     }
 
-    /// Returns a document: as it was written, or made if a block's schema is not a file. `by` names the origin of the
-    /// reference, for messages.
+    /// Returns a document. `by` names the origin of the reference, for messages.
     pub fn document(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
-        let Some((make, value)) = self.block_of(uri).and_then(|block| block.made.as_ref()) else {
-            return self.written(uri, by);
-        };
-        let key = format!("made {uri}");
-        if let Some(known) = self.documents.borrow().get(&key) {
-            return Ok(Rc::clone(known));
-        }
-        if !self.open.borrow_mut().insert(uri.to_owned()) {
-            return Err(BlockError::unusable(&shown(uri), "its extension points lead back to it"));
-        }
-        let made = make(value, uri, self).map(Rc::new);
-        self.open.borrow_mut().remove(uri);
-        made.inspect(|made| drop(self.documents.borrow_mut().insert(key, Rc::clone(made))))
-    }
-
-    /// Returns a document as it was written.
-    pub fn written(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.documents.borrow().get(uri) {
             return Ok(Rc::clone(known));
         }
@@ -248,19 +188,10 @@ impl Library {
         if let Some(path) = uri.strip_prefix(ABOVE) {
             return Err(BlockError::outside(&format!("../{path}"), by));
         }
-        self.loader.text(uri, by).map_err(|error| match error {
-            LoadError::RemoteFromFile { url, origin } => BlockError::Remote { reference: url, by: origin },
-            error => error.into(),
-        })
+        remote(uri, by, &self.loader)
     }
 
-    /// Returns the text of a file in a folder of the library or of a URL.
-    pub fn file(&self, folder: &Folder, reference: &str, by: &str) -> Result<String, BlockError> {
-        if reference.contains("://") { self.text(reference, by) } else { folder.read(reference, by) }
-    }
-
-    /// Returns a document: with annotations if it is the schema of a block of the repository, otherwise as it was
-    /// written.
+    /// Returns a document, with annotations if it is the schema of a block of the repository.
     pub fn annotated(&self, uri: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.annotated.borrow().get(uri) {
             return Ok(Rc::clone(known));
@@ -269,11 +200,9 @@ impl Library {
         if let Some(block) = self.block_of(uri) {
             let original = Rc::clone(&document);
             let schema = Rc::make_mut(&mut document);
-            let nothing = Value::Array(Vec::new());
-            let own = block.context.as_ref().unwrap_or(&nothing);
             let named = schema.get(CONTEXT).and_then(Value::as_str);
             let named = named.map(|reference| self.context_of(uri, reference)).transpose()?;
-            let context = joined([own].into_iter().chain(&named));
+            let context = joined(block.context.iter().chain(&named));
             let follow = |fragment: &str| self.pointer(uri, &original, fragment).ok();
             annotate(schema, &context, &follow).map_err(|message| BlockError::unusable(&shown(uri), message))?;
         }
@@ -291,17 +220,6 @@ impl Library {
         Ok(self.loader.load_value(&place, context)?.value().clone())
     }
 
-    /// Returns the register entry of an imported block.
-    pub fn imported(&self, id: &str) -> Option<Rc<Value>> {
-        loop {
-            if let Some(block) = self.imports.borrow().blocks.get(id) {
-                return Some(Rc::clone(block));
-            }
-            let next = self.imports.borrow_mut().queue.pop_front()?;
-            self.import(&next);
-        }
-    }
-
     /// Returns the URL where an imported register was found, or its most likely URL.
     pub fn register_url(&self, named: &str) -> String {
         self.register(named).map_or_else(|| candidates(named).swap_remove(0), |(url, _)| url)
@@ -313,25 +231,35 @@ impl Library {
             register.get("bblocks").is_some_and(Value::is_array).then_some((url, register))
         })
     }
+}
 
-    fn import(&self, named: &str) {
-        if self.imports.borrow().known.len() >= MAX_REGISTERS
-            || !self.imports.borrow_mut().known.insert(named.to_owned())
-        {
-            return;
+/// Returns the schema of a block that extends another: both schemas apply, its own at a path such as `a.b[].c` in the
+/// other's values.
+fn extended(mut own: Value, extends: &Value) -> Value {
+    let Some(base) = identifiers(extends).first().map(|id| block_reference(id)) else { return own };
+    let path = extends.get("path").and_then(Value::as_str).unwrap_or_default();
+    // These keywords belong at the top of a document.
+    let mut top = Map::new();
+    for name in ["$schema", "$id", PREFIXES, CONTEXT] {
+        if let Some(value) = own.as_object_mut().and_then(|members| members.remove(name)) {
+            top.insert(name.to_owned(), value);
         }
-        let Some((_, register)) = self.register(named) else {
-            return self.imports.borrow_mut().lacking.push(named.to_owned());
-        };
-        let mut imports = self.imports.borrow_mut();
-        for block in register["bblocks"].as_array().into_iter().flatten() {
-            if let Some(id) = block.get("itemIdentifier").and_then(Value::as_str) {
-                imports.blocks.entry(id.to_owned()).or_insert_with(|| Rc::new(block.clone()));
-            }
-        }
-        let further = register.get("imports").and_then(Value::as_array).into_iter().flatten();
-        imports.queue.extend(further.filter_map(Value::as_str).map(str::to_owned));
     }
+    for name in path.split('.').rev().filter(|name| !name.is_empty()) {
+        let (name, item) = name.strip_suffix("[]").map_or((name, own.clone()), |name| (name, json!({ "items": own })));
+        own = json!({ "properties": { name: item } });
+    }
+    top.insert("allOf".to_owned(), json!([{ "$ref": base }, own]));
+    Value::Object(top)
+}
+
+/// Returns the URL of a block's annotated schema in the register of its repository.
+pub fn published(block: &Block) -> Option<String> {
+    block
+        .schema
+        .as_ref()
+        .filter(|_| !block.site.is_alone())
+        .and_then(|_| block.site.url(&block.site.own("schema.yaml")))
 }
 
 /// Returns the candidate URLs of a register.

@@ -1,26 +1,25 @@
 //! The page of a register, in Markdown that repository hosts render.
 
-use super::block::BlockSource;
-use super::examples::UpliftFormat;
 use super::site::{RegisterPaths, is_web};
 use super::view::{BlockView, ExampleView};
 
 /// Writes `index.md`.
 pub fn page(view: &BlockView<'_>) -> String {
-    let BlockView { block, site, report, shown, .. } = view;
+    let BlockView { block, report, shown, .. } = view;
+    let site = &block.site;
     let metadata = &block.metadata;
-    let title = metadata.text("title").unwrap_or(block.name());
+    let title = metadata["title"].as_str().unwrap_or(block.name());
     let mut out = format!("# {}\n\n{}", plain(title), code(&report.id));
-    if let Some(version) = metadata.text("version") {
+    if let Some(version) = metadata["version"].as_str() {
         out.push_str(&format!(" *v{}*", plain(version)));
     }
     for (name, text) in [("status", "status"), ("class", "itemClass")] {
-        if let Some(text) = metadata.text(text) {
+        if let Some(text) = metadata[text].as_str() {
             out.push_str(&format!(", {name}: {}", plain(text)));
         }
     }
     out.push_str("\n\n");
-    for text in ["description", "abstract"].into_iter().filter_map(|name| metadata.text(name)) {
+    for text in ["description", "abstract"].into_iter().filter_map(|name| metadata[name].as_str()) {
         out.push_str(&format!("{}\n\n", text.trim()));
     }
     let (passed, total) = (report.passed(), report.items.len());
@@ -37,7 +36,7 @@ pub fn page(view: &BlockView<'_>) -> String {
     }
     shown.iter().for_each(|shown| example(shown, site, &mut out));
     let own = |file: &str| view.files.get(&site.own(file)).map_or("", String::as_str);
-    if let Some(file) = view.schema_file {
+    if let Some(file) = block.published_schema() {
         out.push_str("## Schema\n\n");
         fenced(if file.ends_with(".json") { "json" } else { "yaml" }, own(file), &mut out);
     }
@@ -49,12 +48,12 @@ pub fn page(view: &BlockView<'_>) -> String {
     for (name, path) in &view.links {
         out.push_str(&format!("- [{name}]({})\n", site.reference(path)));
     }
-    let sources = metadata.sources();
+    let sources = metadata["sources"].as_array().map_or(&[][..], Vec::as_slice);
     if !sources.is_empty() {
         out.push_str("\n## Sources\n\n");
     }
-    for BlockSource { title, link } in &sources {
-        let title = plain(title.as_deref().unwrap_or("source"));
+    for source in sources {
+        let (title, link) = (plain(source["title"].as_str().unwrap_or("source")), source["link"].as_str());
         out.push_str(&match link {
             Some(link) if is_web(link) => format!("- [{title}](<{link}>)\n"),
             Some(link) => format!("- {title}: {}\n", code(link)),
@@ -75,13 +74,8 @@ fn example(shown: &ExampleView<'_>, site: &RegisterPaths, out: &mut String) {
             out.push_str(&format!("An example of {}.\n\n", code(schema)));
         }
         fenced(&snippet.language, snippet.text(), out);
-        for (format, name, text) in
-            [(UpliftFormat::JsonLd, "jsonld", &done.jsonld), (UpliftFormat::Ttl, "ttl", &done.turtle)]
-        {
-            if let Some(text) = text
-                && snippet.doc_uplift_formats.contains(&format)
-                && snippet.language != name
-            {
+        for (name, text) in [("jsonld", &done.jsonld), ("ttl", &done.turtle)] {
+            if let Some(text) = text.as_ref().filter(|_| snippet.language != name) {
                 out.push_str(&format!("#### {name}\n\n"));
                 fenced(name, text, out);
             }

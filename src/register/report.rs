@@ -34,15 +34,7 @@ pub enum Section {
 impl Section {
     /// Its title.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::General => "General",
-            Self::Files => "Files",
-            Self::JsonSchema => "JSON Schema",
-            Self::JsonLd => "JSON-LD",
-            Self::Turtle => "Turtle",
-            Self::Shacl => "SHACL",
-            Self::SemanticUplift => "Semantic Uplift",
-        }
+        ["General", "Files", "JSON Schema", "JSON-LD", "Turtle", "SHACL", "Semantic Uplift"][self as usize]
     }
 }
 
@@ -217,11 +209,6 @@ pub struct BlockReport {
 }
 
 impl BlockReport {
-    /// Creates a report without items.
-    pub(super) fn new(id: &str, name: &str, generated: Option<String>) -> Self {
-        Self { id: id.to_owned(), name: name.to_owned(), generated, items: Vec::new(), errors: Vec::new() }
-    }
-
     /// Returns the number of items that passed.
     pub fn passed(&self) -> usize {
         self.items.iter().filter(|item| item.passed()).count()

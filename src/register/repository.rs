@@ -6,9 +6,8 @@
 //! other blocks are still made. A block that stands alone does not have a register if it has errors.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::rc::Rc;
 
 use indexmap::IndexSet;
 use serde::Deserialize;
@@ -17,17 +16,17 @@ use serde_json::{Value, json};
 use super::block::{Block, CONTEXT, EXAMPLES, METADATA, SCHEMA, TESTS};
 use super::builder::{BlockBuilder, BlockPart};
 use super::error::{BLOCK, BlockError, absolute, said};
-use super::extension::{extended, schema};
 use super::folder::{Folder, key};
 use super::html::html;
-use super::library::{Library, LocalBlock, uri};
+use super::library::{Library, uri};
 use super::options::RegisterOptions;
 use super::output::{self, Files, Product, WriteError, lines};
+use super::references::{BLOCKS, resolve};
 use super::report::{BlockReport, without_nulls};
 use super::sandbox::Sandbox;
 use super::site::{RegisterPaths, is_web};
 use super::{catalogue, dependencies, yaml};
-use crate::context::{LoadError, Reference};
+use crate::context::{LoadError, Loader, Reference};
 
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
 const PLUGINS: &[&str] = &["transform-plugins.yml", "transform-plugins.yaml"];
@@ -63,9 +62,6 @@ pub struct Repository {
     examples: Option<String>,
     notes: Vec<String>,
 }
-
-type Blocks = BTreeMap<String, Block>;
-type UnreadBlocks<'i> = BTreeMap<&'i str, BlockError>;
 
 /// The outcome of one block.
 #[derive(Debug)]
@@ -150,174 +146,104 @@ impl Repository {
         options: &RegisterOptions,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Register, BlockError> {
-        let identifiers = || self.blocks.keys().map(String::as_str);
         if let Some(id) = only.filter(|id| !self.blocks.contains_key(*id)) {
-            let message = format!("unknown block; use one of {}", identifiers().collect::<Vec<_>>().join(", "));
+            let known: Vec<_> = self.blocks.keys().map(String::as_str).collect();
+            let message = format!("unknown block; use one of {}", known.join(", "));
             return Err(BlockError::unusable(&format!("--block {id}"), message));
         }
         let mut notes = self.notes.clone();
         let imports = self.imports();
         let mut library = Library::new(self.folder.clone(), options.loader(self.folder.path())?, &imports);
-        let (mut blocks, unread) = self.read(&mut library, options)?;
-        let site = self.site(options, &mut notes)?;
-        let sites = self.place(&mut blocks, &mut library, &site, options, &mut notes)?;
-        if !self.is_alone {
-            extend(&blocks, &sites, &mut library, &mut notes);
-        }
-        let library = Rc::new(library);
-        let mut inherited = dependencies::inherited(&blocks, &library);
-        let circles = inherited.iter().filter(|(_, inherited)| inherited.is_in_circle);
-        let once = "what it depends on depends on it: whatever it takes over, it takes over once";
-        notes.extend(circles.map(|(id, _)| format!("{id}: {once}")));
-        let sandbox = Rc::new(RefCell::new(Sandbox::new(options.worker.clone())));
+        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
+        let mut site = match self.is_alone {
+            true => RegisterPaths::default(),
+            false => RegisterPaths::new(Some(&self.base(options, &mut notes)?), Some(title)),
+        };
+        self.read(&mut library, &site, options, &mut notes)?;
+        let mut inherited = dependencies::inherited(&library);
+        let sandbox = RefCell::new(Sandbox::new(options.worker.clone()));
         let mut parts = Vec::new();
-        for id in identifiers().filter(|id| only.is_none_or(|only| only == *id)) {
+        for (id, block) in library.blocks.iter().filter(|(id, _)| only.is_none_or(|only| self.is_alone || only == *id))
+        {
             progress(id);
-            let site = sites.get(id).unwrap_or(&site).clone();
-            let mut part = match blocks.get(id) {
-                Some(block) => {
-                    let inherited = inherited.remove(id).unwrap_or_default();
-                    BlockBuilder::open(block, inherited, site, Rc::clone(&library), &sandbox, options).finish()
+            let inherited = inherited.remove(id).unwrap_or_default();
+            let mut part = BlockBuilder::build(block, inherited, &library, &sandbox, options);
+            if self.is_alone {
+                if !part.errors.is_empty() {
+                    return Err(part.errors.swap_remove(0));
                 }
-                None => not_read(id, &site, unread.get(id).map(|error| said(error)), options),
-            };
-            if self.is_alone && !part.errors.is_empty() {
-                return Err(part.errors.swap_remove(0));
+                site.clone_from(&block.site);
             }
             parts.push(part);
         }
-        let site = sites.values().next().filter(|_| self.is_alone).unwrap_or(&site);
         let imports: Vec<_> = imports.iter().map(|import| library.register_url(import)).collect();
-        Ok(self.joined(parts, site, &imports, notes))
+        Ok(self.joined(parts, &site, &imports, notes))
     }
 
     /// Returns the registers that the repository imports.
     fn imports(&self) -> Vec<String> {
-        let named = |import: &String| if import == "default" { MAIN_REGISTER.to_owned() } else { import.clone() };
-        let imports = self.config.imports.as_ref();
-        imports.map_or_else(|| vec![MAIN_REGISTER.to_owned()], |imports| imports.iter().map(named).collect())
+        let imports = self.config.imports.clone().unwrap_or_else(|| vec!["default".to_owned()]);
+        imports.into_iter().map(|named| if named == "default" { MAIN_REGISTER.to_owned() } else { named }).collect()
     }
 
-    /// Returns the paths and URLs of the register.
-    fn site(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<RegisterPaths, BlockError> {
-        if self.is_alone {
-            return Ok(RegisterPaths::new(options.base.as_deref(), None));
-        }
-        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
-        Ok(RegisterPaths::new(Some(&self.base(options, notes)?), Some(title)))
-    }
-
-    /// Reads the blocks. Returns them by identifier, and the errors of blocks that cannot be read.
-    fn read(&self, library: &mut Library, options: &RegisterOptions) -> Result<(Blocks, UnreadBlocks<'_>), BlockError> {
-        let (mut blocks, mut unread) = (Blocks::new(), UnreadBlocks::new());
-        for (id, below) in &self.blocks {
-            let folder = Folder::open_within(&self.folder.path().join(below), &self.folder);
-            match folder.and_then(|folder| Block::read(folder, self.examples.clone(), library)) {
-                Ok(mut block) => {
-                    library.folder.provide_below(below, &block.folder);
-                    if !self.is_alone {
-                        (block.key, block.identifier) = (path_of(id), id.clone());
-                    } else if let Some(id) = &options.identifier {
-                        block.identifier.clone_from(id);
-                    }
-                    block.below.clone_from(below);
-                    blocks.insert(id.clone(), block);
-                }
-                Err(error) if self.is_alone => return Err(error),
-                Err(error) => drop(unread.insert(id, error)),
-            }
-        }
-        Ok((blocks, unread))
-    }
-
-    /// Adds the blocks to the library, so that other blocks can refer to them. Returns the paths and URLs for each
-    /// block.
-    fn place(
+    /// Reads the blocks into the library, so that they can refer to each other.
+    fn read(
         &self,
-        blocks: &mut Blocks,
         library: &mut Library,
         site: &RegisterPaths,
         options: &RegisterOptions,
         notes: &mut Vec<String>,
-    ) -> Result<BTreeMap<&str, RegisterPaths>, BlockError> {
-        let mut sites = BTreeMap::new();
+    ) -> Result<(), BlockError> {
         for (id, below) in &self.blocks {
-            let block = blocks.get_mut(id);
-            let site = match &block {
-                Some(block) if self.is_alone => site_of(block, options)?,
-                _ => site.of(&path_of(id)),
-            };
-            let local = self.local(id, below, block, library, &site, notes)?;
-            library.add(blocks.get(id).map_or(id, |block| &block.identifier), local);
-            sites.insert(id.as_str(), site);
-        }
-        Ok(sites)
-    }
-
-    /// Returns the parts of a block that other blocks can refer to. `block` is `None` if the block cannot be read.
-    fn local(
-        &self,
-        id: &str,
-        below: &str,
-        mut block: Option<&mut Block>,
-        library: &Library,
-        site: &RegisterPaths,
-        notes: &mut Vec<String>,
-    ) -> Result<LocalBlock, BlockError> {
-        let path = self.folder.path().join(below);
-        let file = SCHEMA.iter().find(|name| path.join(name).is_file()).copied();
-        let file = block.as_ref().and_then(|block| block.schema_file).or(file);
-        let named = block.as_ref().and_then(|block| block.metadata.text("schema"));
-        let schema = match (file, named) {
-            (Some(file), _) => Some(uri(&format!("{below}{file}"))),
-            (None, Some(named)) if !self.is_alone => Library::default().resolve(&uri(below), named).ok(),
-            (None, _) => None,
-        };
-        let published = schema.as_ref().and_then(|_| site.url(&site.own("schema.yaml"))).filter(|_| !self.is_alone);
-        let extends = block.as_ref().and_then(|block| block.metadata.get("extends").cloned());
-        let made = extends.filter(|_| !self.is_alone).map(|extends| (extended as _, extends));
-        let context = match self.context(id, &path, block.as_deref(), library, site, notes) {
-            Ok(context) => context,
-            Err(error) => {
-                let error = BlockError::from(error);
-                match &mut block {
-                    Some(block) if self.is_alone && block.context_file.is_some() => return Err(error),
-                    Some(block) => block.context_error = Some(said(&error)),
-                    None => {}
+            let folder = Folder::open_within(&self.folder.path().join(below), &self.folder)?;
+            let mut block = Block::read(folder, below, self.examples.clone(), &library.loader);
+            library.folder.provide_below(below, &block.folder);
+            if self.is_alone {
+                if !block.errors.is_empty() {
+                    return Err(block.errors.swap_remove(0));
                 }
-                None
+                block.identifier = options.identifier.clone().unwrap_or(block.identifier);
+                block.site = site_of(&block, options)?;
+            } else {
+                (block.key, block.identifier) = (path_of(id), id.clone());
+                block.site = site.of(&block.key);
             }
-        };
-        Ok(LocalBlock { schema, context, published, made })
+            block.schema = match (block.schema_file, block.metadata["schema"].as_str()) {
+                (Some(file), _) => Some(uri(&format!("{below}{file}"))),
+                (None, Some(named)) if !self.is_alone && !named.starts_with(BLOCKS) => {
+                    resolve(Some(&uri(below)), named)
+                }
+                _ => None,
+            };
+            match self.context(&block, &library.loader, notes) {
+                Ok(context) => block.context = context,
+                Err(error) if self.is_alone && block.context_file.is_some() => return Err(error.into()),
+                Err(error) => block.context_error = Some(said(&error)),
+            }
+            if block.metadata.get("extensionPoints").is_some() {
+                notes.push(format!("{id}: extensionPoints are listed, but not applied"));
+            }
+            library.add(block);
+        }
+        Ok(())
     }
 
     /// Loads the context that the author of a block wrote or named.
-    fn context(
-        &self,
-        id: &str,
-        path: &Path,
-        block: Option<&Block>,
-        library: &Library,
-        site: &RegisterPaths,
-        notes: &mut Vec<String>,
-    ) -> Result<Option<Value>, LoadError> {
-        let loader = &library.loader;
-        let file = path.join("context.jsonld");
-        let named = block.and_then(|block| Some(block.metadata.text("ldContext")?.to_owned()));
-        if !CONTEXT.iter().any(|name| path.join(name).is_file()) {
-            return Ok(match (named, block) {
+    fn context(&self, block: &Block, loader: &Loader, notes: &mut Vec<String>) -> Result<Option<Value>, LoadError> {
+        let path = block.folder.path();
+        let (file, named) = (path.join("context.jsonld"), block.metadata["ldContext"].as_str());
+        if !file.is_file() {
+            let Some(named) = named else { return Ok(None) };
+            let context = match self.is_alone && block.context_file.is_some() {
                 // Loaded by its URL, the context keeps its base.
-                (Some(named), Some(block)) if self.is_alone && block.context_file.is_some() => {
-                    Some(loader.load(&Reference::Url(named))?)
-                }
-                (Some(named), _) => Some(loader.load_value(&path.join("bblock.json"), Value::String(named))?),
-                (None, _) => None,
-            }
-            .map(|context| context.value().clone()));
+                true => loader.load(&Reference::Url(named.to_owned()))?,
+                false => loader.load_value(&path.join("bblock.json"), Value::from(named))?,
+            };
+            return Ok(Some(context.value().clone()));
         }
         if self.is_alone {
             // The file stands for the URLs at which it is published.
-            for url in site.url(&site.own("context.jsonld")).iter().chain(&named) {
+            for url in block.site.url(&block.site.own("context.jsonld")).as_deref().into_iter().chain(named) {
                 drop(loader.publish(url, &file));
             }
         }
@@ -330,7 +256,7 @@ impl Repository {
                     return Err(error);
                 };
                 let value = value.get_mut("@context").map(Value::take).unwrap_or(value);
-                notes.push(format!("{id}: {}; it is taken as if it were", said(&BlockError::from(error))));
+                notes.push(format!("{}: {}; it is taken as if it were", block.identifier, said(&error)));
                 loader.load_value(&file, value)?
             }
             context => context?,
@@ -472,53 +398,15 @@ fn site_of(block: &Block, options: &RegisterOptions) -> Result<RegisterPaths, Bl
     let file = block.context_file.unwrap_or("context.jsonld");
     let tail = format!("annotated/{}/{file}", block.key);
     // The URL of a built-in context is not related to the block's own.
-    let own = block.metadata.text("ldContext").filter(|_| !block.folder.is_built_in(file));
+    let own = block.metadata["ldContext"].as_str().filter(|_| !block.folder.is_built_in(file));
     // The report links to the base URL, and links with other schemes may be harmful.
     let told = own.and_then(|url| url.strip_suffix(&tail)).filter(|base| is_web(base));
     let base = options.base.as_deref().or(told);
     if let Some(base) = base {
         absolute(base, || "--base-url".to_owned())?;
     }
-    if let Some(url) = block.metadata.text("ldContext") {
+    if let Some(url) = block.metadata["ldContext"].as_str() {
         absolute(url, || "bblock.json, ldContext".to_owned())?;
     }
     Ok(RegisterPaths::new(base, None).of(&block.key))
-}
-
-/// Defines the schemas of blocks with extension points. If the base block does not have a schema, as for APIs, only
-/// notes it.
-fn extend(blocks: &Blocks, sites: &BTreeMap<&str, RegisterPaths>, library: &mut Library, notes: &mut Vec<String>) {
-    let points = |id: &str| blocks.get(id)?.metadata.get("extensionPoints");
-    let base = |id: &str| points(id)?.get("baseBuildingBlock")?.as_str();
-    for (id, block) in blocks {
-        let Some(value) = points(id) else { continue };
-        // The base block may itself extend another. A cycle is reported where the schema is used.
-        let (mut known, mut at) = (BTreeSet::new(), base(id).unwrap_or_default());
-        while !library.has_schema(at)
-            && known.insert(at)
-            && let Some(next) = base(at)
-        {
-            at = next;
-        }
-        if !library.has_schema(at) && base(at).is_none() {
-            notes.push(format!(
-                "{id}: extensionPoints are listed but not applied: the extended block lacks a JSON Schema"
-            ));
-            continue;
-        }
-        let mut local = library.block(&block.identifier).cloned().unwrap_or_default();
-        local.schema = Some(uri(&format!("{}schema.yaml", block.below)));
-        local.published = sites.get(id.as_str()).and_then(|site| site.url(&site.own("schema.yaml")));
-        local.made = Some((schema, value.clone()));
-        library.add(&block.identifier, local);
-    }
-}
-
-/// Returns the part of a block that cannot be read.
-fn not_read(id: &str, site: &RegisterPaths, error: Option<String>, options: &RegisterOptions) -> BlockPart {
-    let mut report = BlockReport::new(id, id.rsplit('.').next().unwrap_or(id), options.generated.clone());
-    report.errors.extend(error);
-    let files = Files::from([(site.test("_report.json"), lines(&report.to_json()))]);
-    let entry = json!({ "itemIdentifier": report.id, "name": report.name, "validationPassed": false });
-    BlockPart { files, report, notes: Vec::new(), errors: Vec::new(), entry, triples: Vec::new() }
 }

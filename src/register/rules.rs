@@ -4,7 +4,6 @@
 //! | part of a rule | supported |
 //! |---|---|
 //! | `sh:SPARQLRule` | its CONSTRUCT, for each target of its shape |
-//! | `sh:TripleRule` | the triple, of IRIs, literals and `sh:this` |
 //! | `sh:condition` | property shapes with an IRI for a path, and `sh:class`, `sh:datatype`, `sh:hasValue`, `sh:minCount` 1 or `sh:maxCount` 0 |
 //!
 //! Any other construct is an error, since ignoring it would infer other triples. Each rule runs once, in the order of
@@ -12,11 +11,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
+use std::fmt::Display;
 
 use oxigraph::sparql::{QueryResults, SparqlEvaluator, Variable};
 use oxigraph::store::Store;
 use oxrdf::vocab::rdf;
-use oxrdf::{Graph, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, TermRef};
+use oxrdf::{Graph, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Term, TermRef};
 
 use super::turtle::read_turtle;
 
@@ -52,34 +52,22 @@ struct ShaclRules<'s> {
 
 impl ShaclRules<'_> {
     fn run(&self, shape: NamedOrBlankNodeRef<'_>, rule: NamedOrBlankNodeRef<'_>) -> Result<(), RuleFailure> {
-        let prefixes = prefixes(&self.graph);
+        let construct = text(&self.graph, rule, "construct").ok_or("a rule lacks a sh:construct")?;
+        let construct = format!("{}{construct}", prefixes(&self.graph));
         let conditions = self.conditions(rule)?;
         let mut inferred = Vec::new();
-        for this in self.targets(shape)?.values() {
-            if !conditions
-                .iter()
-                .try_fold(true, |holds, condition| Ok::<_, RuleFailure>(holds && self.ask(condition, this)?))?
-            {
-                continue;
-            }
-            if let Some(construct) = text(&self.graph, rule, "construct") {
-                let QueryResults::Graph(triples) = self.query(&format!("{prefixes}{construct}"), Some(this))? else {
-                    return Err("the sh:construct of a rule is no CONSTRUCT query".into());
-                };
-                for triple in triples {
-                    let triple = triple?;
-                    inferred.push(Quad::new(triple.subject, triple.predicate, triple.object, GraphName::DefaultGraph));
+        'targets: for this in self.targets(shape)?.values() {
+            for condition in &conditions {
+                if !self.holds(condition, this)? {
+                    continue 'targets;
                 }
-                continue;
             }
-            let (Term::NamedNode(predicate), subject, object) = (
-                self.part(rule, "predicate", this)?,
-                self.part(rule, "subject", this)?,
-                self.part(rule, "object", this)?,
-            ) else {
-                return Err("the sh:predicate of a rule is no IRI".into());
+            let QueryResults::Graph(triples) = self.query(&construct, Some(this))? else {
+                return Err("the sh:construct of a rule is no CONSTRUCT query".into());
             };
-            inferred.push(Quad::new(NamedOrBlankNode::try_from(subject)?, predicate, object, GraphName::DefaultGraph));
+            for triple in triples {
+                inferred.push(triple?.in_graph(GraphName::DefaultGraph));
+            }
         }
         inferred.iter().try_for_each(|quad| self.store.insert(quad))?;
         Ok(())
@@ -87,23 +75,21 @@ impl ShaclRules<'_> {
 
     /// Returns the target nodes of a shape, sorted by their spelling.
     fn targets(&self, shape: NamedOrBlankNodeRef<'_>) -> Result<BTreeMap<String, Term>, RuleFailure> {
-        let mut queries = Vec::new();
-        let of_class = |class: &str| format!("SELECT ?this {{ ?this a/{SUBCLASS} {class} }}");
-        type Pattern = fn(&str) -> String;
-        let patterns: [(&str, Pattern); 3] = [
-            ("targetNode", |node| format!("SELECT ?this {{ VALUES ?this {{ {node} }} }}")),
-            ("targetSubjectsOf", |property| format!("SELECT ?this {{ ?this {property} ?object }}")),
-            ("targetObjectsOf", |property| format!("SELECT ?this {{ ?subject {property} ?this }}")),
+        let class = &format!("?this a/{SUBCLASS} NODE");
+        let patterns = [
+            ("targetNode", "VALUES ?this { NODE }"),
+            ("targetSubjectsOf", "?this NODE ?object"),
+            ("targetObjectsOf", "?subject NODE ?this"),
+            ("targetClass", class),
         ];
+        let query = |pattern: &str, node: &str| format!("SELECT ?this {{ {} }}", pattern.replace("NODE", node));
+        let mut queries = Vec::new();
         for (name, pattern) in patterns {
-            queries.extend(
-                self.graph.objects_for_subject_predicate(shape, &sh(name)).map(|term| pattern(&term.to_string())),
-            );
+            let nodes = self.graph.objects_for_subject_predicate(shape, &sh(name));
+            queries.extend(nodes.map(|node| query(pattern, &node.to_string())));
         }
-        let classes = self.graph.objects_for_subject_predicate(shape, &sh("targetClass"));
-        queries.extend(classes.map(|class| of_class(&class.to_string())));
         if self.graph.objects_for_subject_predicate(shape, rdf::TYPE).any(|class| class == CLASS.into()) {
-            queries.push(of_class(&shape.to_string()));
+            queries.push(query(class, &shape.to_string()));
         }
         for target in self.graph.objects_for_subject_predicate(shape, &sh("target")) {
             let select = text(&self.graph, node(target)?, "select").ok_or("a sh:target lacks a sh:select")?;
@@ -131,9 +117,7 @@ impl ShaclRules<'_> {
             let condition = node(condition)?;
             for property in self.graph.triples_for_subject(condition).filter(|triple| triple.predicate != rdf::TYPE) {
                 if property.predicate != sh("property").as_ref() {
-                    return Err(
-                        format!("a sh:condition has {}, which is not looked at here", property.predicate).into()
-                    );
+                    return Err(unsupported(&property.predicate));
                 }
                 let shape = node(property.object)?;
                 let Some(TermRef::NamedNode(path)) = self.graph.object_for_subject_predicate(shape, &sh("path")) else {
@@ -143,7 +127,7 @@ impl ShaclRules<'_> {
                     let (name, value) = (triple.predicate, triple.object);
                     let Some(pattern) = pattern(path, name.as_str().strip_prefix(SHACL).unwrap_or_default(), value)
                     else {
-                        return Err(format!("a sh:condition has {name} {value}, which is not looked at here").into());
+                        return Err(unsupported(&format!("{name} {value}")));
                     };
                     queries.push(format!("SELECT ?this {{ {pattern} }}"));
                 }
@@ -152,7 +136,7 @@ impl ShaclRules<'_> {
         Ok(queries)
     }
 
-    fn ask(&self, query: &str, this: &Term) -> Result<bool, RuleFailure> {
+    fn holds(&self, query: &str, this: &Term) -> Result<bool, RuleFailure> {
         match self.query(query, Some(this))? {
             QueryResults::Solutions(mut solutions) => Ok(solutions.next().transpose()?.is_some()),
             _ => Ok(false),
@@ -168,20 +152,13 @@ impl ShaclRules<'_> {
         Ok(query.on_store(self.store).execute()?)
     }
 
-    /// Returns the subject, predicate or object of a triple rule.
-    fn part(&self, rule: NamedOrBlankNodeRef<'_>, name: &str, this: &Term) -> Result<Term, RuleFailure> {
-        match self.graph.object_for_subject_predicate(rule, &sh(name)) {
-            Some(TermRef::NamedNode(node)) if node == sh("this").as_ref() => Ok(this.clone()),
-            Some(TermRef::NamedNode(node)) => Ok(node.into_owned().into()),
-            Some(TermRef::Literal(literal)) => Ok(literal.into_owned().into()),
-            Some(_) => Err(format!("the sh:{name} of a rule is an expression, which is not run here").into()),
-            None => Err(format!("a rule has neither sh:construct nor sh:{name}").into()),
-        }
-    }
-
     fn is_deactivated(&self, node: NamedOrBlankNodeRef<'_>) -> bool {
         text(&self.graph, node, "deactivated").is_some_and(|value| value == "true" || value == "1")
     }
+}
+
+fn unsupported(what: &dyn Display) -> RuleFailure {
+    format!("a sh:condition has {what}, which is not looked at here").into()
 }
 
 /// Returns the graph pattern about `?this` for a constraint on the values at a path; `None` if the constraint is not

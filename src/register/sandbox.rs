@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 
 use super::references::split;
 use super::rules::infer;
-use super::steps::StepKind;
 use super::turtle::n_triples;
 use crate::schema::worker::SchemaWorker;
 use crate::schema::{SchemaValidator, UnusableSchema, Validity, answers as answers_to_queries};
@@ -35,7 +34,7 @@ pub struct Sandbox {
     worker: Option<SchemaWorker>,
     here: Answers,
     /// The schemas by URI, ready to compile.
-    documents: BTreeMap<String, Value>,
+    pub documents: BTreeMap<String, Value>,
     /// The number of schemas that the worker has.
     sent: usize,
     /// Schemas whose last request was not answered, with the last reason and the number of consecutive failures.
@@ -56,16 +55,11 @@ impl Sandbox {
         }
     }
 
-    /// Returns its schemas, by URI.
-    pub fn documents(&mut self) -> &mut BTreeMap<String, Value> {
-        &mut self.documents
-    }
-
     /// Compiles the schema at a URI with a fragment.
     pub fn compile(&mut self, target: &str) -> Result<(), UnusableSchema> {
         let uri = split(target).0.to_owned();
         let failed = |why| Err(UnusableSchema { uri, why, is_invalid: false });
-        self.ask(&json!({ "compile": target })).unwrap_or_else(failed)
+        self.ask(&json!({ "schema": target })).unwrap_or_else(failed)
     }
 
     /// Validates a value against the schema at a URI with a fragment.
@@ -82,8 +76,8 @@ impl Sandbox {
     }
 
     /// Runs a step on a JSON text or on N-Triples.
-    pub fn step(&mut self, kind: &StepKind, code: &str, input: &str) -> Result<String, String> {
-        self.ask(&json!({ "step": kind.name(), "code": code, "input": input }))?
+    pub fn step(&mut self, kind: &str, code: &str, input: &str) -> Result<String, String> {
+        self.ask(&json!({ "step": kind, "code": code, "input": input }))?
     }
 
     fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
@@ -120,22 +114,20 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
         if request.get("step").is_some() {
             return json!(step(text("step"), text("code"), text("input")));
         }
-        let is_compiled = request.get("compile").is_some();
-        let target = text(if is_compiled { "compile" } else { "schema" });
+        // Without a value, the schema is only compiled.
+        let (target, value) = (text("schema"), request.get("value"));
         if !validators.contains_key(target) {
             match SchemaValidator::compile(target, &documents) {
                 Ok(validator) => drop(validators.insert(target.to_owned(), validator)),
-                Err(error) if is_compiled => return json!(Result::<(), _>::Err(error)),
+                Err(error) if value.is_none() => return json!(Result::<(), _>::Err(error)),
                 Err(error) => return json!(Validity::Unknown(error.why)),
             }
         }
-        match (is_compiled, validators.get(target)) {
-            (false, Some(validator)) => {
-                let value = serde_json::from_str(text("value")).map_err(|error| error.to_string());
-                json!(value.map_or_else(Validity::Unknown, |value| validator.validate(&value)))
-            }
-            _ => json!(Result::<(), ()>::Ok(())),
-        }
+        let (Some(validator), Some(Value::String(value))) = (validators.get(target), value) else {
+            return json!(Result::<(), ()>::Ok(()));
+        };
+        let value = serde_json::from_str(value).map_err(|error| error.to_string());
+        json!(value.map_or_else(Validity::Unknown, |value| validator.validate(&value)))
     })
 }
 
@@ -143,7 +135,9 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
 fn step(kind: &str, code: &str, input: &str) -> Result<String, String> {
     match kind {
         "jq" => jq(code, input),
-        "sparql-construct" | "sparql-update" | "shacl" => sparql(kind, code, input).map_err(|error| error.to_string()),
+        "sparql-construct" | "sparql-update" | "shacl" | "shacl-af-rule" => {
+            sparql(kind, code, input).map_err(|error| error.to_string())
+        }
         kind => Err(format!("nothing here runs steps of the type {kind}")),
     }
 }
@@ -180,8 +174,8 @@ fn sparql(kind: &str, code: &str, input: &str) -> Result<String, Box<dyn Error>>
             QueryResults::Graph(triples) => return Ok(n_triples(&triples.collect::<Result<Vec<_>, _>>()?)),
             _ => return Err("it is not a CONSTRUCT query".into()),
         },
-        "shacl" => infer(code, &store)?,
-        _ => evaluator.parse_update(code)?.on_store(&store).execute()?,
+        "sparql-update" => evaluator.parse_update(code)?.on_store(&store).execute()?,
+        _ => infer(code, &store)?,
     }
     let quads = store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref()));
     let triples = quads.map(|quad| quad.map(Triple::from)).collect::<Result<Vec<_>, _>>()?;

@@ -4,11 +4,11 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 use boon::Draft;
 use serde_json::Value;
 
+use super::block::Block;
 use super::error::{BlockError, said};
 use super::library::{Library, shown, uri};
 use super::references::{is_without_anchors, percent_decode, percent_encode, point, split};
@@ -18,26 +18,29 @@ use crate::schema::{UnusableSchema, Validity, mark_undecidable};
 /// The usual origin of references to schemas, for messages.
 const BY: &str = "the schema";
 
+/// The URI of a schema, and its path and fragment for people.
+type SchemaTarget = (String, String);
+
 /// The schemas of a block.
-pub struct Schemas {
-    library: Rc<Library>,
-    sandbox: Rc<RefCell<Sandbox>>,
+pub struct Schemas<'b> {
+    library: &'b Library,
+    sandbox: &'b RefCell<Sandbox>,
     /// URI of the block's folder.
     folder: String,
     /// URI of the block's own schema.
     own: Option<String>,
-    /// The schema URI of each prepared reference, or the reason why it cannot be used.
-    targets: BTreeMap<String, Result<String, String>>,
+    /// The schema of each prepared reference, or the reason why it cannot be used.
+    targets: BTreeMap<String, Result<SchemaTarget, String>>,
     /// The documents that were read.
     pub files: BTreeSet<String>,
     /// Notes on the parts of schemas that are ignored.
     pub notes: BTreeSet<String>,
 }
 
-impl Schemas {
-    /// Creates the schemas of the block in a folder of the library; `own` is the URI of its own schema.
-    pub fn new(library: Rc<Library>, sandbox: Rc<RefCell<Sandbox>>, below: &str, own: Option<String>) -> Self {
-        let (folder, targets) = (uri(below), BTreeMap::new());
+impl<'b> Schemas<'b> {
+    /// Creates the schemas of a block of the library.
+    pub fn new(library: &'b Library, sandbox: &'b RefCell<Sandbox>, block: &Block) -> Self {
+        let (folder, own, targets) = (uri(&block.below), block.schema.clone(), BTreeMap::new());
         Self { library, sandbox, folder, own, targets, files: BTreeSet::new(), notes: BTreeSet::new() }
     }
 
@@ -48,33 +51,24 @@ impl Schemas {
             return Ok(());
         }
         let prepared = self.prepared(reference, by);
-        let target = prepared.as_ref().map(String::clone).map_err(|error| said(error));
+        let target = prepared.as_ref().map(SchemaTarget::clone).map_err(|error| said(error));
         self.targets.insert(reference.to_owned(), target);
         prepared.map(drop)
     }
 
     /// Returns the file's path and the fragment of a reference's target, percent-decoded for people.
     pub fn shown(&self, reference: &str) -> Option<String> {
-        let (uri, fragment) =
-            self.target(reference).filter(|_| self.targets.get(reference).is_some_and(Result::is_ok))?;
-        Some(if fragment.is_empty() { shown(&uri) } else { format!("{}#{fragment}", shown(&uri)) })
+        self.targets.get(reference)?.as_ref().ok().map(|(_, shown)| shown.clone())
     }
 
-    /// Returns the URI of a reference's document, and its fragment, percent-decoded. A reference without a document
-    /// leads to the block's own schema.
-    fn target(&self, reference: &str) -> Option<(String, String)> {
-        let (file, fragment) = split(reference);
+    fn prepared(&mut self, reference: &str, by: &str) -> Result<SchemaTarget, BlockError> {
+        let no_file = || format!("schema-ref {reference:?} needs a file before `#`: the building block lacks a schema");
+        let (file, fragment) = (split(reference).0, percent_decode(split(reference).1));
         let in_folder = |_| format!("{}{}", self.folder, percent_encode(file));
         let uri = match file {
-            "" => self.own.clone()?,
+            "" => self.own.clone().ok_or_else(|| BlockError::unusable(by, no_file()))?,
             file => self.library.resolve(&self.folder, file).unwrap_or_else(in_folder),
         };
-        Some((uri, percent_decode(fragment)))
-    }
-
-    fn prepared(&mut self, reference: &str, by: &str) -> Result<String, BlockError> {
-        let no_file = || format!("schema-ref {reference:?} needs a file before `#`: the building block lacks a schema");
-        let (uri, fragment) = self.target(reference).ok_or_else(|| BlockError::unusable(by, no_file()))?;
         let document = self.library.document(&uri, by)?;
         self.collect(&uri)?;
         let pointer = self.library.pointer(&uri, &document, &fragment);
@@ -85,7 +79,8 @@ impl Schemas {
             self.library.document(&at, BY)?;
             return Err(BlockError::unusable(&shown(&at), why));
         }
-        Ok(target)
+        let fragment = if fragment.is_empty() { fragment } else { format!("#{fragment}") };
+        Ok((target, format!("{}{fragment}", shown(&uri))))
     }
 
     /// Adds a document to the sandbox, and the documents of the library that its references lead to.
@@ -111,7 +106,7 @@ impl Schemas {
                 Some(whole)
             });
             self.simplify(&uri, &mut schema);
-            self.sandbox.borrow_mut().documents().insert(uri, schema);
+            self.sandbox.borrow_mut().documents.insert(uri, schema);
         }
         Ok(())
     }
@@ -132,7 +127,7 @@ impl Schemas {
     /// Validates a value against the schema of a prepared reference; `None` if it was not prepared.
     pub fn validate(&self, reference: &str, value: &Value) -> Option<Validity> {
         Some(match self.targets.get(reference)? {
-            Ok(target) => self.sandbox.borrow_mut().validate(target, value),
+            Ok((target, _)) => self.sandbox.borrow_mut().validate(target, value),
             Err(why) => Validity::Unknown(why.clone()),
         })
     }

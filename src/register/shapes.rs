@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use oxrdf::vocab::rdf;
 use oxrdf::{Graph, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::validator::{ShapeFinding, ShapesValidator};
 use super::error::BlockError;
@@ -76,15 +76,22 @@ impl Shapes {
     }
 
     /// Validates a graph against the shapes, and adds the findings to a report item.
-    pub fn check(&self, triples: &[Triple], item: &mut ReportItem) -> Result<(), BlockError> {
+    pub fn check(&self, triples: &[Triple], item: &mut ReportItem) {
         for url in &self.remote {
             let message = format!("Shapes not checked: {url} (not fetched)");
             item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": [url] }));
         }
         let graph: Graph = triples.iter().collect();
         for file in &self.files {
-            let found = file.validator.validate(&graph).map_err(|message| broken(&file.name, &message))?;
-            let errors = found.iter().filter(|finding| finding.severity.is_error()).count();
+            let found = match file.validator.validate(&graph) {
+                Ok(found) => found,
+                Err(message) => {
+                    let message = broken(&file.name, &message).to_string();
+                    item.fail(Section::Shacl, message, json!({ "op": "shacl-report", "shaclFile": file.name }));
+                    continue;
+                }
+            };
+            let errors = found.iter().filter(|finding| finding.rank == 0).count();
             let message = format!("Validation result for {}: {}", file.name, outcome(errors, found.len() - errors));
             let payload = json!({ "op": "shacl-report", "shaclFile": file.name, "result": errors == 0 });
             item.done(Section::Shacl, message, payload);
@@ -100,7 +107,6 @@ impl Shapes {
                 item.done(Section::Shacl, message, json!({ "op": "shacl-result" }));
             }
         }
-        Ok(())
     }
 }
 
@@ -128,7 +134,7 @@ fn outcome(errors: usize, others: usize) -> String {
 
 /// Adds a finding to the report: an error if it is a violation.
 fn tell(finding: &ShapeFinding, file: &ShapesFile, graph: &Graph, item: &mut ReportItem) {
-    let mut message = format!("{}: {} (focus node {}", finding.severity.name(), finding.message, finding.focus);
+    let mut message = format!("{}: {} (focus node {}", finding.severity, finding.message, finding.focus);
     if let Some(way) = way(graph, &finding.focus) {
         message.push_str(&format!(", at {way}"));
     }
@@ -139,18 +145,11 @@ fn tell(finding: &ShapeFinding, file: &ShapesFile, graph: &Graph, item: &mut Rep
         }
     }
     message.push(')');
-    let payload = json!({
-        "op": "shacl-result",
-        "shaclFile": file.name,
-        "resultSeverity": finding.severity.name(),
-        "focusNode": finding.focus,
-        "resultPath": finding.path,
-        "value": finding.value,
-        "sourceConstraintComponent": finding.component,
-        "sourceShape": finding.shape,
-        "resultMessage": finding.message,
-    });
-    item.add(Section::Shacl, finding.severity.is_error(), message, payload);
+    let mut payload = json!({ "op": "shacl-result", "shaclFile": file.name });
+    if let (Value::Object(payload), Value::Object(finding)) = (&mut payload, json!(finding)) {
+        payload.extend(finding);
+    }
+    item.add(Section::Shacl, finding.rank == 0, message, payload);
 }
 
 /// Returns a path of properties to a blank node, since its label does not identify it to a reader. The path starts at a

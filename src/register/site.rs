@@ -5,7 +5,7 @@ use percent_encoding::{AsciiSet, PercentEncode, utf8_percent_encode};
 use crate::vocab::RESERVED;
 
 /// The paths of a register, below a base URL if it has one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RegisterPaths {
     base: Option<String>,
     key: String,
@@ -51,10 +51,10 @@ impl RegisterPaths {
         }
     }
 
-    /// Returns the IRI reference of the block, or of a part of it, in the catalogue.
+    /// Returns the URL of the block, or of a part of it, in the catalogue; without a base, a relative reference.
     pub fn node(&self, name: &str) -> String {
         let within = if self.is_alone() || name == self.key { String::new() } else { format!("{}/", self.key) };
-        format!("{}#{within}{name}", self.overview()[2])
+        self.reference(&format!("{}#{within}{name}", self.overview()[2]))
     }
 
     /// Returns the path of the block's page.

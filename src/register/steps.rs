@@ -1,66 +1,40 @@
-//! The programs of a block: steps before and after the uplift, and transforms, with the media types of their inputs and
+//! The programs of a block: steps before and after the uplift of its examples, and transforms, which make further
 //! outputs.
+//!
+//! A transform runs on every snippet of a media type that it takes, and on the JSON-LD and the Turtle that JSON snippets
+//! were uplifted to. A program of a kind that is not supported is reported where it would run.
 
+use std::cell::RefCell;
+
+use oxrdf::Triple;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::error::{BLOCK, BlockError, said};
-use super::examples::UnusedEntries;
+use super::examples::{Prefixes, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
-use super::library::Library;
 use super::report::without_nulls;
+use super::sandbox::Sandbox;
+use super::turtle::{self, n_triples, read_turtle};
+use crate::context::Loader;
+use crate::json::{self, pretty};
 
 /// The possible names of the files with a block's steps and transforms.
-const STEPS: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];
-const TRANSFORMS: &[&str] = &["transforms.yaml", "transforms.yml"];
+pub const STEPS: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];
+pub const TRANSFORMS: &[&str] = &["transforms.yaml", "transforms.yml"];
 
-/// A kind of step.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StepKind {
-    /// A jq program, whose first output replaces the example.
-    Jq,
-    /// A query, whose graph replaces the example's graph.
-    SparqlConstruct,
-    /// An update of the example's graph.
-    SparqlUpdate,
-    /// SHACL rules, which add triples to the example's graph.
-    #[serde(alias = "shacl-af-rule")]
-    Shacl,
-    /// A transform only: jq, types and a context, which make a graph from JSON.
-    SemanticUplift,
-    /// A kind that is not supported.
-    #[serde(untagged)]
-    Other(String),
-}
-
-/// A step.
+/// A step or a transform.
 #[derive(Debug, Clone, Deserialize)]
-pub struct TransformStep {
-    /// Its kind.
-    pub r#type: StepKind,
-    /// Its program, inline or from the file that `ref` names.
+pub struct Program {
+    /// Its identifier, if it is a transform.
     #[serde(default)]
-    pub code: String,
-    r#ref: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct StepsFile {
-    additional_steps: Vec<TransformStep>,
-}
-
-/// A transform.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Transform {
-    /// Its identifier.
     pub id: String,
-    /// Its kind.
-    pub r#type: StepKind,
-    /// Its program, inline or from the file or URL that `ref` names.
-    pub code: Option<String>,
+    /// Its kind: `jq` replaces JSON by its first output, `sparql-construct` replaces a graph, `sparql-update` changes it,
+    /// `shacl` (`shacl-af-rule`) adds triples to it by rules. Other kinds are not supported.
+    pub r#type: String,
+    /// Its source, inline or from the file or URL that `ref` names.
+    code: Option<String>,
     r#ref: Option<String>,
     #[serde(default)]
     inputs: MediaTypes,
@@ -68,15 +42,16 @@ pub struct Transform {
     outputs: MediaTypes,
     #[serde(flatten)]
     others: UnusedEntries,
-    /// The reason why the program is missing.
+    /// The reason why the source is missing.
     #[serde(skip)]
-    pub lacking: String,
+    lacking: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct TransformsFile {
-    transforms: Vec<Transform>,
+#[serde(rename_all = "camelCase", default)]
+struct ProgramsFile {
+    #[serde(alias = "transforms")]
+    additional_steps: Vec<Program>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
@@ -115,73 +90,29 @@ fn extension_of(media_type: &str) -> String {
     }
 }
 
-impl StepKind {
-    /// True if the step converts RDF to RDF.
-    pub fn takes_rdf(&self) -> bool {
-        matches!(self, Self::SparqlConstruct | Self::SparqlUpdate | Self::Shacl)
-    }
-
-    /// Returns its name.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Jq => "jq",
-            Self::SparqlConstruct => "sparql-construct",
-            Self::SparqlUpdate => "sparql-update",
-            Self::Shacl => "shacl",
-            Self::SemanticUplift => "semantic-uplift",
-            Self::Other(name) => name,
-        }
-    }
+/// Reads the programs in the first of the files that the block has, with their sources.
+pub fn programs(folder: &Folder, names: &[&'static str], loader: &Loader) -> Result<Vec<Program>, BlockError> {
+    let (file, ProgramsFile { additional_steps: mut programs }) = folder.read_first(names, BLOCK)?;
+    programs.iter_mut().for_each(|program| program.complete(folder, file, loader));
+    Ok(programs)
 }
 
-/// Reads the steps of a block, with their programs.
-pub fn steps(folder: &Folder) -> Result<Vec<TransformStep>, BlockError> {
-    let (name, StepsFile { additional_steps: mut steps }) = folder.read_first(STEPS, BLOCK)?;
-    for step in &mut steps {
-        if let Some(reference) = &step.r#ref {
-            step.code = folder.read(reference, name)?;
-        }
-    }
-    Ok(steps)
-}
-
-/// Reads the transforms of a block, with their programs.
-pub fn transforms(folder: &Folder, library: &Library) -> Result<Vec<Transform>, BlockError> {
-    let (file, TransformsFile { mut transforms }) = folder.read_first(TRANSFORMS, BLOCK)?;
-    transforms.iter_mut().for_each(|transform| transform.complete(folder, file, library));
-    Ok(transforms)
-}
-
-impl TransformStep {
-    /// Returns the step's entry in registers. `source` returns the URL of a file of the block.
-    pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
-        let stage = if self.r#type.takes_rdf() { "post" } else { "pre" };
-        let url = self.r#ref.as_deref().and_then(source);
-        let code = Some(&self.code).filter(|_| url.is_none());
-        without_nulls(json!({ "type": self.r#type.name(), "code": code, "ref": url, "stage": stage }))
-    }
-}
-
-impl Transform {
-    /// Reads the program, and adds the default media types.
-    fn complete(&mut self, folder: &Folder, file: &str, library: &Library) {
-        let (json, turtle) = ("application/json", "text/turtle");
-        let usual = match self.r#type {
-            StepKind::Jq => Some([json, json]),
-            StepKind::SemanticUplift => Some([json, turtle]),
-            StepKind::SparqlConstruct | StepKind::SparqlUpdate | StepKind::Shacl => Some([turtle, turtle]),
-            StepKind::Other(_) => None,
+impl Program {
+    /// Reads the source, and adds the default media types.
+    fn complete(&mut self, folder: &Folder, file: &str, loader: &Loader) {
+        let usual = match self.r#type.as_str() {
+            "jq" => Some("application/json"),
+            _ => Some("text/turtle").filter(|_| self.takes_rdf()),
         };
-        for (medias, name) in [&mut self.inputs, &mut self.outputs].into_iter().zip(usual.into_iter().flatten()) {
+        for medias in [&mut self.inputs, &mut self.outputs] {
             if medias.media_types.is_empty() {
-                medias.media_types.push(Value::from(name).into());
+                medias.media_types.extend(usual.map(|name| Value::from(name).into()));
             }
         }
-        let by = format!("{file}, transform {}", self.id);
         let read = match (&self.code, &self.r#ref) {
             (Some(_), _) => return,
-            (None, Some(reference)) => library.file(folder, reference, &by),
-            (None, None) => Err(BlockError::unusable(&by, "it has neither `code` nor `ref`")),
+            (None, Some(reference)) => folder.read_any(reference, file, loader),
+            (None, None) => Err(BlockError::unusable(file, "a program has neither `code` nor `ref`")),
         };
         match read {
             Ok(code) => self.code = Some(code),
@@ -189,31 +120,77 @@ impl Transform {
         }
     }
 
+    /// True if it converts RDF to RDF.
+    pub fn takes_rdf(&self) -> bool {
+        matches!(self.r#type.as_str(), "sparql-construct" | "sparql-update" | "shacl" | "shacl-af-rule")
+    }
+
+    /// Runs it on a JSON text or on N-Triples.
+    pub fn run(&self, input: &str, sandbox: &RefCell<Sandbox>) -> Result<String, String> {
+        let code = self.code.as_ref().ok_or_else(|| self.lacking.clone())?;
+        sandbox.borrow_mut().step(&self.r#type, code, input)
+    }
+
+    /// Runs it on a graph.
+    pub fn run_on_graph(&self, triples: &[Triple], sandbox: &RefCell<Sandbox>) -> Result<Vec<Triple>, String> {
+        let output = self.run(&n_triples(triples), sandbox)?;
+        // N-Triples is a subset of Turtle.
+        read_turtle(&output, None).map_err(|error| format!("its output cannot be read: {error}"))
+    }
+
+    /// Runs it on a text in a language that it takes.
+    pub fn transform(
+        &self,
+        text: &str,
+        language: &Language,
+        prefixes: &Prefixes,
+        sandbox: &RefCell<Sandbox>,
+    ) -> Result<String, String> {
+        if self.takes_rdf() && *language != Language::Turtle {
+            return Err("it takes RDF, and is run on Turtle alone".to_owned());
+        }
+        if self.takes_rdf() {
+            let input = read_turtle(text, None).map_err(|error| error.to_string())?;
+            let triples = self.run_on_graph(&input, sandbox)?;
+            return Ok(turtle::write(&turtle::normal(triples), prefixes));
+        }
+        let output = self.run(text, sandbox)?;
+        json::parse(output.as_bytes()).map(|value| pretty(&value) + "\n").map_err(|error| error.to_string())
+    }
+
     /// True if the transform takes texts of a language.
     pub fn takes(&self, language: &Language) -> bool {
         self.inputs.media_types.iter().any(|media| Language::from_name(&media.mime_type) == *language)
     }
 
-    /// Returns the name of the output file for the input file with a stem.
+    /// Returns the name of a transform's output file for the input file with a stem.
     pub fn file(&self, stem: &str) -> String {
         let extension = self.outputs.media_types.first().map_or("txt", |media| &media.default_extension);
         format!("transforms/{stem}.{}.{extension}", key(&self.id))
     }
 
-    /// Returns the transform's entry in registers. `source` returns the URL of a file of the block.
-    pub fn entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
+    /// Returns the entry of a step in registers. `source` returns the URL of a file of the block.
+    pub fn step_entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
+        let stage = if self.takes_rdf() { "post" } else { "pre" };
+        let url = self.r#ref.as_deref().and_then(source);
+        let code = self.code.as_ref().filter(|_| url.is_none());
+        without_nulls(json!({ "type": self.r#type, "code": code, "ref": url, "stage": stage }))
+    }
+
+    /// Returns the entry of a transform in registers. `source` returns the URL of a file of the block.
+    pub fn transform_entry(&self, source: impl Fn(&str) -> Option<String>) -> Value {
         let url =
             |reference: &String| if reference.contains("://") { Some(reference.clone()) } else { source(reference) };
         let mut entry = without_nulls(json!({
             "id": self.id,
-            "type": self.r#type.name(),
+            "type": self.r#type,
             "ref": self.r#ref.as_ref().and_then(url),
             "code": self.code,
             "inputs": self.inputs,
             "outputs": self.outputs,
         }));
         if let Value::Object(entry) = &mut entry {
-            entry.extend(self.others.iter().map(|(name, value)| (name.clone(), value.clone())));
+            entry.extend(self.others.clone());
         }
         entry
     }

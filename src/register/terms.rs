@@ -42,7 +42,6 @@ pub fn context(library: &Library, uri: &str) -> Result<BuiltContext, BlockError>
         library,
         lacking: BTreeMap::new(),
         clashes: Clashes::new(),
-        defined: HashMap::new(),
         prefixes: IndexMap::new(),
         extra_terms: IndexMap::new(),
         contexts: HashMap::new(),
@@ -109,8 +108,6 @@ struct TermsBuilder<'l> {
     library: &'l Library,
     lacking: BTreeMap<String, String>,
     clashes: Clashes,
-    /// The schemas that define a term, by the term and its IRI.
-    defined: HashMap<(String, String), BTreeSet<String>>,
     /// Prefixes and extra terms, by the reference that led to them.
     prefixes: IndexMap<String, Terms>,
     extra_terms: IndexMap<String, Terms>,
@@ -195,11 +192,10 @@ impl TermsBuilder<'_> {
     /// it.
     fn reference(&mut self, reference: &str, place: &Rc<Subschema>, scope: SchemaScope<'_>) -> Option<Terms> {
         let library = self.library;
-        let found = library.follow(&place.uri, reference, "a schema").map_err(|error| error.to_string());
-        let found =
-            found.and_then(|found| Ok((library.annotated(&found.uri).map_err(|error| error.to_string())?, found)));
-        let found = found.and_then(|(full, found)| match found.pointer {
-            Ok(at) => Ok((full, found.uri, at)),
+        let found = library.follow(&place.uri, reference, "a schema");
+        let found = found.and_then(|found| Ok((library.annotated(&found.uri)?, found.uri, found.pointer)));
+        let found = found.map_err(|error| error.to_string()).and_then(|(full, uri, pointer)| match pointer {
+            Ok(at) => Ok((full, uri, at)),
             Err(message) => Err(format!("{reference}, named by {}: {message}", shown(&place.uri))),
         });
         let (full, uri, at) = match found {
@@ -270,7 +266,7 @@ impl TermsBuilder<'_> {
             merge(&mut nested, found, &mut self.clashes);
             merge(terms, nested, &mut self.clashes);
             if !definition.is_empty() {
-                self.define(terms, name, definition, None, place);
+                self.define(terms, name, definition, None);
             }
             return;
         }
@@ -298,16 +294,12 @@ impl TermsBuilder<'_> {
             merge_value(&mut definition["@context"], found, &mut self.clashes);
         }
         if definition.len() > 1 || definition.get("@context").is_none_or(is_truthy) {
-            self.define(terms, name, definition, id, place);
+            self.define(terms, name, definition, id);
         }
     }
 
     /// Adds a definition to the known definition of a term.
-    fn define(&mut self, terms: &mut Terms, name: &str, mut definition: Terms, id: Option<String>, place: &Subschema) {
-        if let Some(iri) = definition.get("@id").and_then(Value::as_str) {
-            let places = self.defined.entry((name.to_owned(), iri.to_owned())).or_default();
-            places.insert(shown(&place.uri));
-        }
+    fn define(&mut self, terms: &mut Terms, name: &str, mut definition: Terms, id: Option<String>) {
         match terms.get_mut(name) {
             Some(Value::Object(known)) => merge(known, definition, &mut self.clashes),
             Some(known) => {
@@ -330,14 +322,8 @@ impl TermsBuilder<'_> {
         };
         let describe = |(term, one, other): &(String, String, String)| {
             let [one_iri, other_iri] = [one, other].map(|iri| whole(iri).unwrap_or_else(|| iri.clone()));
-            let places = |iri: &String| {
-                let places = self.defined.get(&(term.clone(), iri.clone()))?;
-                Some(format!(" in {}", places.iter().map(String::as_str).collect::<Vec<_>>().join(", ")))
-            };
-            (one_iri != other_iri).then(|| {
-                let [here, there] = [one, other].map(|iri| places(iri).unwrap_or_default());
-                format!("the term {term:?} is <{one_iri}>{here} and <{other_iri}>{there}: only one can count")
-            })
+            (one_iri != other_iri)
+                .then(|| format!("the term {term:?} is both <{one_iri}> and <{other_iri}>: only one can count"))
         };
         self.clashes.iter().filter_map(describe).collect()
     }

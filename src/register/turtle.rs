@@ -4,8 +4,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use indexmap::IndexMap;
 use oxrdf::vocab::{rdf, xsd};
-use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
+use oxrdf::{
+    BlankNode, BlankNodeRef, Literal, LiteralRef, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Term, TermRef,
+    Triple, TripleRef,
+};
 use oxttl::{TurtleParser, TurtleSyntaxError};
 
 use super::examples::Prefixes;
@@ -52,15 +56,15 @@ pub fn normal(triples: Vec<Triple>) -> Vec<Triple> {
 pub fn write(triples: &[Triple], prefixes: &Prefixes) -> String {
     let mut writer = TurtleWriter::new(triples, prefixes);
     let mut out = String::new();
-    let subjects: Vec<_> = writer.order.clone();
-    // First the subjects that are not nested; then the rest, which form cycles.
+    let subjects: Vec<_> = writer.properties.keys().copied().collect();
+    // First the subjects that are not nested; then the rest, which form cycles or are nested too deep.
     for first in [true, false] {
         for subject in &subjects {
             if writer.written.contains(subject) || (first && writer.is_nested(subject)) {
                 continue;
             }
             out.push('\n');
-            writer.block(subject, &mut out);
+            writer.block(*subject, &mut out);
         }
     }
     let mut text = String::new();
@@ -79,16 +83,13 @@ const MAX_NESTING: usize = 32;
 struct TurtleWriter<'t> {
     prefixes: Vec<(&'t String, &'t String)>,
     used: BTreeMap<&'t str, &'t str>,
-    /// Subjects in the order of their triples.
-    order: Vec<NamedOrBlankNode>,
-    properties: HashMap<NamedOrBlankNode, Vec<(&'t NamedNode, &'t Term)>>,
+    /// The properties of each subject, in the order of their triples.
+    properties: IndexMap<NamedOrBlankNodeRef<'t>, Vec<(NamedNodeRef<'t>, TermRef<'t>)>>,
     /// The number of triples that refer to a blank node.
-    references: HashMap<&'t BlankNode, usize>,
-    /// Blank nodes that are written by their labels.
-    labelled: HashSet<BlankNode>,
-    written: HashSet<NamedOrBlankNode>,
-    /// Blank nodes that are known not to begin a list.
-    no_lists: HashSet<BlankNode>,
+    references: HashMap<BlankNodeRef<'t>, usize>,
+    /// The item and the rest of each cell of a list that can be written in parentheses.
+    cells: HashMap<BlankNodeRef<'t>, (TermRef<'t>, TermRef<'t>)>,
+    written: HashSet<NamedOrBlankNodeRef<'t>>,
     /// The number of open brackets and parentheses.
     nesting: usize,
 }
@@ -97,48 +98,60 @@ impl<'t> TurtleWriter<'t> {
     fn new(triples: &'t [Triple], prefixes: &'t Prefixes) -> Self {
         let prefixes = prefixes.iter().filter(|(name, _)| is_local_name(name) && !name.starts_with('_'));
         let mut writer = Self { prefixes: prefixes.collect(), ..Self::default() };
-        for triple in triples {
-            let properties = writer.properties.entry(triple.subject.clone()).or_default();
-            if properties.is_empty() {
-                writer.order.push(triple.subject.clone());
-            }
-            properties.push((&triple.predicate, &triple.object));
-            if let Term::BlankNode(blank) = &triple.object {
+        for TripleRef { subject, predicate, object } in triples.iter().map(Triple::as_ref) {
+            writer.properties.entry(subject).or_default().push((predicate, object));
+            if let TermRef::BlankNode(blank) = object {
                 *writer.references.entry(blank).or_default() += 1;
             }
         }
-        let several = writer.references.iter().filter(|(_, count)| **count > 1).map(|(blank, _)| (*blank).clone());
-        writer.labelled = several.collect();
+        writer.find_lists();
         writer
     }
 
-    /// True for a blank node to which exactly one triple refers, so that it can be nested there.
-    fn is_nested(&self, subject: &NamedOrBlankNode) -> bool {
-        matches!(subject, NamedOrBlankNode::BlankNode(blank) if self.references.get(blank) == Some(&1))
+    /// Finds the lists, from the end of each to its beginning.
+    fn find_lists(&mut self) {
+        let (mut ends, mut before) = (Vec::new(), HashMap::new());
+        for (subject, properties) in self.properties.iter().filter(|(subject, _)| self.is_nested(subject)) {
+            let of = |property| properties.iter().find(|(predicate, _)| *predicate == property);
+            let (NamedOrBlankNodeRef::BlankNode(cell), 2) = (*subject, properties.len()) else { continue };
+            let (Some((_, item)), Some((_, rest))) = (of(rdf::FIRST), of(rdf::REST)) else { continue };
+            match *rest {
+                TermRef::NamedNode(nil) if nil == rdf::NIL => ends.push((cell, *item, *rest)),
+                TermRef::BlankNode(next) => drop(before.insert(next, (cell, *item, *rest))),
+                _ => {}
+            }
+        }
+        for end in ends {
+            let mut next = Some(end);
+            while let Some((cell, item, rest)) = next {
+                self.cells.insert(cell, (item, rest));
+                next = before.get(&cell).copied();
+            }
+        }
     }
 
-    fn block(&mut self, subject: &NamedOrBlankNode, out: &mut String) {
-        self.written.insert(subject.clone());
+    /// True for a blank node to which exactly one triple refers, so that it can be nested there.
+    fn is_nested(&self, subject: &NamedOrBlankNodeRef<'t>) -> bool {
+        matches!(subject, NamedOrBlankNodeRef::BlankNode(blank) if self.references.get(blank) == Some(&1))
+    }
+
+    fn block(&mut self, subject: NamedOrBlankNodeRef<'t>, out: &mut String) {
+        self.written.insert(subject);
         match subject {
-            NamedOrBlankNode::NamedNode(node) => self.iri(node.as_ref(), out),
-            NamedOrBlankNode::BlankNode(blank) if self.references.contains_key(blank) => self.label(blank, out),
-            NamedOrBlankNode::BlankNode(_) => out.push_str("[]"),
+            NamedOrBlankNodeRef::NamedNode(node) => self.iri(node, out),
+            NamedOrBlankNodeRef::BlankNode(blank) if self.references.contains_key(&blank) => {
+                out.push_str(&blank.to_string());
+            }
+            NamedOrBlankNodeRef::BlankNode(_) => out.push_str("[]"),
         }
         out.push(' ');
         self.properties(subject, 1, out);
         out.push_str(" .\n");
     }
 
-    /// Writes a blank node by its label, here and from now on.
-    fn label(&mut self, blank: &BlankNode, out: &mut String) {
-        self.labelled.insert(blank.clone());
-        out.push_str(&blank.to_string());
-    }
-
-    fn properties(&mut self, subject: &NamedOrBlankNode, depth: usize, out: &mut String) {
-        let properties = self.properties.get(subject).cloned().unwrap_or_default();
+    fn properties(&mut self, subject: NamedOrBlankNodeRef<'t>, depth: usize, out: &mut String) {
         let mut last = None;
-        for (predicate, object) in properties {
+        for (predicate, object) in self.properties.get(&subject).cloned().unwrap_or_default() {
             if last == Some(predicate) {
                 out.push_str(" , ");
             } else {
@@ -146,9 +159,9 @@ impl<'t> TurtleWriter<'t> {
                     out.push_str(" ;\n");
                     out.extend(std::iter::repeat_n("    ", depth));
                 }
-                match *predicate == rdf::TYPE {
+                match predicate == rdf::TYPE {
                     true => out.push('a'),
-                    false => self.iri(predicate.as_ref(), out),
+                    false => self.iri(predicate, out),
                 }
                 out.push(' ');
             }
@@ -157,82 +170,50 @@ impl<'t> TurtleWriter<'t> {
         }
     }
 
-    fn term(&mut self, term: &Term, depth: usize, out: &mut String) {
+    fn term(&mut self, term: TermRef<'t>, depth: usize, out: &mut String) {
         match term {
-            Term::NamedNode(node) => self.iri(node.as_ref(), out),
-            Term::Literal(literal) => self.literal(literal, out),
-            Term::BlankNode(blank) if self.labelled.contains(blank) || self.nesting == MAX_NESTING => {
-                self.label(blank, out);
-            }
-            Term::BlankNode(blank) => {
+            TermRef::NamedNode(node) => self.iri(node, out),
+            TermRef::Literal(literal) => self.literal(literal, out),
+            TermRef::BlankNode(blank)
+                if self.is_nested(&blank.into())
+                    && !self.written.contains(&blank.into())
+                    && self.nesting < MAX_NESTING =>
+            {
                 self.nesting += 1;
                 self.blank(blank, depth, out);
                 self.nesting -= 1;
             }
-            #[allow(unreachable_patterns, reason = "triple terms, where a feature of another crate adds them")]
+            // A blank node that is not nested, or a triple term, where a feature of another crate adds them.
             term => out.push_str(&term.to_string()),
         }
     }
 
-    fn blank(&mut self, blank: &BlankNode, depth: usize, out: &mut String) {
-        let subject = NamedOrBlankNode::from(blank.clone());
-        if let Some((cells, items)) = self.list(blank) {
-            self.written.extend(cells.into_iter().map(NamedOrBlankNode::from));
+    fn blank(&mut self, blank: BlankNodeRef<'t>, depth: usize, out: &mut String) {
+        if self.cells.contains_key(&blank) {
             out.push('(');
-            for item in items {
+            let mut rest = TermRef::BlankNode(blank);
+            while let TermRef::BlankNode(cell) = rest {
+                self.written.insert(cell.into());
                 out.push(' ');
+                let (item, next) = self.cells[&cell];
                 self.term(item, depth, out);
+                rest = next;
             }
             return out.push_str(" )");
         }
-        self.written.insert(subject.clone());
-        if !self.properties.contains_key(&subject) {
+        self.written.insert(blank.into());
+        if !self.properties.contains_key(&NamedOrBlankNodeRef::from(blank)) {
             return out.push_str("[]");
         }
         out.push_str("[\n");
         out.extend(std::iter::repeat_n("    ", depth + 1));
-        self.properties(&subject, depth + 1, out);
+        self.properties(blank.into(), depth + 1, out);
         out.push('\n');
         out.extend(std::iter::repeat_n("    ", depth));
         out.push(']');
     }
 
-    /// Returns the cells and the items of a list; `None` if the node is not a list or has other properties, too.
-    fn list(&mut self, first: &BlankNode) -> Option<(Vec<BlankNode>, Vec<&'t Term>)> {
-        let (mut cells, mut items) = (Vec::new(), Vec::new());
-        if self.follow(first, &mut cells, &mut items).is_some() {
-            return Some((cells, items));
-        }
-        // The following cells do not begin a list either.
-        self.no_lists.extend(cells);
-        None
-    }
-
-    /// Follows a list to its end; `None` if it is not a list.
-    fn follow(&self, first: &BlankNode, cells: &mut Vec<BlankNode>, items: &mut Vec<&'t Term>) -> Option<()> {
-        let mut known = HashSet::new();
-        let mut cell = first.clone();
-        loop {
-            if self.labelled.contains(&cell) || self.no_lists.contains(&cell) || !known.insert(cell.clone()) {
-                return None;
-            }
-            cells.push(cell.clone());
-            let properties = self.properties.get(&NamedOrBlankNode::from(cell))?;
-            let of = |property| properties.iter().find(|(predicate, _)| predicate.as_ref() == property);
-            let ((_, item), (_, rest)) = (of(rdf::FIRST)?, of(rdf::REST)?);
-            if properties.len() != 2 {
-                return None;
-            }
-            items.push(*item);
-            match rest {
-                Term::NamedNode(nil) if *nil == rdf::NIL => return Some(()),
-                Term::BlankNode(next) => cell = next.clone(),
-                _ => return None,
-            }
-        }
-    }
-
-    fn literal(&mut self, literal: &Literal, out: &mut String) {
+    fn literal(&mut self, literal: LiteralRef<'_>, out: &mut String) {
         let datatype = literal.datatype();
         // Turtle implies these datatypes.
         if datatype == xsd::STRING || datatype == rdf::LANG_STRING {
@@ -282,7 +263,7 @@ pub fn prefixes(context: &serde_json::Value, given: &Prefixes) -> Prefixes {
 #[cfg(test)]
 mod tests {
     use oxrdf::dataset::{CanonicalizationAlgorithm, CanonicalizationHashAlgorithm};
-    use oxrdf::{Dataset, GraphName};
+    use oxrdf::{Dataset, GraphName, NamedNode};
     use proptest::prelude::*;
 
     use super::*;

@@ -8,28 +8,28 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use json_ld::syntax::ErrorCode;
 use json_ld::{IriBuf, NoLoader, RemoteDocument};
+use oxrdf::vocab::xsd;
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde_json::json;
 
-use super::error::BlockError;
+use super::error::{BlockError, said};
 use super::examples::Prefixes;
 use super::library::Library;
-use super::lost::{self, LossReason, MissingValue, own_members};
+use super::lost::{self, LostWalk, MissingValue, change, own_members};
 use super::prefixes::OtherPrefixes;
 use super::references::resolve;
 use super::turtle::ANY_BASE;
-use crate::context::{Context, LoadError, definitions, joined};
+use crate::context::{Context, definitions, joined};
 use crate::json::{self, Object, Text, Value, pretty};
 use crate::mapping::{Loss, Losses, document_to_rdf};
 
 /// Makes RDF from JSON, with one context.
-pub struct Uplifter {
+pub struct Uplifter<'l> {
     /// Loads the contexts that documents refer to.
-    library: Rc<Library>,
+    library: &'l Library,
     /// The path of the file with the documents, against which such references are resolved.
     place: PathBuf,
     /// The block's context, with remote contexts inlined.
@@ -51,46 +51,18 @@ pub struct Uplifted {
     pub losses: Vec<String>,
 }
 
-/// The reason why a document does not have RDF.
-#[derive(Debug, thiserror::Error)]
-pub enum UpliftError {
-    /// The document is not JSON-LD or is nested too deeply, or its base is not an IRI.
-    #[error("{0}")]
-    Document(String),
-    /// A context in the document cannot be loaded.
-    #[error(transparent)]
-    Context(#[from] LoadError),
-    /// A value of a term for `@nest` is not an object.
-    #[error("JSON-LD expansion fails: a term for `@nest` holds something else than objects{0}")]
-    Nest(String),
-    /// The JSON-LD algorithms refuse the document.
-    #[error("JSON-LD expansion fails: {0}")]
-    Expansion(String),
-}
-
 type ExpansionResult = (Vec<Quad>, Losses, Vec<String>);
 
-/// One of the contexts of a document.
-struct ContextLayer {
-    /// The context as the JSON-LD shows it.
-    shown: serde_json::Value,
-    /// The context with remote contexts inlined.
-    inlined: serde_json::Value,
+/// One of the contexts of a document: as the JSON-LD shows it, and with remote contexts inlined.
+type ContextLayer = (serde_json::Value, serde_json::Value);
+
+fn plain(context: serde_json::Value) -> ContextLayer {
+    (context.clone(), context)
 }
 
-impl ContextLayer {
-    fn plain(value: serde_json::Value) -> Self {
-        Self { shown: value.clone(), inlined: value }
-    }
-
-    fn base(base: serde_json::Value) -> Self {
-        Self::plain(json!({ "@base": base }))
-    }
-}
-
-impl Uplifter {
+impl<'l> Uplifter<'l> {
     /// Creates an uplifter for documents that have their own contexts. Relative references start at the file `place`.
-    pub fn new(place: PathBuf, library: Rc<Library>) -> Self {
+    pub fn new(place: PathBuf, library: &'l Library) -> Self {
         Self { library, place, context: Context::empty(), reference: String::new() }
     }
 
@@ -101,7 +73,7 @@ impl Uplifter {
         // An empty document suffices for the check. It has a base, since a relative `@base` is allowed for examples
         // with a base.
         let nothing = Value::Object(Object::from_members(Vec::new()));
-        if let Err(UpliftError::Expansion(message)) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE)) {
+        if let Err(message) = expand(&nothing, &context.value().to_string(), Some(ANY_BASE), &[]) {
             let term =
                 lost::faulty_term(context.value()).map_or_else(String::new, |term| format!(", of the term {term:?}"));
             let message = format!("JSON-LD does not allow this context: {message}{term}");
@@ -116,78 +88,62 @@ impl Uplifter {
         self.context.value().as_object().is_none_or(|entries| !entries.is_empty())
     }
 
-    /// Uplifts a JSON document with the block's context.
+    /// Converts a JSON document to RDF, with the block's context unless it is JSON-LD already.
     ///
     /// The prefixes come first and the document's own context last, so that each context may refine those before it.
-    pub fn uplift(&self, value: &Value<'_>, prefixes: &Prefixes, base: Option<&str>) -> Result<Uplifted, UpliftError> {
-        let mut layers = prefix_layer(prefixes);
-        if self.has_context() {
-            layers.push(ContextLayer { shown: json!(self.reference), inlined: self.context.value().clone() });
-        }
-        self.convert(value, layers, base_after(base, self.context.value())?, base)
-    }
-
-    /// Converts a document that is JSON-LD already.
-    pub fn convert_jsonld(
+    pub fn convert(
         &self,
         value: &Value<'_>,
         prefixes: &Prefixes,
-        base: Option<&str>,
-    ) -> Result<Uplifted, UpliftError> {
-        self.convert(value, prefix_layer(prefixes), base.map(|base| json!(base)), base)
-    }
-
-    /// `base` applies after the layers: an IRI, or null; `None` if it is unknown.
-    fn convert(
-        &self,
-        value: &Value<'_>,
-        mut layers: Vec<ContextLayer>,
-        base: Option<serde_json::Value>,
         document_base: Option<&str>,
-    ) -> Result<Uplifted, UpliftError> {
+        is_jsonld: bool,
+    ) -> Result<Uplifted, String> {
+        let mut layers = Vec::from_iter((!prefixes.is_empty()).then(|| plain(json!(prefixes))));
+        if self.has_context() && !is_jsonld {
+            layers.push((json!(self.reference), self.context.value().clone()));
+        }
+        let nothing = serde_json::Value::Array(Vec::new());
+        // The base after these contexts: an IRI, or null; `None` if it is unknown.
+        let base = base_after(document_base, if is_jsonld { &nothing } else { self.context.value() })?;
         let position = layers.len();
-        layers.extend(base.clone().map(ContextLayer::base));
+        layers.extend(base.iter().map(|base| plain(json!({ "@base": base }))));
         layers.extend(self.own_layers(value, document_base)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
-            return Err(not_read("it is no JSON object and no array, so no JSON-LD"));
+            return Err("it is no JSON object and no array, so no JSON-LD".to_owned());
         }
-        let context = |layers: &[ContextLayer]| joined(layers.iter().map(|layer| &layer.inlined)).to_string();
+        let context = |layers: &[ContextLayer]| joined(layers.iter().map(|(_, inlined)| inlined)).to_string();
         let (inlined, mut value) = (context(&layers), value.clone());
-        let types = lost::scoped_types(&value, &inlined, document_base);
-        if !types.is_empty() {
-            change(&mut value, "", &mut |at, class| {
-                if let Some(iri) = types.get(at) {
-                    *class = Value::String(Text::Unicode(iri.clone().into()));
-                }
-                true
-            });
-        }
+        let mut walked = lost::walk(&value, &inlined, document_base);
         let mut nulls = Vec::new();
-        let (quads, losses, undeclared) = match expand(&value, &inlined, document_base) {
-            Err(UpliftError::Nest(_)) => {
-                // JSON-LD does not allow nulls under terms for `@nest`, but GeoJSON contains them. They are removed as
-                // losses.
-                let faults = lost::faults(&value, &inlined, document_base, ErrorCode::InvalidNestValue);
-                let faults = HashSet::<String>::from_iter(faults);
+        if let Ok(LostWalk { types, faults, .. }) = &walked {
+            let nests = faults.iter().filter(|(code, _)| *code == ErrorCode::InvalidNestValue);
+            let nests: HashSet<_> = nests.map(|(_, at)| at.as_str()).collect();
+            if !types.is_empty() || !nests.is_empty() {
                 change(&mut value, "", &mut |at, value| {
-                    let is_fault = matches!(value, Value::Null) && faults.contains(at);
-                    nulls.extend(is_fault.then(|| MissingValue { pointer: at.to_owned(), why: LossReason::Null }));
+                    if let Some(iri) = types.get(at) {
+                        *value = Value::String(Text::Unicode(iri.clone().into()));
+                    }
+                    // JSON-LD does not allow nulls under terms for `@nest`, but GeoJSON contains them. They are removed as
+                    // losses.
+                    let is_fault = matches!(value, Value::Null) && nests.contains(at);
+                    nulls.extend(is_fault.then(|| MissingValue { pointer: at.to_owned(), why: lost::NULL }));
                     !is_fault
                 });
-                expand(&value, &inlined, document_base)?
+                walked = lost::walk(&value, &inlined, document_base);
             }
-            Err(UpliftError::Expansion(message)) => return Err(UpliftError::Expansion(in_context(message, &layers))),
-            expanded => expanded?,
-        };
+        }
+        let faults = walked.as_ref().map_or(&[][..], |walk| &walk.faults);
+        let fails = |message| format!("JSON-LD expansion fails: {}", in_context(message, &layers));
+        let (quads, losses, undeclared) = expand(&value, &inlined, document_base, faults).map_err(fails)?;
         let value = &value;
         // Without a base, relative references are not IRIs. A null base keeps processors from resolving them against a
         // file's URL.
         if base.is_none() && losses.count(Loss::NoIri) > 0 {
-            layers.insert(position, ContextLayer::base(serde_json::Value::Null));
+            layers.insert(position, plain(json!({ "@base": null })));
         }
-        let mut lost = lost::lost(value, &inlined, document_base).map_err(UpliftError::Expansion)?;
+        let mut lost = walked?.lost;
         lost.extend(nulls);
-        let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|layer| &layer.shown)).to_string());
+        let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|(shown, _)| shown)).to_string());
         let document = compose(value, shown.as_deref())?;
         let losses = describe(&losses, &undeclared, &quads);
         let triples = quads.into_iter().filter(|quad| quad.graph_name.is_default_graph()).map(Triple::from).collect();
@@ -195,13 +151,14 @@ impl Uplifter {
     }
 
     /// Returns the document's own contexts.
-    fn own_layers(&self, value: &Value<'_>, base: Option<&str>) -> Result<Vec<ContextLayer>, UpliftError> {
+    fn own_layers(&self, value: &Value<'_>, base: Option<&str>) -> Result<Vec<ContextLayer>, String> {
         let Value::Object(object) = value else { return Ok(Vec::new()) };
         let Some(context) = object.get("@context") else { return Ok(Vec::new()) };
-        let context: serde_json::Value = serde_json::from_str(&pretty(context)).map_err(not_read)?;
+        let context: serde_json::Value = serde_json::from_str(&pretty(context)).map_err(|error| error.to_string())?;
         let mut layers = Vec::new();
         for item in definitions(&context).iter().cloned() {
-            let inlined = self.library.loader.load_value(&self.place, item.clone())?.value().clone();
+            let inlined = self.library.loader.load_value(&self.place, item.clone()).map_err(|error| said(&error))?;
+            let inlined = inlined.value().clone();
             // A path would lead elsewhere from the folder of the results.
             let path = item.as_str().filter(|item| !item.contains("://")).map(|item| self.place.with_file_name(item));
             let shown = match path.map(|path| path == self.place.with_file_name("context.jsonld")) {
@@ -211,9 +168,9 @@ impl Uplifter {
             };
             // A null context resets the base to the document's own, which differs where the JSON-LD is published.
             let resets = definitions(&inlined).iter().any(serde_json::Value::is_null);
-            layers.push(ContextLayer { shown, inlined });
+            layers.push((shown, inlined));
             if resets {
-                layers.push(ContextLayer::base(json!(base)));
+                layers.push(plain(json!({ "@base": base })));
             }
         }
         Ok(layers)
@@ -223,28 +180,27 @@ impl Uplifter {
 /// Returns the base after a context, by [Context Processing], step 5.7. Null if a context removes the base.
 ///
 /// [Context Processing]: https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm
-fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Option<serde_json::Value>, UpliftError> {
+fn base_after(document: Option<&str>, context: &serde_json::Value) -> Result<Option<serde_json::Value>, String> {
     let document = document.map(|base| json!(base));
     let mut base = document.clone();
     for definition in definitions(context) {
-        match definition.get("@base") {
+        base = match definition.get("@base") {
             // A null context resets the base to the document's own.
-            None if definition.is_null() => base = document.clone(),
-            None => {}
+            None if definition.is_null() => document.clone(),
+            None => base,
             Some(serde_json::Value::String(reference)) => {
                 let known = base.as_ref().and_then(serde_json::Value::as_str);
-                let resolved = resolve(known, reference).ok_or_else(|| no_base(reference))?;
-                base = Some(json!(resolved));
+                Some(json!(resolve(known, reference).ok_or_else(|| no_base(reference))?))
             }
-            Some(_) => base = Some(serde_json::Value::Null),
-        }
+            Some(_) => Some(serde_json::Value::Null),
+        };
     }
     Ok(base)
 }
 
 /// Adds the faulty term and its context to the message about a context that JSON-LD does not allow.
 fn in_context(message: String, layers: &[ContextLayer]) -> String {
-    let of = |layer: &ContextLayer| Some((lost::faulty_term(&layer.inlined)?, layer.shown.as_str().map(str::to_owned)));
+    let of = |(shown, inlined): &ContextLayer| Some((lost::faulty_term(inlined)?, shown.as_str().map(str::to_owned)));
     match layers.iter().find_map(of) {
         Some((term, Some(named))) => format!("{message}, of the term {term:?} of `{named}`"),
         Some((term, None)) => format!("{message}, of the term {term:?} of the document's own context"),
@@ -252,22 +208,15 @@ fn in_context(message: String, layers: &[ContextLayer]) -> String {
     }
 }
 
-fn not_read(error: impl ToString) -> UpliftError {
-    UpliftError::Document(error.to_string())
-}
-
-fn no_base(base: &str) -> UpliftError {
-    not_read(format!("{base:?} is not an absolute IRI"))
-}
-
-fn prefix_layer(prefixes: &Prefixes) -> Vec<ContextLayer> {
-    if prefixes.is_empty() { Vec::new() } else { vec![ContextLayer::plain(json!(prefixes))] }
+fn no_base(base: &str) -> String {
+    format!("{base:?} is not an absolute IRI")
 }
 
 /// Writes a document as JSON text, with a context in front of its own members; an array goes under `@graph`.
-fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftError> {
+fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, String> {
     let member = |name, value| (Text::Unicode(Cow::Borrowed(name)), value);
-    let context = context.map(|context| json::parse(context.as_bytes())).transpose().map_err(not_read)?;
+    let context =
+        context.map(|context| json::parse(context.as_bytes())).transpose().map_err(|error| error.to_string())?;
     let mut members: Vec<_> = context.map(|context| member("@context", context)).into_iter().collect();
     match value {
         Value::Object(object) => members.extend(own_members(object)),
@@ -276,53 +225,37 @@ fn compose(value: &Value<'_>, context: Option<&str>) -> Result<String, UpliftErr
     Ok(pretty(&Value::Object(Object::from_members(members))))
 }
 
-/// Returns the quads of a document under a context, the losses, and the undeclared prefixes.
-fn expand(value: &Value<'_>, context: &str, base: Option<&str>) -> Result<ExpansionResult, UpliftError> {
+/// Returns the quads of a document under a context, the losses, and the undeclared prefixes. `faults` are the members that
+/// JSON-LD does not allow.
+fn expand(
+    value: &Value<'_>,
+    context: &str,
+    base: Option<&str>,
+    faults: &[(ErrorCode, String)],
+) -> Result<ExpansionResult, String> {
     let text = compose(value, Some(context))?;
-    let (parsed, prefixes) = OtherPrefixes::parse(&text, false).map_err(not_read)?;
+    let (parsed, prefixes) = OtherPrefixes::parse(&text, false)?;
     let iri = |base: &str| IriBuf::new(base.to_owned()).map_err(|_| no_base(base));
     let base_iri = base.map(iri).transpose()?;
     let document = RemoteDocument::new(base_iri.clone(), None, parsed);
     // Sorted by name, so that every run writes the same output.
     let options = json_ld::Options { base: base_iri, ordered: true, ..json_ld::Options::default() };
     let (mut quads, losses) = document_to_rdf(&document, options, &NoLoader).map_err(|error| {
-        let faults = lost::faults(value, context, base, error.code());
-        let at = faults.first().map_or_else(String::new, |at| format!(", at {at}"));
+        let at = faults.iter().find(|(code, _)| *code == error.code());
+        let at = at.map_or_else(String::new, |(_, at)| format!(", at {at}"));
         match error.code() {
-            ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => not_read(
-                "a context below the top of the document refers to another: write it out, or name it at the top",
-            ),
-            ErrorCode::InvalidNestValue => UpliftError::Nest(at),
-            _ => UpliftError::Expansion(format!("{error}{at}")),
+            ErrorCode::LoadingDocumentFailed | ErrorCode::LoadingRemoteContextFailed => {
+                "a context below the top of the document refers to another: write it out, or name it at the top"
+                    .to_owned()
+            }
+            ErrorCode::InvalidNestValue => format!("a term for `@nest` holds something else than objects{at}"),
+            _ => format!("{error}{at}"),
         }
     })?;
     let base = base_after(base, &serde_json::from_str(context).unwrap_or_default()).ok().flatten();
     let undeclared = prefixes.restore(&mut quads, base.as_ref().and_then(serde_json::Value::as_str));
     let undeclared = undeclared.into_iter().map(str::to_owned).collect();
     Ok((quads, losses, undeclared))
-}
-
-/// Visits the values below a value, with their JSON Pointers. Removes the members for which `keep` returns false.
-fn change(value: &mut Value<'_>, at: &str, keep: &mut dyn FnMut(&str, &mut Value<'_>) -> bool) {
-    match value {
-        Value::Object(object) => {
-            let mut members = std::mem::replace(object, Object::from_members(Vec::new())).members;
-            members.retain_mut(|(name, value)| {
-                let at = lost::below(at, name);
-                change(value, &at, keep);
-                keep(&at, value)
-            });
-            *object = Object::from_members(members);
-        }
-        Value::Array(array) => {
-            for (index, item) in array.items.iter_mut().enumerate() {
-                let at = format!("{at}/{index}");
-                change(item, &at, keep);
-                keep(&at, item);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Describes the losses that do not have a place in the document.
@@ -375,23 +308,16 @@ fn undeclared(node: &NamedNode) -> Option<&str> {
 /// True if a literal is outside the lexical space of its datatype. Checks numeric and boolean datatypes, dates and
 /// times.
 fn is_ill_typed(lexical: &str, datatype: oxrdf::NamedNodeRef<'_>) -> bool {
-    use oxrdf::vocab::xsd;
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = lexical.strip_prefix(['+', '-']).unwrap_or(lexical);
-    if datatype == xsd::INTEGER {
-        unsigned.is_empty() || !digits(unsigned)
-    } else if datatype == xsd::DECIMAL {
-        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-        (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction)
-    } else if datatype == xsd::BOOLEAN {
-        !matches!(lexical, "true" | "false" | "0" | "1")
-    } else if datatype == xsd::DATE_TIME {
-        lexical.parse::<oxsdatatypes::DateTime>().is_err()
-    } else if datatype == xsd::DATE {
-        lexical.parse::<oxsdatatypes::Date>().is_err()
-    } else if datatype == xsd::DOUBLE || datatype == xsd::FLOAT {
-        lexical.parse::<oxsdatatypes::Double>().is_err()
-    } else {
-        false
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    match datatype {
+        xsd::INTEGER => unsigned.is_empty() || !are_digits(unsigned),
+        xsd::DECIMAL => (whole.is_empty() && fraction.is_empty()) || !are_digits(whole) || !are_digits(fraction),
+        xsd::BOOLEAN => !matches!(lexical, "true" | "false" | "0" | "1"),
+        xsd::DATE_TIME => lexical.parse::<oxsdatatypes::DateTime>().is_err(),
+        xsd::DATE => lexical.parse::<oxsdatatypes::Date>().is_err(),
+        xsd::DOUBLE | xsd::FLOAT => lexical.parse::<oxsdatatypes::Double>().is_err(),
+        _ => false,
     }
 }

@@ -7,14 +7,10 @@ use super::examples::Example;
 use super::item::ItemOutcome;
 use super::output::Files;
 use super::report::BlockReport;
-use super::site::RegisterPaths;
 
 /// A block and its results, as shown.
 pub struct BlockView<'b> {
     pub block: &'b Block,
-    pub site: RegisterPaths,
-    /// File name of the published schema.
-    pub schema_file: Option<&'static str>,
     /// Reference to the context from the top of the register.
     pub context: Option<String>,
     pub files: Files,

@@ -1,12 +1,8 @@
 //! YAML with limits, since a building block may come from anywhere.
 
-use std::borrow::Cow;
-
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_saphyr::{
-    DefaultMessageFormatter, DuplicateKeyPolicy, Error, MessageFormatter, SerializerOptions, UserMessageFormatter,
-};
+use serde_saphyr::{DuplicateKeyPolicy, Error, SerializerOptions, UserMessageFormatter};
 
 /// The maximum number of parser events that all aliases in a document may add.
 const MAX_ALIAS_EVENTS: usize = 100_000;
@@ -15,22 +11,8 @@ const MAX_DEPTH: usize = 128;
 
 /// The reason why a text is not the expected YAML, with its line and column if known.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", .0.render_with_formatter(&YamlMessages))]
+#[error("{}", .0.render_with_formatter(&UserMessageFormatter))]
 pub struct YamlError(Box<Error>);
-
-/// Formats the parser's messages for users instead of programmers.
-struct YamlMessages;
-
-impl MessageFormatter for YamlMessages {
-    fn format_message<'a>(&self, error: &'a Error) -> Cow<'a, str> {
-        match error {
-            Error::DuplicateMappingKey { .. } | Error::MultipleDocuments { .. } => {
-                UserMessageFormatter.format_message(error)
-            }
-            _ => DefaultMessageFormatter.format_message(error),
-        }
-    }
-}
 
 impl YamlError {
     /// Returns the line, counted from 1.

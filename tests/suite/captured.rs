@@ -37,11 +37,11 @@ fn the_way_from_a_log_to_a_register() {
     let place = Place::with("session.log", LOG);
     place
         .run(&["capture", "session.log", "-o", "traffic"])
-        .said(0, "2 examples and 1 test in traffic, of 5 records; in no example: 1 × MissingVersion\n");
+        .said(0, "2 examples in traffic, of 5 records; in no example: 1 × MissingVersion\n");
     let made = place.read("traffic/examples.yaml");
     let ran = place.run(&["register", "traffic", "-o", "build"]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    assert!(ran.stderr.starts_with("Captured JSON-RPC traffic: 5 of 5 passed; "), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("Captured JSON-RPC traffic: 4 of 4 passed; "), "{}", ran.stderr);
     assert!(String::from_utf8(place.read("build/tests/traffic/greet-result.ttl")).unwrap().contains("jrpc:hasMethod"));
 
     // Again, in place of what is there; and from standard input.
@@ -139,7 +139,7 @@ fn every_log_registers() {
             if capture.read("log", bytes.as_slice(), &ReaderOptions::default()).is_err() {
                 continue;
             }
-            if capture.chosen().next().is_none() && capture.faulty().is_empty() {
+            if capture.chosen().next().is_none() {
                 continue;
             }
             let folder = tempfile::tempdir().unwrap();

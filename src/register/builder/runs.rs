@@ -1,46 +1,34 @@
 //! Runs a block's examples and tests one after the other, which gives files and items of the report.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use super::super::block::BlockTest;
 use super::super::error::{BlockError, absolute, said};
-use super::super::examples::{Example, Prefixes, Snippet, SnippetSource};
+use super::super::examples::{Example, Prefixes, Snippet};
 use super::super::item::{ItemJob, ItemOutcome};
 use super::super::language::Language;
 use super::super::report::{ItemSubject, Section};
-use super::super::steps::StepKind;
-use super::super::transforms;
-use super::super::uplift_definition::jq;
 use super::super::view::ExampleView;
 use super::BlockBuilder;
 use crate::json::indented;
 
 impl BlockBuilder<'_> {
-    pub(super) fn add_examples(&mut self) -> Result<(), BlockError> {
+    pub(super) fn add_examples(&mut self) {
         let block = self.view.block;
         let file = block.examples_file.as_deref().unwrap_or_default();
-        check_prefixes(&block.examples.prefixes, file)?;
+        if let Err(error) = check_prefixes(&block.examples.prefixes, file) {
+            return self.errors.push(error);
+        }
         for (example, number) in block.examples.examples.iter().zip(1..) {
             let place = format!("{file}, example {number}");
             let prefixes = block.examples.prefixes.iter().chain(&example.prefixes);
             let prefixes = prefixes.map(|(name, iri)| (name.clone(), iri.clone())).collect();
-            let subject = |snippet| ItemSubject::Example { example: number, snippet, title: example.title.clone() };
             let mut results = Vec::new();
-            if let Err(error) = check_example(example, &place) {
-                self.failed(subject(1), "json", &error);
-                continue;
-            }
             for (snippet, index) in example.snippets.iter().zip(1..) {
-                let place = format!("{place}, snippet {index}");
-                let done = self.snippet(example, snippet, (number, index), &prefixes, &place);
-                results.push(done.unwrap_or_else(|error| self.failed(subject(index), &snippet.language, &error)));
+                results.push(self.snippet(example, snippet, (number, index), &prefixes, &place));
             }
             let full = self.transformed(example, number, &results, &prefixes);
             self.view.shown.push(ExampleView { number, example, results, full });
         }
-        Ok(())
     }
 
     /// Runs the transforms on the snippets of an example, then on their uplifted JSON-LD and Turtle.
@@ -53,7 +41,7 @@ impl BlockBuilder<'_> {
                 for (language, made) in [(Language::JsonLd, &done.jsonld), (Language::Turtle, &done.turtle)] {
                     let made = made.as_ref().map(|text| {
                         let stem = done.item.file.rsplit_once('.').map_or("", |(stem, _)| stem);
-                        let url = self.view.site.reference(&format!("{stem}.{}", language.extension()));
+                        let url = self.view.block.site.reference(&format!("{stem}.{}", language.extension()));
                         let entry = json!({ "language": language.extension(), "url": url, "code": text });
                         (language, text.clone(), entry)
                     });
@@ -72,20 +60,18 @@ impl BlockBuilder<'_> {
             let stem = snippet_stem(given, number, index);
             let mut outcomes = serde_json::Map::new();
             for transform in self.view.block.transforms.iter().filter(|transform| transform.takes(&language)) {
-                let path = self.view.site.test(&transform.file(&stem));
-                let url = self.view.site.reference(&path);
-                let base = self.view.site.url(&path);
-                let outcome =
-                    match transforms::run(transform, &text, &language, prefixes, base.as_deref(), &mut self.runner) {
-                        Ok(made) => {
-                            self.add(&path, made);
-                            json!({ "success": true, "url": url })
-                        }
-                        Err(why) => {
-                            self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
-                            json!({ "success": false, "stderr": why })
-                        }
-                    };
+                let path = self.view.block.site.test(&transform.file(&stem));
+                let url = self.view.block.site.reference(&path);
+                let outcome = match transform.transform(&text, &language, prefixes, self.runner.sandbox) {
+                    Ok(made) => {
+                        self.add(&path, made);
+                        json!({ "success": true, "url": url })
+                    }
+                    Err(why) => {
+                        self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
+                        json!({ "success": false, "stderr": why })
+                    }
+                };
                 outcomes.insert(transform.id.clone(), outcome);
             }
             if !outcomes.is_empty() {
@@ -105,34 +91,23 @@ impl BlockBuilder<'_> {
         (number, index): (usize, usize),
         prefixes: &Prefixes,
         place: &str,
-    ) -> Result<ItemOutcome, BlockError> {
-        check_base(snippet.base_uri.as_deref(), place)?;
-        let given = example.base_output_filename.as_deref().map(|name| stem(name, place)).transpose()?;
-        let text = match &snippet.source {
-            SnippetSource::Code(text) => text.clone(),
-            // Reading it with the block failed; reading it again gives the reason.
-            SnippetSource::Ref(reference) => self.library.file(&self.view.block.folder, reference, place)?,
-        };
-        let text = match &snippet.json_path {
-            Some(path) => {
-                let first = format!("first({} | values)", jq(path));
-                let found = self.runner.sandbox.borrow_mut().step(&StepKind::Jq, &first, &text);
-                let found = found.map_err(|why| BlockError::unusable(place, format!("json-path {path:?}: {why}")))?;
-                indented(&found) + "\n"
-            }
-            None => text,
-        };
+    ) -> ItemOutcome {
+        let given = example.base_output_filename.as_deref().and_then(|name| stem(name, place).ok());
+        let mut stem = snippet_stem(given, number, index);
+        let text = check_example(example, place)
+            .and_then(|()| self.snippet_text(snippet, &format!("{place}, snippet {index}")))
+            .and_then(|text| self.claim(&stem, format!("example {number}, snippet {index}")).map(|()| text));
+        if text.is_err() {
+            stem = snippet_stem(None, number, index);
+        }
         if let Some(reference) = &snippet.schema_ref {
             // Validation of the example reports the error.
-            drop(self.runner.schemas.prepare(reference, place));
+            drop(self.runner.schemas.prepare(reference, &format!("{place}, snippet {index}")));
         }
-        let stem = snippet_stem(given, number, index);
-        self.claim(&stem, format!("example {number}, snippet {index}"))?;
         let language = Language::from_name(&snippet.language);
-        let document = self.view.site.document(&format!("{stem}.{}", language.extension()));
+        let document = self.view.block.site.document(&format!("{stem}.{}", language.extension()));
         let job = ItemJob {
             subject: ItemSubject::Example { example: number, snippet: index, title: example.title.clone() },
-            text: &text,
             language: &language,
             stem: &stem,
             prefixes,
@@ -140,48 +115,42 @@ impl BlockBuilder<'_> {
             schema_ref: snippet.schema_ref.as_deref(),
             must_fail: false,
         };
-        self.run(&job)
+        self.run(text, &job)
     }
 
-    /// Adds the item of an example or a test that cannot be run.
-    fn failed(&mut self, subject: ItemSubject, language: &str, error: &BlockError) -> ItemOutcome {
-        let stem = match &subject {
-            ItemSubject::Example { example, snippet, .. } => snippet_stem(None, *example, *snippet),
-            ItemSubject::Test { file } => {
-                Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned()
-            }
+    /// Returns the text of a snippet, or the part of it that is the example.
+    fn snippet_text(&self, snippet: &Snippet, place: &str) -> Result<String, BlockError> {
+        check_base(snippet.base_uri.as_deref(), place)?;
+        let text = match (&snippet.code, &snippet.r#ref) {
+            (Some(text), None) => text.clone(),
+            // Reading it with the block failed; reading it again gives the reason.
+            (None, Some(reference)) => self.view.block.folder.read_any(reference, place, &self.library.loader)?,
+            _ => return Err(BlockError::unusable(place, "give it either `code` or `ref`")),
         };
-        let language = Language::from_name(language);
-        let mut done = self.runner.begin(subject, &stem, &language, false);
-        done.item.fail(Section::Files, said(error), json!({}));
-        self.view.report.items.push(done.item.clone());
-        done
+        let Some(path) = &snippet.json_path else { return Ok(text) };
+        let path_of_jq = path.strip_prefix('$').unwrap_or(path).replace('\'', "\"").replace("[*]", "[]");
+        let path_of_jq = path_of_jq.strip_prefix('.').unwrap_or(&path_of_jq);
+        let found = self.runner.sandbox.borrow_mut().step("jq", &format!("first(.{path_of_jq} | values)"), &text);
+        let found = found.map_err(|why| BlockError::unusable(place, format!("json-path {path:?}: {why}")))?;
+        Ok(indented(&found) + "\n")
     }
 
     pub(super) fn add_tests(&mut self) {
         for test in &self.view.block.tests {
-            if let Err(error) = self.test(test) {
-                let subject = ItemSubject::Test { file: test.file.clone() };
-                self.failed(subject, &test.language.extension(), &error);
-            }
+            let text = self.view.block.folder.read_any(&test.path, &test.by, &self.library.loader);
+            let text = text.and_then(|text| self.claim(test.stem(), test.path.clone()).map(|()| text));
+            let document = self.view.block.site.document(&test.file);
+            let job = ItemJob {
+                subject: ItemSubject::Test { file: test.file.clone() },
+                language: &test.language,
+                stem: test.stem(),
+                prefixes: &Prefixes::new(),
+                base: document.as_deref(),
+                schema_ref: None,
+                must_fail: test.must_fail,
+            };
+            self.run(text, &job);
         }
-    }
-
-    fn test(&mut self, test: &BlockTest) -> Result<(), BlockError> {
-        let text = self.library.file(&self.view.block.folder, &test.path, &test.by)?;
-        self.claim(test.stem(), test.path.clone())?;
-        let document = self.view.site.document(&test.file);
-        let job = ItemJob {
-            subject: ItemSubject::Test { file: test.file.clone() },
-            text: &text,
-            language: &test.language,
-            stem: test.stem(),
-            prefixes: &Prefixes::new(),
-            base: document.as_deref(),
-            schema_ref: None,
-            must_fail: test.must_fail,
-        };
-        self.run(&job).map(drop)
     }
 
     /// Reserves a file name for an example or test. Fails if another example or test, or the report, has it.
@@ -199,14 +168,19 @@ impl BlockBuilder<'_> {
         }
     }
 
-    fn run(&mut self, job: &ItemJob<'_>) -> Result<ItemOutcome, BlockError> {
-        let done = self.runner.run(job)?;
+    /// Runs an example or test on its text, or reports why there is none.
+    fn run(&mut self, text: Result<String, BlockError>, job: &ItemJob<'_>) -> ItemOutcome {
+        let mut done = self.runner.begin(job);
+        match text {
+            Ok(text) => self.runner.run(job, &text, &mut done),
+            Err(error) => done.item.fail(Section::Files, said(&error), json!({})),
+        }
         self.view.files.extend(done.files.iter().cloned());
         // An example that is only shown does not have an item in the report.
-        if job.language.is_validated() {
+        if job.language.is_validated() || done.item.has_errors() {
             self.view.report.items.push(done.item.clone());
         }
-        Ok(done)
+        done
     }
 }
 
@@ -221,7 +195,7 @@ fn check_base(base: Option<&str>, place: &str) -> Result<(), BlockError> {
 }
 
 fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
-    prefixes.iter().try_for_each(|(name, iri)| {
+    for (name, iri) in prefixes {
         let plain = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
         // As in Turtle, the empty prefix is allowed.
         let is_prefix = name.chars().all(plain) && name.chars().next().is_none_or(char::is_alphabetic);
@@ -229,8 +203,9 @@ fn check_prefixes(prefixes: &Prefixes, place: &str) -> Result<(), BlockError> {
             let problem = "no prefix: begin with a letter, then letters, digits, `.`, `_` and `-`";
             return Err(BlockError::unusable(place, format!("{name:?} is {problem}")));
         }
-        absolute(iri, || format!("{place}, prefix {name:?}"))
-    })
+        absolute(iri, || format!("{place}, prefix {name:?}"))?;
+    }
+    Ok(())
 }
 
 /// Returns a `base-output-filename` without its extension.

@@ -5,13 +5,14 @@ use std::fmt;
 use oxigraph::sparql::QueryResults;
 use oxigraph::store::Store;
 use oxrdf::vocab::xsd;
-use oxrdf::{BlankNode, Graph, GraphNameRef, NamedNode, NamedNodeRef, Term, TripleRef, Variable};
+use oxrdf::{BlankNode, Graph, GraphNameRef, NamedNode, Term, TripleRef, Variable};
 use prefixmap::{PrefixMap, PrefixMapError};
 use rudof_iri::IriS;
 use rudof_rdf::rdf_core::query::{QueryRDF, QueryResultFormat, QuerySolution, QuerySolutions, VarName};
 use rudof_rdf::rdf_core::term::Object;
 use rudof_rdf::rdf_core::{BuildRDF as _, Matcher, NeighsRDF, Rdf};
 use rudof_rdf::rdf_impl::OxigraphInMemory;
+use serde::Serialize;
 use shacl::ir::IRSchema;
 use shacl::rdf::ShaclParser;
 use shacl::types;
@@ -20,55 +21,35 @@ use shacl::validator::processor::ShaclProcessor;
 use shacl::validator::report::ValidationResult;
 use shacl::validator::{RecursionSemantics, ShaclConfig, ShaclValidationMode};
 
-use super::super::rules::SHACL;
 use crate::query::no_services;
 
-/// A [validation result](https://www.w3.org/TR/shacl/#results-validation-result) of a shape in a graph. The order is
-/// the order in the report, with violations first.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A [validation result](https://www.w3.org/TR/shacl/#results-validation-result) of a shape in a graph, as reports have it.
+/// The order is the order in the report.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct ShapeFinding {
-    /// Violations, which include severities of the author's own, make the example fail.
-    pub severity: Severity,
+    /// 0 for a violation, which makes the example fail; more for what weighs less.
+    #[serde(skip)]
+    pub rank: u8,
+    /// The severity. One of the author's own, by its name, is a violation, too.
+    #[serde(rename = "resultSeverity")]
+    pub severity: String,
     /// The focus node, in N-Triples syntax.
+    #[serde(rename = "focusNode")]
     pub focus: String,
     /// The path from the focus node, in SPARQL syntax.
+    #[serde(rename = "resultPath")]
     pub path: Option<String>,
     /// The value.
     pub value: Option<String>,
     /// IRI of the constraint component.
+    #[serde(rename = "sourceConstraintComponent")]
     pub component: String,
     /// IRI of the shape, if it has one.
+    #[serde(rename = "sourceShape")]
     pub shape: Option<String>,
     /// The message of the shape.
+    #[serde(rename = "resultMessage")]
     pub message: String,
-}
-
-/// The severity of a finding.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// sh:Violation, or a severity of the author's own, by its name.
-    Violation(String),
-    /// sh:Warning.
-    Warning,
-    /// sh:Info, sh:Debug, sh:Trace.
-    Info,
-    /// A finding about a number that the validator cannot compare.
-    Unjudged,
-}
-
-impl Severity {
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Violation(name) => name,
-            Self::Warning => "Warning",
-            Self::Info => "Info",
-            Self::Unjudged => "Not judged, for the number is too large or too small",
-        }
-    }
-
-    pub fn is_error(&self) -> bool {
-        matches!(self, Self::Violation(_))
-    }
 }
 
 /// Compiled shapes.
@@ -113,14 +94,16 @@ fn finding(result: &ValidationResult) -> ShapeFinding {
         Some(property) => format!("<{property}>"),
         None => path.to_string(),
     });
+    let (rank, severity) = match result.severity() {
+        _ if is_beyond(result) => (3, "Not judged, for the number is too large or too small".to_owned()),
+        types::Severity::Violation => (0, "Violation".to_owned()),
+        types::Severity::Generic(iri) => (0, format!("<{iri}>")),
+        types::Severity::Warning => (1, "Warning".to_owned()),
+        types::Severity::Info | types::Severity::Debug | types::Severity::Trace => (2, "Info".to_owned()),
+    };
     ShapeFinding {
-        severity: match result.severity() {
-            _ if is_beyond(result) => Severity::Unjudged,
-            types::Severity::Violation => Severity::Violation("Violation".to_owned()),
-            types::Severity::Generic(iri) => Severity::Violation(format!("<{iri}>")),
-            types::Severity::Warning => Severity::Warning,
-            types::Severity::Info | types::Severity::Debug | types::Severity::Trace => Severity::Info,
-        },
+        rank,
+        severity,
         focus: term(result.focus_node()),
         path,
         value: result.value().map(term),
@@ -131,36 +114,23 @@ fn finding(result: &ValidationResult) -> ShapeFinding {
     }
 }
 
-/// True if a finding is about a number that the crate cannot compare. The crate compares decimals below 2^96 with at
-/// most 28 decimal places; larger and smaller numbers are neither less nor greater than any other, and an integer of 39
-/// digits is not an integer.
+/// True if a finding is about a number that the crate may not compare with others: it knows decimals below 2^96 with at most
+/// 28 decimal places.
 fn is_beyond(result: &ValidationResult) -> bool {
-    const COMPARE: &[&str] =
-        &["MinInclusive", "MinExclusive", "MaxInclusive", "MaxExclusive", "LessThan", "LessThanOrEquals"];
     let Some(Term::Literal(literal)) = result.value().cloned().map(Term::from) else { return false };
-    let component = result.constraint_component().to_string();
-    let component = component.strip_prefix(SHACL).and_then(|name| name.strip_suffix("ConstraintComponent"));
-    let is_of = |types: &[NamedNodeRef<'_>]| types.contains(&literal.datatype());
-    let concerns = match component {
-        Some("Datatype") => is_of(&[xsd::INTEGER]),
-        Some(name) => COMPARE.contains(&name) && is_of(&[xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE, xsd::FLOAT]),
-        None => false,
-    };
     let number = literal.value().parse::<f64>().map_or(0.0, f64::abs);
-    concerns && (number >= 2_f64.powi(96) || (number > 0.0 && number < 1e-28))
+    [xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE, xsd::FLOAT].contains(&literal.datatype())
+        && (number >= 2_f64.powi(96) || (number > 0.0 && number < 1e-28))
 }
 
 /// Returns the message of a shape: in English if it has one, otherwise the last by language. The crate's own messages
 /// do not have a language.
 fn message(result: &ValidationResult) -> String {
-    let mut messages: Vec<_> = result
-        .message()
-        .iter()
-        .map(|(language, text)| (language.as_ref().map(ToString::to_string).unwrap_or_default(), text))
-        .collect();
-    messages.sort();
-    let english = messages.iter().find(|(language, _)| language.trim_start_matches('@').starts_with("en"));
-    let chosen = english.or_else(|| messages.last());
+    let is_english = |language: &str| language.trim_start_matches('@').starts_with("en");
+    let languages = result.message().iter();
+    let languages =
+        languages.map(|(language, text)| (language.as_ref().map(ToString::to_string).unwrap_or_default(), text));
+    let chosen = languages.max_by_key(|(language, text)| (is_english(language), language.clone(), (*text).clone()));
     chosen.map_or_else(|| "it is not as the shape wants it".to_owned(), |(_, text)| (*text).clone())
 }
 

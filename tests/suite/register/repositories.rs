@@ -285,7 +285,7 @@ fn unreadable_output_of_a_step_fails_the_example() {
     let worker = Some(place.path("worker"));
     let register = build(&place.path("b"), &RegisterOptions { worker, ..RegisterOptions::default() });
     let reasons = item(&register, "example_1_1.json").reasons();
-    let said = "Semantic Uplift: No graph, for what the step sparql-update gives cannot be read: ";
+    let said = "Semantic Uplift: No graph, for the step sparql-update cannot be run: its output cannot be read: ";
     assert!(matches!(reasons.as_slice(), [reason] if reason.starts_with(said)), "{reasons:?}");
 }
 
@@ -334,7 +334,7 @@ fn hostile_repositories() {
     place.put("r/_sources/things/sibling/schema.json", r#"{"$ref": "../../../../secret/s.yaml"}"#);
     place.put("r/_sources/bad/step/semantic-uplift.yaml", "additionalSteps: [{type: jq, code: '[repeat(1)]'}]");
     place.put(
-        "r/_sources/bad/lacking/semantic-uplift.yaml",
+        "r/_sources/things/base/semantic-uplift.yaml",
         "additionalSteps: [{type: jq, ref: ../../../../secret/s.yaml}]",
     );
     let deep: String = (0..3000).map(|n| format!("  d{n}: {{$ref: '#/$defs/d{}'}}\n", n + 1)).collect();
@@ -344,7 +344,7 @@ fn hostile_repositories() {
     for said in [
         "failed: eg.small.things.sibling: `../secret/s.yaml`, named by the schema, is outside",
         "failed: eg.small.bad.step: example 1, snippet 1: Semantic Uplift: No graph, for the step jq cannot be run: it takes more",
-        "failed: eg.small.bad.lacking: `../../../../secret/s.yaml`, named by semantic-uplift.yaml, is outside",
+        "failed: eg.small.things.base: example 1, snippet 1: Semantic Uplift: No graph, for the step jq cannot be run: `../../../../secret/s.yaml`, named by semantic-uplift.yaml, is outside",
         "failed: eg.small.things.derived: _sources/things/derived/schema.yaml: with its references it has more than",
     ] {
         assert!(ran.stderr.contains(said), "{said}\n{}", ran.stderr);

@@ -107,15 +107,13 @@ fn references_to_other_files_of_the_block() {
     let failure = said(&files, None, r#"{"p": 1}"#).expect("a failure");
     assert!(failure.starts_with("1 is not of type \"string\", at /p (schema: "), "{failure}");
     assert!(said(&files, Some("two .yaml#T"), r#"{"p": 1}"#).is_some());
-    // A schema that says where it is published has its neighbours there.
+    // A schema that says where it is published is found there.
     let files = [
         ("schema.json", r#"{"$id": "https://example.org/s/schema.json", "properties": {"p": {"$ref": "p.json"}}}"#),
         ("p.json", r#"{"$id": "https://example.org/s/p.json", "type": "string"}"#),
     ];
     assert_eq!(said(&files, None, r#"{"p": "x"}"#), None);
-    for reference in
-        [None, Some("https://example.org/s/schema.json"), Some("https://example.org/s/p.json"), Some("p.json")]
-    {
+    for reference in [None, Some("https://example.org/s/schema.json"), Some("p.json")] {
         assert!(said(&files, reference, r#"{"p": 1}"#).is_some(), "{reference:?}");
     }
 }
