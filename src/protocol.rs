@@ -67,6 +67,8 @@ pub(crate) struct Extraction {
     pub cancels_alone: bool,
     /// False if no triple is wanted that depends on a payload.
     pub payloads: bool,
+    /// False if no triple is wanted that depends on other messages of the session, or on the side that sent a message.
+    pub exchanges: bool,
 }
 
 /// A statement about a node. Statements about one node are adjacent, and among them statements with one property.

@@ -58,6 +58,28 @@ const WITHOUT_PAYLOADS: [NamedNodeRef<'static>; 18] = [
     rpcg::FORMAT,
 ];
 
+/// The properties whose triples depend on one message alone, not on other messages nor on what methods imply.
+const OF_ONE_MESSAGE: [NamedNodeRef<'static>; 14] = [
+    rdf::TYPE,
+    jrpc::VERSION,
+    jrpc::HAS_METHOD,
+    jrpc::HAS_PARAMETERS,
+    jrpc::HAS_RESULT,
+    jrpc::HAS_ERROR,
+    jrpc::HAS_ERROR_CODE,
+    jrpc::HAS_ERROR_MESSAGE,
+    jrpc::HAS_ERROR_DATA,
+    rpcg::SEQUENCE,
+    rpcg::CAPTURED_AT,
+    rpcg::CLOCK_TIME,
+    rpcg::IN_BATCH,
+    rpcg::BATCH_INDEX,
+];
+
+/// The classes of nodes that depend on other messages.
+const OF_SESSIONS: [NamedNodeRef<'static>; 5] =
+    [rpcg::FAILURE, rpcg::SESSION, jrpc::STRING_ID, jrpc::NUMBER_ID, jrpc::NULL_ID];
+
 /// An input and its names.
 pub struct Input<R> {
     /// The name in findings.
@@ -180,7 +202,7 @@ impl Converter {
     }
 
     /// Returns what to compute of the protocols for a selection of triples.
-    fn extracted(&self, selection: Option<&Selection>) -> Extraction {
+    fn extracted(&self, selection: Option<&Selection>, keeps_graphs: bool) -> Extraction {
         let wants = |selection: &Selection, term| {
             // Protocols do not repeat what messages and their errors state.
             let of_others = |property, object: Option<&str>| match self.mapper.payloads_stay_opaque() {
@@ -203,7 +225,20 @@ impl Converter {
         let properties = selection.filter(|selection| !selection.wants(rdf::TYPE, Some(rpcg::FAILURE.as_str())));
         let properties = properties.and_then(Selection::predicates);
         let payloads = properties.is_none_or(|mut all| all.any(|property| !WITHOUT_PAYLOADS.contains(&property)));
-        Extraction { protocol, errors_alone: alone(rpcg::ERROR_KIND), cancels_alone: alone(rpcg::CANCELS), payloads }
+        let may_be_apart = !keeps_graphs && protocol == Protocol::None && self.mapper.payloads_stay_opaque();
+        let is_apart = |selection: &&Selection| {
+            let is_class = |class: &NamedNodeRef<'_>| selection.wants(rdf::TYPE, Some(class.as_str()));
+            let mut all = selection.predicates();
+            !OF_SESSIONS.iter().any(is_class)
+                && all.as_mut().is_some_and(|all| all.all(|property| OF_ONE_MESSAGE.contains(&property)))
+        };
+        Extraction {
+            protocol,
+            errors_alone: alone(rpcg::ERROR_KIND),
+            cancels_alone: alone(rpcg::CANCELS),
+            payloads,
+            exchanges: !may_be_apart || selection.filter(is_apart).is_none(),
+        }
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -216,7 +251,7 @@ impl Converter {
         sink.start(&head)?;
         let first = Box::new(sink.rendered(&head));
         let further = (1..self.options.jobs.max(1)).map(|_| Box::new(sink.rendered(&head)) as _).collect();
-        let extracted = self.extracted(sink.selection());
+        let extracted = self.extracted(sink.selection(), sink.keeps_graphs());
         self.work((input, extracted), (first, further), sink, report)
     }
 
@@ -302,7 +337,7 @@ mod tests {
         let extracted = |text: &str| {
             let text = format!("SELECT * {{ {text} }}");
             let Extraction { protocol, errors_alone, .. } =
-                converter.extracted(Some(Query::parse(&text, None).unwrap().needs()));
+                converter.extracted(Some(Query::parse(&text, None).unwrap().needs()), false);
             (protocol, errors_alone)
         };
         for text in [
@@ -338,7 +373,7 @@ mod tests {
         let converter = Converter::new(mapper, Options::default());
         let payloads = |text: &str| {
             let query = Query::parse(&format!("SELECT * {{ {text} }}"), None).unwrap();
-            converter.extracted(Some(query.needs())).payloads
+            converter.extracted(Some(query.needs()), false).payloads
         };
         for text in
             ["?m a jrpc:Request ; jrpc:hasMethod ?n", "?m rpcg:latencySeconds ?s ; rpcg:respondsTo/jrpc:hasId ?i"]
@@ -357,7 +392,34 @@ mod tests {
         ] {
             assert!(payloads(text), "{text}");
         }
-        assert!(converter.extracted(None).payloads);
+        assert!(converter.extracted(None, true).payloads);
+    }
+
+    #[test]
+    fn messages_are_paired_where_a_triple_depends_on_others() {
+        let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
+        let converter = Converter::new(mapper, Options::default());
+        let exchanges = |text: &str| {
+            let query = Query::parse(&format!("SELECT * {{ {text} }}"), None).unwrap();
+            converter.extracted(Some(query.needs()), false).exchanges
+        };
+        for text in ["?m a jrpc:Request ; jrpc:hasMethod ?n", "?m a jrpc:ErrorResponse ; rpcg:sequence ?n"] {
+            assert!(!exchanges(text), "{text}");
+        }
+        for text in [
+            "?s ?p ?o",
+            "?m a ?class",
+            "?m a rpcg:Failure",
+            "?id a jrpc:NumberId",
+            "?m jrpc:hasId ?id",
+            "?m rpcg:sentBy ?side",
+            "?m rpcg:inSession ?session",
+            "?m jrpc:hasMethod ?n FILTER NOT EXISTS { ?a rpcg:respondsTo ?m }",
+        ] {
+            assert!(exchanges(text), "{text}");
+        }
+        let query = Query::parse("SELECT * { GRAPH ?g { ?m jrpc:hasMethod ?n } }", None).unwrap();
+        assert!(converter.extracted(Some(query.needs()), true).exchanges);
     }
 
     /// The worker that panics may be the first, before others have begun, or any when all are at work.

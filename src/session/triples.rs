@@ -236,6 +236,12 @@ pub trait TripleSink {
     /// Adds a triple of the subject.
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>);
 
+    /// Adds a triple whose predicate is in static memory, and so the same as any other at its address.
+    #[inline]
+    fn static_triple(&mut self, predicate: NamedNodeRef<'static>, object: ObjectRef<'_>) {
+        self.triple(predicate, object);
+    }
+
     /// Adds quads of the record, which may be in graphs of their own, with the quads of each subject one after the
     /// other.
     fn quads(&mut self, quads: &[Quad]);

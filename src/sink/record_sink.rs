@@ -91,6 +91,11 @@ pub(crate) trait RecordSink: Send {
         None
     }
 
+    /// False if all graphs become one, so that it does not matter to which session a record belongs.
+    fn keeps_graphs(&self) -> bool {
+        true
+    }
+
     /// Creates a buffer into which a worker renders records of the input.
     fn rendered(&self, input: &SinkInput<'_>) -> Self::Rendered;
 

@@ -118,6 +118,16 @@ impl Selection {
         self.predicates.iter().flatten().find(|wanted| wanted.predicate.as_ref() == predicate)
     }
 
+    /// Returns the IRIs that are wanted as objects of a predicate; `None` for any.
+    pub(crate) fn objects(&self, predicate: NamedNodeRef<'_>) -> Option<Vec<&str>> {
+        let uses = self.wanted(predicate)?.uses.iter();
+        uses.map(|used| match &used.object {
+            Some(Term::NamedNode(node)) => Some(node.as_str()),
+            _ => None,
+        })
+        .collect()
+    }
+
     /// Returns the selected predicates; `None` for any predicate.
     pub fn predicates(&self) -> Option<impl Iterator<Item = NamedNodeRef<'_>>> {
         Some(self.predicates.as_ref()?.iter().map(|wanted| wanted.predicate.as_ref()))
