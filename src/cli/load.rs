@@ -82,7 +82,7 @@ impl LoadCommand {
         let endpoint = self.endpoint()?;
         let (target, name): (Box<dyn Target>, _) = match (&endpoint, &self.store) {
             (Some(endpoint), _) => {
-                let target = ServerTarget::connect(endpoint)?.resuming(sources.len() > 1);
+                let target = ServerTarget::connect(endpoint)?;
                 (Box::new(target), endpoint.url().to_owned())
             }
             (None, Some(dir)) => (Box::new(StoreTarget::new(store::open(dir)?)), shown(dir)),
@@ -160,11 +160,7 @@ impl LoadCommand {
                 Mapping::Bblock => "graph",
             };
             let (graphs, triples) = (counted(loaded.graphs, noun), counted(loaded.triples, "triple"));
-            let there = match loaded.there {
-                0 => String::new(),
-                there => format!("; {there} of them were there already"),
-            };
-            say(&format!("loaded {graphs}, {triples} into {name}{there}"));
+            say(&format!("loaded {graphs}, {triples} into {name}"));
         }
     }
 }

@@ -33,9 +33,6 @@ pub trait Target: Sync {
 
     /// Returns the number of triples in a graph at the target; `None` if counting is pointless.
     fn count(&self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError>;
-
-    /// Returns true if the target already holds exactly these triples, and was configured to check that.
-    fn has(&self, graph: SpooledGraph<'_>) -> bool;
 }
 
 /// Errors in loading a graph.
@@ -69,8 +66,6 @@ pub struct Loaded {
     pub graphs: u64,
     /// Triples in them.
     pub triples: u64,
-    /// The number of graphs that were already there unchanged, and so were not sent.
-    pub there: u64,
     /// Graphs that may differ from those sent.
     pub doubts: Vec<UnverifiedGraph>,
 }
@@ -81,7 +76,6 @@ impl Loaded {
     pub fn and(mut self, other: Self) -> Self {
         self.graphs += other.graphs;
         self.triples += other.triples;
-        self.there += other.there;
         self.doubts.extend(other.doubts);
         self
     }
@@ -110,8 +104,7 @@ pub enum UnverifiedGraph {
     },
 }
 
-/// Replaces each graph of a spool unless the target already has it. Adds each graph to `loaded` as soon as it is
-/// loaded.
+/// Replaces each graph of a spool. Adds each graph to `loaded` as soon as it is loaded.
 ///
 /// # Errors
 ///
@@ -123,17 +116,9 @@ pub fn load(
     loaded: &mut Loaded,
 ) -> Result<(), ReplaceError> {
     for graph in spool.graphs() {
-        let is_there = target.has(graph);
-        match is_there {
-            true => progress(graph.triples()),
-            false => target.replace(graph, progress)?,
-        }
+        target.replace(graph, progress)?;
         loaded.graphs += 1;
         loaded.triples += graph.triples();
-        loaded.there += u64::from(is_there);
-        if is_there {
-            continue;
-        }
         let name = graph.name();
         match target.count(name) {
             Ok(None) => {}

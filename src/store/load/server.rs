@@ -4,38 +4,24 @@
 //! server that accepts whole graphs (`--graph-store` without `--update`) gets each in one request instead.
 
 use std::io::Cursor;
-use std::thread;
-use std::time::Duration;
 
 use oxrdf::{NamedNode, NamedNodeRef};
 
 use super::{ReplaceError, SpooledGraph, Target};
 use crate::json::sha256;
-use crate::store::answer::FallibleAnswer;
-use crate::store::endpoint::{Endpoint, EndpointError, Repeat, ServerDataset};
-
-/// The number of checks for an update whose answer was lost, and the wait before each check.
-const LOOKS: u32 = 5;
-const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+use crate::store::endpoint::{Endpoint, EndpointError, Repeat};
 
 /// A SPARQL server as a [`Target`].
 #[derive(Debug)]
 pub struct ServerTarget<'e> {
     endpoint: &'e Endpoint,
-    resumes: bool,
 }
 
 impl<'e> ServerTarget<'e> {
     /// Creates a target for a server after it has answered a query, so that an error shows before a long log is read.
     pub fn connect(endpoint: &'e Endpoint) -> Result<Self, EndpointError> {
         endpoint.ask("ASK {}")?;
-        Ok(Self { endpoint, resumes: false })
-    }
-
-    /// Sets whether graphs that are already complete are skipped, which is faster if there are many.
-    #[must_use]
-    pub fn resuming(self, resumes: bool) -> Self {
-        Self { resumes, ..self }
+        Ok(Self { endpoint })
     }
 
     /// Fills the staging graph.
@@ -79,39 +65,16 @@ impl<'e> ServerTarget<'e> {
         let update = after(format!("MOVE GRAPH {staging} TO GRAPH {name}"));
         let Err(error) = self.endpoint.update(&update, &what, Repeat::Never) else { return Ok(()) };
         match &error {
-            EndpointError::Lost { .. } | EndpointError::Unreachable { .. } => {}
+            // The server may have moved the graph, or still be working on it.
+            EndpointError::Lost { .. } | EndpointError::Unreachable { .. } | EndpointError::TimedOut(_) => {}
             // A gateway has lost the server during the request.
             EndpointError::Status { status: 502..=504, .. } => {}
-            // The server may still be working on it.
-            EndpointError::TimedOut(_) => return Err(in_doubt(name, error)),
             _ => {
                 self.clean(staging, &error);
                 return Err(error.into());
             }
         }
-        if !self.was_moved(staging, graph).unwrap_or(false) {
-            return Err(in_doubt(name, error));
-        }
-        match node.is_empty() {
-            true => Ok(()),
-            // Its triples do not have blank nodes.
-            false => Ok(self.endpoint.update(&node, &what, Repeat::Harmless)?),
-        }
-    }
-
-    /// Returns true if the server has moved the staging graph. Waits, since the server may still be moving it.
-    fn was_moved(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<bool, ReplaceError> {
-        let query = format!("ASK {{ GRAPH {staging} {{ ?s ?p ?o }} }}");
-        for _ in 0..LOOKS {
-            thread::sleep(BETWEEN_LOOKS);
-            if !self.endpoint.ask(&query)? {
-                // If the server has lost all its data, the staging graph is gone as well.
-                let (there, all) = (self.endpoint.count(graph.name())?, graph.distinct()?);
-                let node = graph.node().lines().count() as u64;
-                return Ok(there == all || there + node == all);
-            }
-        }
-        Ok(false)
+        Err(in_doubt(name, error))
     }
 
     /// Drops the staging graph if the server still answers; otherwise the next load drops it.
@@ -141,21 +104,6 @@ impl Target for ServerTarget<'_> {
 
     fn count(&self, graph: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError> {
         Ok(Some(self.endpoint.count(graph)?))
-    }
-
-    /// Reads the whole graph if it has as many triples. A graph that cannot be read counts as different.
-    fn has(&self, graph: SpooledGraph<'_>) -> bool {
-        let name = graph.name();
-        if !self.resumes || !self.endpoint.count(name).is_ok_and(|there| there > 0 && there <= graph.triples()) {
-            return false;
-        }
-        let query = format!("CONSTRUCT {{ ?s ?p ?o }} WHERE {{ GRAPH {name} {{ ?s ?p ?o }} }}");
-        match self.endpoint.query(&query, &ServerDataset::default()) {
-            Ok(FallibleAnswer::Graph(triples)) => {
-                graph.is_just(triples.map(|triple| triple.map_err(ReplaceError::from))).unwrap_or(false)
-            }
-            _ => false,
-        }
     }
 }
 

@@ -226,23 +226,6 @@ impl<'s> SpooledGraph<'s> {
         })
     }
 
-    /// Returns true if this graph consists of exactly these triples, by their digests. Returns false for too many
-    /// triples to hold all digests in memory, and for triples with blank nodes.
-    #[cfg(feature = "http")]
-    pub(super) fn is_just<E: From<io::Error>>(
-        &self,
-        triples: impl Iterator<Item = Result<oxrdf::Triple, E>>,
-    ) -> Result<bool, E> {
-        let parts = HashParts::of(self.triples());
-        if parts.numbers().count() > 1 {
-            return Ok(false);
-        }
-        let most = usize::try_from(self.triples()).unwrap_or(usize::MAX);
-        let lines = triples.map(|triple| triple.map(|triple| format!("{triple} ."))).take(most.saturating_add(1));
-        let there = parts.hashes(0, lines)?;
-        Ok(there == parts.hashes(0, BufReader::new(self.reader()).lines())?)
-    }
-
     /// The length of the text from [`SpooledGraph::reader`], in bytes.
     pub(super) fn length(&self) -> u64 {
         (self.graph.batches.iter().map(|batch| batch.length).sum::<usize>() + self.graph.node.len()) as u64

@@ -121,11 +121,6 @@ impl Target for StoreTarget {
     fn count(&self, _: NamedNodeRef<'_>) -> Result<Option<u64>, ReplaceError> {
         Ok(None)
     }
-
-    /// Comparing the triples would take as long as replacing them.
-    fn has(&self, _: SpooledGraph<'_>) -> bool {
-        false
-    }
 }
 
 /// Parses N-Triples into quads of a graph.
