@@ -36,44 +36,31 @@ use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkKind};
 use crate::vocab::{jrpc, rpcg};
 
-/// The properties whose triples do not depend on payloads, nor on duplicate members in them.
-const WITHOUT_PAYLOADS: [NamedNodeRef<'static>; 18] = [
-    rdf::TYPE,
-    jrpc::HAS_ID,
-    jrpc::HAS_STRING_VALUE,
-    jrpc::HAS_NUMBER_VALUE,
-    jrpc::HAS_METHOD,
-    jrpc::HAS_ERROR,
-    jrpc::HAS_ERROR_CODE,
-    jrpc::HAS_ERROR_MESSAGE,
-    rpcg::IN_SESSION,
-    rpcg::SEQUENCE,
-    rpcg::CAPTURED_AT,
-    rpcg::CLOCK_TIME,
-    rpcg::SENT_BY,
-    rpcg::IN_BATCH,
-    rpcg::BATCH_INDEX,
-    rpcg::RESPONDS_TO,
-    rpcg::LATENCY_SECONDS,
-    rpcg::FORMAT,
-];
-
-/// The properties whose triples depend on one message alone, not on other messages nor on what methods imply.
-const OF_ONE_MESSAGE: [NamedNodeRef<'static>; 14] = [
-    rdf::TYPE,
-    jrpc::VERSION,
-    jrpc::HAS_METHOD,
-    jrpc::HAS_PARAMETERS,
-    jrpc::HAS_RESULT,
-    jrpc::HAS_ERROR,
-    jrpc::HAS_ERROR_CODE,
-    jrpc::HAS_ERROR_MESSAGE,
-    jrpc::HAS_ERROR_DATA,
-    rpcg::SEQUENCE,
-    rpcg::CAPTURED_AT,
-    rpcg::CLOCK_TIME,
-    rpcg::IN_BATCH,
-    rpcg::BATCH_INDEX,
+/// Properties, and whether their triples depend on payloads, or duplicate members in them, and on other messages of the
+/// session, or the side that sent the message. Other properties may depend on everything.
+const DEPENDENCIES: [(NamedNodeRef<'static>, bool, bool); 22] = [
+    (rdf::TYPE, false, false),
+    (jrpc::VERSION, false, false),
+    (jrpc::HAS_ID, false, true),
+    (jrpc::HAS_STRING_VALUE, false, true),
+    (jrpc::HAS_NUMBER_VALUE, false, true),
+    (jrpc::HAS_METHOD, false, false),
+    (jrpc::HAS_PARAMETERS, true, false),
+    (jrpc::HAS_RESULT, true, false),
+    (jrpc::HAS_ERROR, false, false),
+    (jrpc::HAS_ERROR_CODE, false, false),
+    (jrpc::HAS_ERROR_MESSAGE, false, false),
+    (jrpc::HAS_ERROR_DATA, true, false),
+    (rpcg::IN_SESSION, false, true),
+    (rpcg::SEQUENCE, false, false),
+    (rpcg::CAPTURED_AT, false, false),
+    (rpcg::CLOCK_TIME, false, false),
+    (rpcg::SENT_BY, false, true),
+    (rpcg::IN_BATCH, false, false),
+    (rpcg::BATCH_INDEX, false, false),
+    (rpcg::RESPONDS_TO, false, true),
+    (rpcg::LATENCY_SECONDS, false, true),
+    (rpcg::FORMAT, false, true),
 ];
 
 /// The classes of nodes that depend on other messages.
@@ -222,22 +209,21 @@ impl Converter {
             _ => Protocol::None,
         };
         let alone = |term| is_single && first == Some(term);
-        let properties = selection.filter(|selection| !selection.wants(rdf::TYPE, Some(rpcg::FAILURE.as_str())));
-        let properties = properties.and_then(Selection::predicates);
-        let payloads = properties.is_none_or(|mut all| all.any(|property| !WITHOUT_PAYLOADS.contains(&property)));
-        let may_be_apart = !keeps_graphs && protocol == Protocol::None && self.mapper.payloads_stay_opaque();
-        let is_apart = |selection: &&Selection| {
-            let is_class = |class: &NamedNodeRef<'_>| selection.wants(rdf::TYPE, Some(class.as_str()));
-            let mut all = selection.predicates();
-            !OF_SESSIONS.iter().any(is_class)
-                && all.as_mut().is_some_and(|all| all.all(|property| OF_ONE_MESSAGE.contains(&property)))
+        let lacks = |classes: &[NamedNodeRef<'_>], is_free: &dyn Fn(&(NamedNodeRef<'_>, bool, bool)) -> bool| {
+            let Some((selection, mut all)) = selection.and_then(|all| Some((all, all.predicates()?))) else {
+                return false;
+            };
+            let is_wanted = |class: &NamedNodeRef<'_>| selection.wants(rdf::TYPE, Some(class.as_str()));
+            let is_known = |name| DEPENDENCIES.iter().any(|known| known.0 == name && is_free(known));
+            !classes.iter().any(is_wanted) && all.all(is_known)
         };
+        let may_be_apart = !keeps_graphs && protocol == Protocol::None && self.mapper.payloads_stay_opaque();
         Extraction {
             protocol,
             errors_alone: alone(rpcg::ERROR_KIND),
             cancels_alone: alone(rpcg::CANCELS),
-            payloads,
-            exchanges: !may_be_apart || selection.filter(is_apart).is_none(),
+            payloads: !lacks(&[rpcg::FAILURE], &|known| !known.1),
+            exchanges: !(may_be_apart && lacks(&OF_SESSIONS, &|known| !known.2)),
         }
     }
 
