@@ -385,21 +385,42 @@ fn push_decimal(before: &[u8], mut number: u64, out: &mut Vec<u8>) {
 
 /// Appends a string literal without its type: `STRING_LITERAL_QUOTE` of N-Triples and Turtle.
 fn write_quoted(text: &str, out: &mut Vec<u8>) {
+    const ROOM: usize = 64;
     out.reserve(text.len() + 2);
     out.push(b'"');
-    // Payloads have a quote every few bytes: eight bytes are copied at once, and those behind a special byte removed.
-    let (bytes, mut at) = (text.as_bytes(), 0);
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+    // Payloads have a quote every few bytes: short pieces are put together here, eight bytes at a time.
+    let (mut pieces, mut filled) = ([0; ROOM + 16], 0);
+    let mut rest = text.as_bytes();
+    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
         let plain = json::special(chunk);
-        out.extend_from_slice(chunk);
-        at += plain;
-        if let Some(special) = chunk.get(plain) {
-            out.truncate(out.len() - chunk.len() + plain);
-            write_escape(*special, out);
-            at += 1;
+        pieces[filled..filled + 8].copy_from_slice(chunk);
+        filled += plain;
+        let special = chunk.get(plain).copied();
+        if let Some(special @ (b'"' | b'\\')) = special {
+            pieces[filled..filled + 2].copy_from_slice(&[b'\\', special]);
+            filled += 2;
+            rest = rest.get(plain + 1..).unwrap_or_default();
+            if filled <= ROOM {
+                continue;
+            }
+        }
+        out.extend_from_slice(pieces.get(..filled).unwrap_or_default());
+        filled = 0;
+        match special {
+            Some(b'"' | b'\\') => {}
+            Some(special) => {
+                write_escape(special, out);
+                rest = rest.get(plain + 1..).unwrap_or_default();
+            }
+            None => {
+                let (long, behind) = after.split_at_checked(json::special(after)).unwrap_or((after, b""));
+                out.extend_from_slice(long);
+                rest = behind;
+            }
         }
     }
-    for byte in bytes.get(at..).unwrap_or_default() {
+    out.extend_from_slice(pieces.get(..filled).unwrap_or_default());
+    for byte in rest {
         match byte {
             0x20.. if !matches!(byte, b'"' | b'\\') => out.push(*byte),
             special => write_escape(*special, out),
@@ -409,18 +430,19 @@ fn write_quoted(text: &str, out: &mut Vec<u8>) {
 }
 
 fn write_escape(special: u8, out: &mut Vec<u8>) {
-    match special {
-        b'"' => out.extend_from_slice(b"\\\""),
-        b'\\' => out.extend_from_slice(b"\\\\"),
-        b'\n' => out.extend_from_slice(b"\\n"),
-        b'\r' => out.extend_from_slice(b"\\r"),
-        b'\t' => out.extend_from_slice(b"\\t"),
-        b'\x08' => out.extend_from_slice(b"\\b"),
-        b'\x0C' => out.extend_from_slice(b"\\f"),
+    let letter = match special {
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        b'\x08' => b'b',
+        b'\x0C' => b'f',
+        b'"' | b'\\' => special,
         control => {
             let _ = write!(out, "\\u{control:04X}");
+            return;
         }
-    }
+    };
+    out.extend_from_slice(&[b'\\', letter]);
 }
 
 /// Returns true if Turtle has a form of the literal without quotes and type.
@@ -454,6 +476,12 @@ mod tests {
         };
         assert_eq!(quoted(""), "\"\"");
         assert_eq!(quoted("plain é😀 text, longer than a word"), "\"plain é😀 text, longer than a word\"");
+        for length in 0..200 {
+            for every in [1, 2, 3, 7, 8, 9, 40] {
+                let text: String = (0..length).map(|at| if at % every == 0 { '"' } else { 'a' }).collect();
+                assert_eq!(quoted(&text), format!("\"{}\"", text.replace('"', "\\\"")));
+            }
+        }
         assert_eq!(quoted("\"\\\n\r\t\u{8}\u{c}\u{0}\u{1f}"), r#""\"\\\n\r\t\b\f\u0000\u001F""#);
     }
 
