@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use oxrdf::Literal;
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNodeRef};
 use spargebra::SparqlParser;
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
@@ -236,16 +236,28 @@ pub(super) fn rewrite_items(query: &mut spargebra::Query, uses: &QueryFeatures) 
 /// Replaces numbers in the place of ids with decimals, as which the graph holds them: `jrpc:hasNumberValue 15` finds the
 /// id 15, which is not an integer.
 pub(super) fn ids_as_decimals(query: &mut spargebra::Query) {
-    const IDS: [NamedNodeRef<'_>; 2] = [jrpc::HAS_NUMBER_VALUE, jrpc::HAS_STRING_VALUE];
+    // The paths for the other properties, whose numbers are integers.
+    let mut others = Vec::new();
     for_each_mut(pattern_mut(query), &mut |pattern| match pattern {
         GraphPattern::Bgp { patterns } => {
-            let of_ids = |triple: &&mut TriplePattern| matches!(&triple.predicate, NamedNodePattern::NamedNode(name) if IDS.contains(&name.as_ref()));
+            let of_ids = |triple: &&mut TriplePattern| matches!(&triple.predicate, NamedNodePattern::NamedNode(name) if *name == jrpc::HAS_NUMBER_VALUE);
             patterns.iter_mut().filter(of_ids).for_each(|triple| as_decimal(&mut triple.object));
         }
-        GraphPattern::Path { path, object, .. }
-            if last_steps(path).is_some_and(|names| names.iter().all(|name| IDS.contains(name))) =>
-        {
-            as_decimal(object);
+        GraphPattern::Path { .. } if others.contains(pattern) => {}
+        GraphPattern::Path { path, object, .. } => {
+            let Some(ends) = last_steps(path).filter(|ends| ends.contains(&jrpc::HAS_NUMBER_VALUE)) else { return };
+            let is_only = ends.len() == 1;
+            let mut decimal = object.clone();
+            as_decimal(&mut decimal);
+            let integer = std::mem::replace(object, decimal);
+            if !is_only && integer != *object {
+                let mut other = pattern.clone();
+                if let GraphPattern::Path { object, .. } = &mut other {
+                    *object = integer;
+                }
+                others.push(other.clone());
+                *pattern = GraphPattern::Union { left: pattern.clone().into(), right: other.into() };
+            }
         }
         _ => {}
     });
@@ -271,6 +283,7 @@ mod tests {
             for pattern in [
                 "?m jrpc:hasId/jrpc:hasNumberValue NUMBER",
                 "?i jrpc:hasStringValue|jrpc:hasNumberValue NUMBER",
+                "?m (jrpc:hasId/jrpc:hasNumberValue)|rpcg:sequence NUMBER",
                 "?m a ?t FILTER(!EXISTS { ?m jrpc:hasId/jrpc:hasNumberValue NUMBER } && true)",
                 "BIND(EXISTS { ?i jrpc:hasNumberValue NUMBER } AS ?is)",
             ] {
