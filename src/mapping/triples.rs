@@ -14,7 +14,6 @@ use super::shape::{MappedTerm, MemberMeaning, Shape, Strings};
 use super::walk::{BlockTerm, NodeWriter};
 use crate::json::{self, Numbers, Value};
 use crate::message::{Member, Payload, is_keyword_like};
-use crate::session::Annotated;
 use crate::session::triples::{BlankName, NodeRef, ObjectRef, TripleSink};
 use crate::vocab;
 
@@ -146,10 +145,6 @@ fn cell_or_nil(cell: Option<&BlankName>) -> ObjectRef<'static> {
 }
 
 impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
-    fn about(&mut self, annotated: &Annotated<'_>) {
-        self.triples.about(annotated);
-    }
-
     fn open(&mut self, node: NodeRef<'_>) {
         self.triples.subject(node);
     }

@@ -8,7 +8,7 @@ use std::fmt;
 use oxrdf::vocab::xsd;
 use oxrdf::{NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 
-use crate::session::{Annotated, Name};
+use crate::session::Name;
 
 /// A node of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,10 +226,6 @@ impl<'a> ObjectRef<'a> {
 
 /// Takes triples, with the triples of each subject one after the other.
 pub trait TripleSink {
-    /// Announces the record whose triples come next; its node is the first subject.
-    #[inline]
-    fn about(&mut self, _: &Annotated<'_>) {}
-
     /// Starts a subject.
     fn subject(&mut self, node: NodeRef<'_>);
 

@@ -13,7 +13,6 @@ use super::Columns;
 use super::kept::{TextForm, TextStore, is_long};
 use super::packed::Packer;
 use super::term::TermId;
-use crate::session::Annotated;
 use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 
 /// The triples of one predicate.
@@ -22,8 +21,6 @@ struct CollectedPredicate {
     wanted: bool,
     /// The IRIs that are wanted as objects; `None` for any.
     objects: Option<Vec<String>>,
-    /// True if only triples of failures are wanted.
-    of_failures: bool,
     /// True if only the length of the object is collected.
     sizes: bool,
     triples: Vec<(TermId, TermId)>,
@@ -36,22 +33,6 @@ enum CurrentSubject {
     Named(TextForm<'static>),
 }
 
-/// The owner of the current triples.
-#[derive(Clone, Copy)]
-enum Owner {
-    /// The announced record, until its node comes.
-    Announced {
-        failed: bool,
-    },
-    Record {
-        failed: bool,
-    },
-    /// A record that was not announced.
-    Another,
-    /// A node that is not a record.
-    Else,
-}
-
 /// The size of the cache of predicates.
 const PLACES: usize = 64;
 
@@ -60,9 +41,6 @@ pub(crate) struct Collector {
     iri: String,
     base: Option<u16>,
     selection: Selection,
-    /// True if failures are known before their triples: no further context applies.
-    plain: bool,
-    owner: Owner,
     collected: Vec<CollectedPredicate>,
     /// A cache of places in `collected`, by the address of the predicate: address, length and place.
     places: [(usize, usize, usize); PLACES],
@@ -79,10 +57,8 @@ pub(crate) struct Collector {
 
 impl Collector {
     /// Creates a collector for an input whose IRI the columns already know.
-    pub fn new(columns: &Columns, iri: &str, selection: Selection, plain: bool) -> Self {
+    pub fn new(columns: &Columns, iri: &str, selection: Selection) -> Self {
         Self {
-            plain,
-            owner: Owner::Another,
             iri: iri.to_owned(),
             base: columns.bases.find(iri),
             selection,
@@ -182,7 +158,6 @@ impl Collector {
                 predicate: predicate.as_str().to_owned(),
                 wanted: self.selection.wants(predicate, None),
                 objects: objects.map(|objects| objects.into_iter().map(str::to_owned).collect()),
-                of_failures: self.plain && self.selection.is_of_failures(predicate),
                 sizes: self.selection.wants_size(predicate),
                 triples: Vec::new(),
             });
@@ -199,22 +174,11 @@ impl Collector {
         {
             return;
         }
-        if collected.of_failures && !self.may_be_failure() {
-            return;
-        }
         let object = if collected.sizes { self.size(object) } else { self.object(object) };
         let triple = (self.subject_id(), object);
         self.count += 1;
         if let Some(collected) = self.collected.get_mut(place) {
             collected.triples.push(triple);
-        }
-    }
-
-    fn may_be_failure(&self) -> bool {
-        match self.owner {
-            Owner::Record { failed } => failed,
-            Owner::Announced { .. } | Owner::Another => true,
-            Owner::Else => false,
         }
     }
 }
@@ -256,16 +220,7 @@ impl Rendered for Collector {
 }
 
 impl TripleSink for Collector {
-    fn about(&mut self, record: &Annotated<'_>) {
-        self.owner = Owner::Announced { failed: record.failure.is_some() };
-    }
-
     fn subject(&mut self, node: NodeRef<'_>) {
-        self.owner = match (self.owner, node) {
-            (Owner::Announced { failed }, _) => Owner::Record { failed },
-            (_, NodeRef::Message(_)) => Owner::Another,
-            _ => Owner::Else,
-        };
         self.subject = match (self.numbered(node), node) {
             (Some(id), _) => CurrentSubject::Numbered(id),
             (None, NodeRef::Session(_)) => CurrentSubject::Numbered(self.node(node)),
@@ -363,7 +318,7 @@ impl RecordSink for ColumnsSink<'_> {
     }
 
     fn rendered(&self, input: &SinkInput<'_>) -> Collector {
-        Collector::new(self.columns, input.iri, self.selection.clone(), input.plain && input.named)
+        Collector::new(self.columns, input.iri, self.selection.clone())
     }
 
     fn take(&mut self, collector: &mut Collector) -> Result<(), SinkError> {
