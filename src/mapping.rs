@@ -175,13 +175,7 @@ impl Mapper {
 
     /// Returns the data about an input that a sink needs.
     pub(crate) fn sink_input<'i>(&self, input: &'i InputIri, source: &'i str) -> SinkInput<'i> {
-        SinkInput {
-            iri: &input.iri,
-            source,
-            named: self.in_session(),
-            plain: self.payloads_stay_opaque(),
-            context: self.context(input),
-        }
+        SinkInput { iri: &input.iri, source, named: self.in_session(), context: self.context(input) }
     }
 
     fn base_in_context(&self, input: &InputIri) -> bool {

@@ -36,7 +36,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 pub(crate) use self::extract::Extract;
 pub(crate) use self::mcp::Linker;
 pub(crate) use self::open::OpenRequests;
-use crate::json::Numbers;
+use crate::json::{self, Numbers};
 use crate::message::{ErrorMember, Payload, Single};
 use crate::session::triples::NodeRef;
 use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
@@ -67,6 +67,8 @@ pub(crate) struct Extraction {
     pub cancels_alone: bool,
     /// False if no triple is wanted that depends on a payload.
     pub payloads: bool,
+    /// False if no triple is wanted that depends on other messages of the session, or on the side that sent a message.
+    pub exchanges: bool,
 }
 
 /// A statement about a node. Statements about one node are adjacent, and among them statements with one property.
@@ -194,6 +196,17 @@ pub(crate) fn spell(single: &Single<'_>) -> Option<CanonicalText> {
     // Canonical form with exact numbers never fails.
     let interoperable = payload.canonical(Numbers::Exact, &mut text).ok()?.1.interoperable;
     Some(CanonicalText { text, interoperable })
+}
+
+/// Returns the members of an object in canonical text that have these names.
+fn picked<'a, const N: usize>(object: &'a str, names: [&str; N]) -> [Option<&'a str>; N] {
+    let mut found = [None; N];
+    for (name, value) in json::members(object) {
+        if let Some(place) = names.iter().position(|known| *known == name) {
+            found[place] = Some(value);
+        }
+    }
+    found
 }
 
 /// A digest that stands for a text of any length where memory is kept. It is keyed with a secret, so that nobody can

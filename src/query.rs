@@ -54,7 +54,6 @@ mod items;
 mod keys;
 mod lengths;
 mod needs;
-mod numbers;
 mod overlap;
 mod percentile;
 mod rdf;
@@ -116,7 +115,7 @@ impl Query {
     pub fn parse(text: &str, base: Option<&str>) -> Result<Self, SyntaxError> {
         let mut algebra = syntax::parse(text, base)?;
         let asked = algebra.clone();
-        numbers::rewrite(&mut algebra);
+        syntax::ids_as_decimals(&mut algebra);
         let text = if algebra == asked { text.to_owned() } else { algebra.to_string() };
         let mut uses = QueryFeatures::of(&algebra);
         syntax::check_functions(&uses)?;

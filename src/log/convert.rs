@@ -36,27 +36,36 @@ use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkKind};
 use crate::vocab::{jrpc, rpcg};
 
-/// The properties whose triples do not depend on payloads, nor on duplicate members in them.
-const WITHOUT_PAYLOADS: [NamedNodeRef<'static>; 18] = [
-    rdf::TYPE,
-    jrpc::HAS_ID,
-    jrpc::HAS_STRING_VALUE,
-    jrpc::HAS_NUMBER_VALUE,
-    jrpc::HAS_METHOD,
-    jrpc::HAS_ERROR,
-    jrpc::HAS_ERROR_CODE,
-    jrpc::HAS_ERROR_MESSAGE,
-    rpcg::IN_SESSION,
-    rpcg::SEQUENCE,
-    rpcg::CAPTURED_AT,
-    rpcg::CLOCK_TIME,
-    rpcg::SENT_BY,
-    rpcg::IN_BATCH,
-    rpcg::BATCH_INDEX,
-    rpcg::RESPONDS_TO,
-    rpcg::LATENCY_SECONDS,
-    rpcg::FORMAT,
+/// Properties, and whether their triples depend on payloads, or duplicate members in them, and on other messages of the
+/// session, or the side that sent the message. Other properties may depend on everything.
+const DEPENDENCIES: [(NamedNodeRef<'static>, bool, bool); 22] = [
+    (rdf::TYPE, false, false),
+    (jrpc::VERSION, false, false),
+    (jrpc::HAS_ID, false, true),
+    (jrpc::HAS_STRING_VALUE, false, true),
+    (jrpc::HAS_NUMBER_VALUE, false, true),
+    (jrpc::HAS_METHOD, false, false),
+    (jrpc::HAS_PARAMETERS, true, false),
+    (jrpc::HAS_RESULT, true, false),
+    (jrpc::HAS_ERROR, false, false),
+    (jrpc::HAS_ERROR_CODE, false, false),
+    (jrpc::HAS_ERROR_MESSAGE, false, false),
+    (jrpc::HAS_ERROR_DATA, true, false),
+    (rpcg::IN_SESSION, false, true),
+    (rpcg::SEQUENCE, false, false),
+    (rpcg::CAPTURED_AT, false, false),
+    (rpcg::CLOCK_TIME, false, false),
+    (rpcg::SENT_BY, false, true),
+    (rpcg::IN_BATCH, false, false),
+    (rpcg::BATCH_INDEX, false, false),
+    (rpcg::RESPONDS_TO, false, true),
+    (rpcg::LATENCY_SECONDS, false, true),
+    (rpcg::FORMAT, false, true),
 ];
+
+/// The classes of nodes that depend on other messages.
+const OF_SESSIONS: [NamedNodeRef<'static>; 5] =
+    [rpcg::FAILURE, rpcg::SESSION, jrpc::STRING_ID, jrpc::NUMBER_ID, jrpc::NULL_ID];
 
 /// An input and its names.
 pub struct Input<R> {
@@ -180,7 +189,7 @@ impl Converter {
     }
 
     /// Returns what to compute of the protocols for a selection of triples.
-    fn extracted(&self, selection: Option<&Selection>) -> Extraction {
+    fn extracted(&self, selection: Option<&Selection>, keeps_graphs: bool) -> Extraction {
         let wants = |selection: &Selection, term| {
             // Protocols do not repeat what messages and their errors state.
             let of_others = |property, object: Option<&str>| match self.mapper.payloads_stay_opaque() {
@@ -200,10 +209,22 @@ impl Converter {
             _ => Protocol::None,
         };
         let alone = |term| is_single && first == Some(term);
-        let properties = selection.filter(|selection| !selection.wants(rdf::TYPE, Some(rpcg::FAILURE.as_str())));
-        let properties = properties.and_then(Selection::predicates);
-        let payloads = properties.is_none_or(|mut all| all.any(|property| !WITHOUT_PAYLOADS.contains(&property)));
-        Extraction { protocol, errors_alone: alone(rpcg::ERROR_KIND), cancels_alone: alone(rpcg::CANCELS), payloads }
+        let lacks = |classes: &[NamedNodeRef<'_>], is_free: &dyn Fn(&(NamedNodeRef<'_>, bool, bool)) -> bool| {
+            let Some((selection, mut all)) = selection.and_then(|all| Some((all, all.predicates()?))) else {
+                return false;
+            };
+            let is_wanted = |class: &NamedNodeRef<'_>| selection.wants(rdf::TYPE, Some(class.as_str()));
+            let is_known = |name| DEPENDENCIES.iter().any(|known| known.0 == name && is_free(known));
+            !classes.iter().any(is_wanted) && all.all(is_known)
+        };
+        let may_be_apart = !keeps_graphs && protocol == Protocol::None && self.mapper.payloads_stay_opaque();
+        Extraction {
+            protocol,
+            errors_alone: alone(rpcg::ERROR_KIND),
+            cancels_alone: alone(rpcg::CANCELS),
+            payloads: !lacks(&[rpcg::FAILURE], &|known| !known.1),
+            exchanges: !(may_be_apart && lacks(&OF_SESSIONS, &|known| !known.2)),
+        }
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -216,7 +237,7 @@ impl Converter {
         sink.start(&head)?;
         let first = Box::new(sink.rendered(&head));
         let further = (1..self.options.jobs.max(1)).map(|_| Box::new(sink.rendered(&head)) as _).collect();
-        let extracted = self.extracted(sink.selection());
+        let extracted = self.extracted(sink.selection(), sink.keeps_graphs());
         self.work((input, extracted), (first, further), sink, report)
     }
 
@@ -302,7 +323,7 @@ mod tests {
         let extracted = |text: &str| {
             let text = format!("SELECT * {{ {text} }}");
             let Extraction { protocol, errors_alone, .. } =
-                converter.extracted(Some(Query::parse(&text, None).unwrap().needs()));
+                converter.extracted(Some(Query::parse(&text, None).unwrap().needs()), false);
             (protocol, errors_alone)
         };
         for text in [
@@ -338,7 +359,7 @@ mod tests {
         let converter = Converter::new(mapper, Options::default());
         let payloads = |text: &str| {
             let query = Query::parse(&format!("SELECT * {{ {text} }}"), None).unwrap();
-            converter.extracted(Some(query.needs())).payloads
+            converter.extracted(Some(query.needs()), false).payloads
         };
         for text in
             ["?m a jrpc:Request ; jrpc:hasMethod ?n", "?m rpcg:latencySeconds ?s ; rpcg:respondsTo/jrpc:hasId ?i"]
@@ -357,7 +378,34 @@ mod tests {
         ] {
             assert!(payloads(text), "{text}");
         }
-        assert!(converter.extracted(None).payloads);
+        assert!(converter.extracted(None, true).payloads);
+    }
+
+    #[test]
+    fn messages_are_paired_where_a_triple_depends_on_others() {
+        let mapper = Mapper::new(Mapping::Session, &[]).unwrap();
+        let converter = Converter::new(mapper, Options::default());
+        let exchanges = |text: &str| {
+            let query = Query::parse(&format!("SELECT * {{ {text} }}"), None).unwrap();
+            converter.extracted(Some(query.needs()), false).exchanges
+        };
+        for text in ["?m a jrpc:Request ; jrpc:hasMethod ?n", "?m a jrpc:ErrorResponse ; rpcg:sequence ?n"] {
+            assert!(!exchanges(text), "{text}");
+        }
+        for text in [
+            "?s ?p ?o",
+            "?m a ?class",
+            "?m a rpcg:Failure",
+            "?id a jrpc:NumberId",
+            "?m jrpc:hasId ?id",
+            "?m rpcg:sentBy ?side",
+            "?m rpcg:inSession ?session",
+            "?m jrpc:hasMethod ?n FILTER NOT EXISTS { ?a rpcg:respondsTo ?m }",
+        ] {
+            assert!(exchanges(text), "{text}");
+        }
+        let query = Query::parse("SELECT * { GRAPH ?g { ?m jrpc:hasMethod ?n } }", None).unwrap();
+        assert!(converter.extracted(Some(query.needs()), true).exchanges);
     }
 
     /// The worker that panics may be the first, before others have begun, or any when all are at work.

@@ -14,7 +14,6 @@ use super::shape::{MappedTerm, MemberMeaning, Shape, Strings};
 use super::walk::{BlockTerm, NodeWriter};
 use crate::json::{self, Numbers, Value};
 use crate::message::{Member, Payload, is_keyword_like};
-use crate::session::Annotated;
 use crate::session::triples::{BlankName, NodeRef, ObjectRef, TripleSink};
 use crate::vocab;
 
@@ -146,10 +145,6 @@ fn cell_or_nil(cell: Option<&BlankName>) -> ObjectRef<'static> {
 }
 
 impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
-    fn about(&mut self, annotated: &Annotated<'_>) {
-        self.triples.about(annotated);
-    }
-
     fn open(&mut self, node: NodeRef<'_>) {
         self.triples.subject(node);
     }
@@ -173,17 +168,17 @@ impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
     }
 
     fn string_member(&mut self, member: BlockTerm, text: &str) {
-        self.triples.triple(member.property, ObjectRef::Text(text));
+        self.triples.static_triple(member.property, ObjectRef::Text(text));
     }
 
     fn integer_member(&mut self, member: BlockTerm, digits: &str) {
-        self.triples.triple(member.property, ObjectRef::Typed(digits, xsd::INTEGER.as_str()));
+        self.triples.static_triple(member.property, ObjectRef::Typed(digits, xsd::INTEGER.as_str()));
     }
 
     fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>) {
         // Canonical form with exact numbers never fails.
         if let Ok((literal, _)) = payload.canonical(Numbers::Exact, self.buffer) {
-            self.triples.triple(member.property, ObjectRef::Typed(literal, vocab::rdf::JSON.as_str()));
+            self.triples.static_triple(member.property, ObjectRef::Typed(literal, vocab::rdf::JSON.as_str()));
         }
     }
 
@@ -192,7 +187,7 @@ impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
     }
 
     fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'_>) {
-        self.triples.triple(property, ObjectRef::Node(node));
+        self.triples.static_triple(property, ObjectRef::Node(node));
     }
 
     fn links<'n>(&mut self, property: NamedNodeRef<'static>, nodes: impl Iterator<Item = NodeRef<'n>>) {
@@ -201,11 +196,11 @@ impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
 
     #[inline]
     fn literal(&mut self, property: NamedNodeRef<'static>, lexical: &str, datatype: NamedNodeRef<'static>) {
-        self.triples.triple(property, ObjectRef::literal(lexical, datatype));
+        self.triples.static_triple(property, ObjectRef::literal(lexical, datatype));
     }
 
     fn count(&mut self, property: NamedNodeRef<'static>, number: u64) {
-        self.triples.triple(property, ObjectRef::Integer(number));
+        self.triples.static_triple(property, ObjectRef::Integer(number));
     }
 
     fn boolean(&mut self, property: NamedNodeRef<'static>, value: bool) {

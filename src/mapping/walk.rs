@@ -62,10 +62,6 @@ const ID: BlockTerm = BlockTerm::termless(jrpc::HAS_ID);
 
 /// Writes the output of the walk, one node at a time.
 pub(super) trait NodeWriter<'v> {
-    /// Announces the record whose nodes come next.
-    #[inline]
-    fn about(&mut self, _: &Annotated<'_>) {}
-
     /// Starts a node.
     fn open(&mut self, node: NodeRef<'_>);
 
@@ -131,7 +127,6 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     #[inline]
     pub fn node(&mut self, annotated: &Annotated<'_>, plan: Option<&'v MessagePlan<'v>>) {
         let name = NodeRef::Message(annotated.name);
-        self.writer.about(annotated);
         match &annotated.node {
             Node::Message(message) => return self.message(annotated, message, plan),
             Node::Invalid(invalid) => {

@@ -100,6 +100,7 @@ impl Problems {
 
     /// Returns the problems in the order of [`Problem::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Problem> {
-        Problem::ALL.iter().copied().filter(move |problem| self.contains(*problem))
+        let all = if self.is_empty() { &[] } else { Problem::ALL };
+        all.iter().copied().filter(move |problem| self.contains(*problem))
     }
 }

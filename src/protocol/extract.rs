@@ -10,7 +10,7 @@ use super::definitions::{DefinitionKind, ListedDefinition, shown};
 use super::documents::DiagnosticsReports;
 use super::lsp::LspMessage;
 use super::sides::SideDescription;
-use super::{CanonicalText, Extraction, Protocol, TextDigest, key};
+use super::{CanonicalText, Extraction, Protocol, TextDigest, key, picked};
 use crate::json::{self, Cursor};
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
 use crate::record::Protocols;
@@ -210,81 +210,37 @@ fn text<'a>(payload: Option<&Payload<'a>>, spelled: Option<&'a CanonicalText>) -
     }
 }
 
-/// Members of params, or of the `_meta` in them, in canonical JSON.
+/// Members of the `_meta` of params, in canonical JSON.
 #[derive(Default)]
-struct Params<'a> {
-    interoperable: bool,
-    name: Option<&'a str>,
-    uri: Option<&'a str>,
-    cursor: Option<&'a str>,
-    session_id: Option<&'a str>,
-    request_id: Option<&'a str>,
+struct Meta<'a> {
     token: Option<&'a str>,
-    level: Option<&'a str>,
-    logger: Option<&'a str>,
-    traceparent: Option<&'a str>,
+    trace: Option<Trace<'a>>,
     version: Option<&'a str>,
     client: Option<&'a str>,
     capabilities: Option<&'a str>,
-    arguments: Option<&'a str>,
-    state: Option<&'a str>,
-    responses: Option<&'a str>,
-    task: Option<&'a str>,
 }
 
-impl<'a> Params<'a> {
-    fn of(message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Self {
-        let mut params = Self::default();
-        let Some((text, interoperable)) = text(message.params.as_ref(), spelled) else { return params };
-        params.interoperable = interoperable;
-        Cursor::new(text, 0).each_member(|name, value| {
-            let member = match name {
-                "name" => &mut params.name,
-                "uri" => &mut params.uri,
-                "cursor" => &mut params.cursor,
-                "sessionId" => &mut params.session_id,
-                "requestId" => &mut params.request_id,
-                "progressToken" => &mut params.token,
-                "level" => &mut params.level,
-                "logger" => &mut params.logger,
-                "protocolVersion" => &mut params.version,
-                "clientInfo" => &mut params.client,
-                "capabilities" => &mut params.capabilities,
-                "arguments" => &mut params.arguments,
-                "requestState" => &mut params.state,
-                "inputResponses" => &mut params.responses,
-                "taskId" => &mut params.task,
-                "_meta" => return params.read_meta(value),
-                _ => return,
-            };
-            *member = value.canonical();
-        });
-        params
-    }
-
-    fn read_meta(&mut self, meta: &mut Cursor<'a>) {
-        meta.each_member(|name, value| {
-            let member = match name {
-                "progressToken" => &mut self.token,
-                "traceparent" => &mut self.traceparent,
-                "io.modelcontextprotocol/protocolVersion" => &mut self.version,
-                "io.modelcontextprotocol/clientInfo" => &mut self.client,
-                "io.modelcontextprotocol/clientCapabilities" => &mut self.capabilities,
-                _ => return,
-            };
-            *member = value.canonical();
-        });
-    }
-
-    fn trace(&self) -> Option<Trace<'a>> {
+impl<'a> Meta<'a> {
+    fn of(text: &'a str) -> Self {
+        let [token, traceparent, version, client, capabilities] = picked(
+            text,
+            [
+                "progressToken",
+                "traceparent",
+                "io.modelcontextprotocol/protocolVersion",
+                "io.modelcontextprotocol/clientInfo",
+                "io.modelcontextprotocol/clientCapabilities",
+            ],
+        );
         // Canonical text does not escape any character of a valid `traceparent`.
-        Trace::read(self.traceparent?.strip_prefix('"')?.strip_suffix('"')?)
+        let trace = traceparent.and_then(|text| Trace::read(text.strip_prefix('"')?.strip_suffix('"')?));
+        Self { token, trace, version, client, capabilities }
     }
+}
 
-    /// Returns the digest of the token, if it is a string or a number.
-    fn token(&self) -> Option<TextDigest> {
-        self.token.filter(|token| !token.starts_with(['{', '[', 't', 'f', 'n'])).map(key)
-    }
+/// Returns the digest of a token, if it is a string or a number.
+fn token_key(token: Option<&str>) -> Option<TextDigest> {
+    token.filter(|token| !token.starts_with(['{', '[', 't', 'f', 'n'])).map(key)
 }
 
 fn string(value: Option<&str>) -> Option<Cow<'_, str>> {
@@ -298,20 +254,35 @@ impl<'a> McpRequest<'a> {
         if !protocols.has(Protocols::MCP) {
             return None;
         }
-        let params = Params::of(message, spelled);
+        let (params, interoperable) = text(message.params.as_ref(), spelled).unwrap_or_default();
+        let [meta, name, uri, arguments, token, version, client, capabilities, state, responses] = picked(
+            params,
+            [
+                "_meta",
+                "name",
+                "uri",
+                "arguments",
+                "progressToken",
+                "protocolVersion",
+                "clientInfo",
+                "capabilities",
+                "requestState",
+                "inputResponses",
+            ],
+        );
+        let meta = meta.map(Meta::of).unwrap_or_default();
+        let version = version.or(meta.version);
         let uses = |kind, property, key| match string(key) {
-            Some(key) => RequestMeaning::Use(kind, property, key, digest(params.arguments.unwrap_or_default())),
+            Some(key) => RequestMeaning::Use(kind, property, key, digest(arguments.unwrap_or_default())),
             None => RequestMeaning::Other,
         };
-        let list = |kind| RequestMeaning::List(kind, string(params.cursor).map(key));
+        let list = |kind| RequestMeaning::List(kind, string(json::member(params, "cursor")).map(key));
         let (class, meaning) = match method {
-            "tools/call" => (mcp::CALL_TOOL_OPERATION, uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, params.name)),
+            "tools/call" => (mcp::CALL_TOOL_OPERATION, uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, name)),
             "resources/read" => {
-                (mcp::READ_RESOURCE_OPERATION, uses(DefinitionKind::Resource, mcp::ACCESSES_RESOURCE, params.uri))
+                (mcp::READ_RESOURCE_OPERATION, uses(DefinitionKind::Resource, mcp::ACCESSES_RESOURCE, uri))
             }
-            "prompts/get" => {
-                (mcp::GET_PROMPT_OPERATION, uses(DefinitionKind::Prompt, mcp::INSTANTIATES_PROMPT, params.name))
-            }
+            "prompts/get" => (mcp::GET_PROMPT_OPERATION, uses(DefinitionKind::Prompt, mcp::INSTANTIATES_PROMPT, name)),
             "tools/list" => (mcp::LIST_TOOLS_OPERATION, list(DefinitionKind::Tool)),
             "resources/list" => (mcp::LIST_RESOURCES_OPERATION, list(DefinitionKind::Resource)),
             "resources/templates/list" => (rpcg::OPERATION, list(DefinitionKind::Template)),
@@ -319,27 +290,28 @@ impl<'a> McpRequest<'a> {
             "ping" => (mcp::PING_OPERATION, RequestMeaning::Other),
             // In LSP, `initialize` does not have a version; in ACP, the version is a number.
             "initialize" => {
-                string(params.version)?;
+                string(version)?;
                 (mcp::INITIALIZE_OPERATION, RequestMeaning::Server)
             }
             "server/discover" => (rpcg::OPERATION, RequestMeaning::Server),
             _ if method.starts_with("tasks/")
-                && let Some(task) = string(params.task) =>
+                && let Some(task) = string(json::member(params, "taskId")) =>
             {
                 (rpcg::OPERATION, RequestMeaning::Task(key(task), method == "tasks/result"))
             }
-            _ if protocols.has(Protocols::ACP) && params.session_id.is_some() => return None,
+            _ if protocols.has(Protocols::ACP) && json::member(params, "sessionId").is_some() => return None,
             _ => (rpcg::OPERATION, RequestMeaning::Other),
         };
-        let client = SideDescription::new(params.client, params.version, params.capabilities, params.interoperable);
+        let (client, capabilities) = (client.or(meta.client), capabilities.or(meta.capabilities));
+        let client = SideDescription::new(client, version, capabilities, interoperable);
         Some(Self {
             class,
             meaning,
-            token: params.token(),
-            trace: params.trace(),
+            token: token_key(token.or(meta.token)),
+            trace: meta.trace,
             client: client.map(Box::new),
-            state: params.state.map(key),
-            responses: params.responses.and_then(names),
+            state: state.map(key),
+            responses: responses.and_then(names),
         })
     }
 }
@@ -355,19 +327,20 @@ impl<'a> McpNotification<'a> {
         if protocol == Protocol::Lsp || !has(message, Protocols::MCP) {
             return None;
         }
-        let params = Params::of(message, spelled);
+        let (params, interoperable) = text(message.params.as_ref(), spelled).unwrap_or_default();
+        let [meta, token, request, level, logger, task] =
+            picked(params, ["_meta", "progressToken", "requestId", "level", "logger", "taskId"]);
+        let meta = meta.map(Meta::of).unwrap_or_default();
         let meaning = match method {
-            "notifications/progress" => params.token().map(NotificationMeaning::Progress),
-            "notifications/cancelled" => params.request_id.and_then(cancelled),
-            "notifications/message" => Some(NotificationMeaning::Log(string(params.level), string(params.logger))),
-            _ => params.task.and_then(|_| text(message.params.as_ref(), spelled)).and_then(|(text, interoperable)| {
-                match McpResult::of(text, interoperable)? {
-                    Extract::Result(result) => Some(NotificationMeaning::Task(Box::new(result))),
-                    _ => None,
-                }
+            "notifications/progress" => token_key(token.or(meta.token)).map(NotificationMeaning::Progress),
+            "notifications/cancelled" => request.and_then(cancelled),
+            "notifications/message" => Some(NotificationMeaning::Log(string(level), string(logger))),
+            _ => task.and_then(|_| match McpResult::of(params, interoperable)? {
+                Extract::Result(result) => Some(NotificationMeaning::Task(Box::new(result))),
+                _ => None,
             }),
         };
-        Some(Self { trace: params.trace(), meaning: meaning.unwrap_or(NotificationMeaning::Other) })
+        Some(Self { trace: meta.trace, meaning: meaning.unwrap_or(NotificationMeaning::Other) })
     }
 }
 

@@ -20,7 +20,7 @@ use oxrdf::vocab::xsd;
 
 use super::documents::{DiagnosticsReports, DocumentMention, mentions};
 use super::sides::{KnownSide, LSP_SIDES, SideDescription};
-use super::{DigestMap, Statement, StatementObject, StatementWriter, TextDigest, key};
+use super::{DigestMap, Statement, StatementObject, StatementWriter, TextDigest, key, picked};
 use crate::json;
 use crate::record::Sender;
 use crate::session::Name;
@@ -94,72 +94,38 @@ impl<'a> LspMessage<'a> {
         let mut tokens = [None; 2];
         let mut meaning = LspMeaning::Other;
         if is_request || method == "$/progress" {
-            let params = LspParams::of(text);
-            tokens = [params.work_done, params.partial].map(|token| token.map(key));
-            meaning = params.meaning(method, interoperable)?;
+            let [work_done, partial] = picked(text, ["workDoneToken", "partialResultToken"]);
+            tokens = [work_done, partial].map(|token| token.map(key));
+            meaning = LspMeaning::of(method, text, interoperable)?;
         }
         let is_relevant = !matches!(meaning, LspMeaning::Other) || !mentions.is_empty() || tokens != [None; 2];
         is_relevant.then_some(Self { mentions, meaning, tokens })
     }
 }
 
-/// Members of params, in canonical JSON.
-#[derive(Default)]
-struct LspParams<'a> {
-    work_done: Option<&'a str>,
-    partial: Option<&'a str>,
-    token: Option<&'a str>,
-    value: Option<&'a str>,
-    identifier: Option<&'a str>,
-    registrations: Option<&'a str>,
-    info: Option<&'a str>,
-    capabilities: Option<&'a str>,
-    version: Option<&'a str>,
-}
-
-impl<'a> LspParams<'a> {
-    fn of(text: &'a str) -> Self {
-        let mut params = Self::default();
-        for (name, value) in json::members(text) {
-            let member = match name {
-                "workDoneToken" => &mut params.work_done,
-                "partialResultToken" => &mut params.partial,
-                "token" => &mut params.token,
-                "value" => &mut params.value,
-                "identifier" => &mut params.identifier,
-                // The protocol spells it this way.
-                "registrations" | "unregisterations" => &mut params.registrations,
-                "clientInfo" => &mut params.info,
-                "capabilities" => &mut params.capabilities,
-                "protocolVersion" => &mut params.version,
-                _ => continue,
-            };
-            *member = Some(value);
-        }
-        params
-    }
-
+impl<'a> LspMeaning<'a> {
     /// Returns `None` if the message does not belong to LSP.
-    fn meaning(self, method: &str, interoperable: bool) -> Option<LspMeaning<'a>> {
+    fn of(method: &str, params: &'a str, interoperable: bool) -> Option<Self> {
+        let member = |name| json::member(params, name);
         let meaning = match method {
             // In MCP and ACP, `initialize` has a version.
-            "initialize" if self.version.is_some() => return None,
+            "initialize" if member("protocolVersion").is_some() => return None,
             "initialize" => {
-                Some(LspMeaning::Client(SideDescription::new(self.info, None, self.capabilities, interoperable)))
+                let [info, capabilities] = picked(params, ["clientInfo", "capabilities"]);
+                Some(Self::Client(SideDescription::new(info, None, capabilities, interoperable)))
             }
-            "$/progress" => self.token.zip(self.value).map(|(token, value)| {
+            "$/progress" => member("token").zip(member("value")).map(|(token, value)| {
                 let is_end = json::members(value).any(|member| member == ("kind", "\"end\""));
-                LspMeaning::Progress(key(token), is_end, DiagnosticsReports::read(value))
+                Self::Progress(key(token), is_end, DiagnosticsReports::read(value))
             }),
-            "window/workDoneProgress/create" => self.token.map(|token| LspMeaning::Token(key(token))),
-            "client/registerCapability" => self.registrations.map(|all| LspMeaning::Registers(all, interoperable)),
-            "client/unregisterCapability" => self.registrations.map(LspMeaning::Unregisters),
-            "textDocument/diagnostic" | "workspace/diagnostic" => {
-                Some(LspMeaning::Asks(key((method, self.identifier))))
-            }
+            "window/workDoneProgress/create" => member("token").map(|token| Self::Token(key(token))),
+            "client/registerCapability" => member("registrations").map(|all| Self::Registers(all, interoperable)),
+            // The protocol spells it this way.
+            "client/unregisterCapability" => member("unregisterations").map(Self::Unregisters),
+            "textDocument/diagnostic" | "workspace/diagnostic" => Some(Self::Asks(key((method, member("identifier"))))),
             _ => None,
         };
-        Some(meaning.unwrap_or(LspMeaning::Other))
+        Some(meaning.unwrap_or(Self::Other))
     }
 }
 

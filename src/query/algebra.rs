@@ -1,8 +1,11 @@
 //! Access to the parts of patterns and expressions: the patterns in a pattern, except in conditions, and the
 //! expressions in an expression.
 
+use oxrdf::NamedNodeRef;
 use spargebra::Query;
-use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression, QueryDataset};
+use spargebra::algebra::{
+    AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression, QueryDataset,
+};
 
 /// Returns the pattern of a query, mutably.
 pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
@@ -51,6 +54,16 @@ fn in_expression(expression: &mut Expression, visit: &mut dyn FnMut(&mut GraphPa
         for_each_mut(pattern, visit);
     }
     operands_mut(expression).into_iter().for_each(|operand| in_expression(operand, visit));
+}
+
+/// Returns the properties that a path can end with.
+pub(super) fn last_steps(path: &PropertyPathExpression) -> Option<Vec<NamedNodeRef<'_>>> {
+    match path {
+        PropertyPathExpression::NamedNode(property) => Some(vec![property.as_ref()]),
+        PropertyPathExpression::Sequence(_, last) => last_steps(last),
+        PropertyPathExpression::Alternative(left, right) => Some([last_steps(left)?, last_steps(right)?].concat()),
+        _ => None,
+    }
 }
 
 macro_rules! parts {

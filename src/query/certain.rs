@@ -7,7 +7,6 @@ use oxrdf::{NamedNodeRef, Variable};
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern};
 
-use crate::sink::SubjectKind;
 use crate::vocab::{jrpc, rpcg};
 
 /// Properties that only records have: messages, batches and log lines.
@@ -30,15 +29,22 @@ const OF_RECORDS: [NamedNodeRef<'_>; 15] = [
 ];
 
 /// Classes of records.
-const KINDS: [NamedNodeRef<'_>; 6] =
-    [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE, rpcg::BATCH, rpcg::INVALID_MESSAGE];
+const KINDS: [NamedNodeRef<'_>; 7] = [
+    jrpc::REQUEST,
+    jrpc::NOTIFICATION,
+    jrpc::RESPONSE,
+    jrpc::ERROR_RESPONSE,
+    rpcg::BATCH,
+    rpcg::INVALID_MESSAGE,
+    rpcg::FAILURE,
+];
 
-/// The bound variables and the known terms of every solution of a pattern.
+/// The bound variables of every solution of a pattern, and the terms that are records in it.
 #[derive(Default)]
 pub(super) struct CertainTerms<'p> {
     pub bound: BTreeSet<&'p Variable>,
-    /// The terms that are records, errors of answers or failures.
-    pub known: Vec<(TermPattern, SubjectKind)>,
+    /// The terms that are records, or errors of answers.
+    pub records: Vec<TermPattern>,
 }
 
 impl<'p> CertainTerms<'p> {
@@ -62,7 +68,7 @@ impl<'p> CertainTerms<'p> {
                 let mut inside = CertainTerms::of(inner);
                 inside.condition(expr);
                 self.bound.extend(inside.bound);
-                self.known.extend(inside.known);
+                self.records.extend(inside.records);
             }
             GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
                 self.add(left);
@@ -84,18 +90,16 @@ impl<'p> CertainTerms<'p> {
         }
         let Some(properties) = properties else { return };
         if properties == [jrpc::HAS_ERROR] {
-            self.known.push((object.clone(), SubjectKind::Records));
+            self.records.push(object.clone());
         }
         let class = match object {
             TermPattern::NamedNode(class) if properties == [rdf::TYPE] => Some(class.as_ref()),
             _ => None,
         };
-        if class == Some(rpcg::FAILURE) {
-            self.known.push((subject.clone(), SubjectKind::Failures));
-        } else if class.is_some_and(|class| KINDS.contains(&class))
+        if class.is_some_and(|class| KINDS.contains(&class))
             || properties.iter().all(|property| OF_RECORDS.contains(property))
         {
-            self.known.push((subject.clone(), SubjectKind::Records));
+            self.records.push(subject.clone());
         }
     }
 
@@ -107,8 +111,8 @@ impl<'p> CertainTerms<'p> {
                 self.condition(right);
             }
             Expression::Exists(pattern) => {
-                let known = CertainTerms::of(pattern).known;
-                self.known.extend(known.into_iter().filter(|(term, _)| is_among(term, &self.bound)));
+                let records = CertainTerms::of(pattern).records;
+                self.records.extend(records.into_iter().filter(|term| is_among(term, &self.bound)));
             }
             _ => {}
         }
@@ -156,23 +160,6 @@ mod tests {
         ] {
             let query = Query::parse(&format!("SELECT * {{ {pattern} }}"), None).unwrap();
             assert_eq!(!query.needs().wants_elsewhere(rpcg::VALUE, None), of_messages, "{pattern}");
-        }
-    }
-
-    #[test]
-    fn results_are_wanted_of_failures_alone_where_every_solution_is_one() {
-        for (pattern, of_failures) in [
-            ("?m a rpcg:Failure ; jrpc:hasResult ?p", true),
-            ("?m a rpcg:Failure OPTIONAL { ?m jrpc:hasResult ?p }", true),
-            ("?m jrpc:hasResult ?p FILTER EXISTS { ?m a rpcg:Failure }", true),
-            ("?m a rpcg:Failure ; jrpc:hasResult ?p . ?other jrpc:hasResult ?p", false),
-            ("?m a jrpc:Response ; jrpc:hasResult ?p OPTIONAL { ?m a rpcg:Failure }", false),
-            ("?m rpcg:about rpcg:Failure ; jrpc:hasResult ?p", false),
-            ("?m a rpcg:Failure { SELECT (COUNT(*) AS ?n) { ?m jrpc:hasResult ?p } }", false),
-            ("{ OPTIONAL { ?m jrpc:hasResult ?p } } ?m a rpcg:Failure", false),
-        ] {
-            let query = Query::parse(&format!("SELECT * {{ {pattern} }}"), None).unwrap();
-            assert_eq!(query.needs().is_of_failures(jrpc::HAS_RESULT), of_failures, "{pattern}");
         }
     }
 }

@@ -116,10 +116,6 @@ impl Dataset {
             None => Graphs::All { merged: overlapping || !query.uses_graphs(), named: query.uses_graphs() },
         };
         let mut needs = query.needs().clone();
-        if overlapping {
-            // RDF files may contain any statement about the records of a log.
-            needs.of_anything();
-        }
         if overlapping && (query.uses_graphs() || query.has_dataset()) {
             // Any triple makes its graph exist.
             needs.everything();
@@ -287,7 +283,7 @@ fn copied(
     cancel: &Cancel,
 ) -> Result<Columns, QueryError> {
     let mut columns = Columns::default();
-    let mut collector = Collector::new(&columns, "", needs.clone(), false);
+    let mut collector = Collector::new(&columns, "", needs.clone());
     let predicates = match needs.predicates() {
         Some(predicates) => predicates.map(Some).collect(),
         None => vec![None],
@@ -373,7 +369,7 @@ impl<'d> Loading<'d> {
             LoadingTarget::Store(transaction) => transaction,
             LoadingTarget::Columns { columns, collector, .. } => {
                 let collector =
-                    collector.get_or_insert_with(|| Collector::new(columns, "", self.dataset.needs.clone(), false));
+                    collector.get_or_insert_with(|| Collector::new(columns, "", self.dataset.needs.clone()));
                 if let Some(object) = object {
                     collector.subject(quad.subject.into());
                     collector.triple(quad.predicate, object);

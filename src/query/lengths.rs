@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Variable};
 use spargebra::Query;
-use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern, PropertyPathExpression};
+use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern};
 use spargebra::term::{NamedNodePattern, TermPattern};
 
-use super::algebra::{parts, parts_mut};
+use super::algebra::{last_steps, parts, parts_mut};
 use crate::vocab::{jrpc, rpcg};
 
 /// The properties whose values may be long.
@@ -99,16 +99,6 @@ fn values<'p>(pattern: &'p GraphPattern, variable: &Variable, found: &mut Vec<Ve
         // A variable that the subselect projects would occur once more in the query's text.
         GraphPattern::Project { .. } => (counts.into_iter().sum::<usize>() < 2).then_some(0),
         _ => Some(counts.into_iter().sum()),
-    }
-}
-
-/// Returns the properties that a path can end with.
-fn last_steps(path: &PropertyPathExpression) -> Option<Vec<NamedNodeRef<'_>>> {
-    match path {
-        PropertyPathExpression::NamedNode(property) => Some(vec![property.as_ref()]),
-        PropertyPathExpression::Sequence(_, last) => last_steps(last),
-        PropertyPathExpression::Alternative(left, right) => Some([last_steps(left)?, last_steps(right)?].concat()),
-        _ => None,
     }
 }
 

@@ -13,7 +13,7 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use super::algebra::{operands, parts};
 use super::certain::{CertainTerms, is_among};
 use super::items::inverse;
-use crate::sink::{Selection, SubjectKind};
+use crate::sink::Selection;
 use crate::vocab::{jrpc, rpcg};
 
 /// The features that a query uses.
@@ -32,8 +32,8 @@ pub(super) struct QueryFeatures {
     /// The second arguments that are texts but not JSON Pointers.
     pub no_pointers: BTreeSet<String>,
     pub terms: BTreeSet<String>,
-    /// The terms that are records, errors of answers or failures in every solution of the current pattern.
-    known: Vec<(TermPattern, SubjectKind)>,
+    /// The terms that are records, or errors of answers, in every solution of the current pattern.
+    records: Vec<TermPattern>,
 }
 
 impl QueryFeatures {
@@ -46,7 +46,7 @@ impl QueryFeatures {
             calls: Vec::new(),
             no_pointers: BTreeSet::new(),
             terms: BTreeSet::new(),
-            known: Vec::new(),
+            records: Vec::new(),
         };
         match query {
             spargebra::Query::Describe { pattern, .. } => {
@@ -68,26 +68,26 @@ impl QueryFeatures {
 
     /// Examines a pattern, with the facts known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
-        let before = self.known.len();
-        self.known.extend(CertainTerms::of(pattern).known);
+        let before = self.records.len();
+        self.records.extend(CertainTerms::of(pattern).records);
         self.parts(pattern);
-        self.known.truncate(before);
+        self.records.truncate(before);
     }
 
     fn parts(&mut self, pattern: &GraphPattern) {
         match pattern {
             // A subselect may count, so the facts around it do not apply inside.
             GraphPattern::Project { inner, .. } | GraphPattern::Slice { inner, .. } => {
-                let around = std::mem::take(&mut self.known);
+                let around = std::mem::take(&mut self.records);
                 self.pattern(inner);
-                self.known = around;
+                self.records = around;
                 return;
             }
             GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| self.triple(triple)),
             GraphPattern::Path { subject, path, object } => {
                 self.term(subject);
                 self.term(object);
-                self.path(path, self.subjects(subject));
+                self.path(path, self.records.contains(subject));
             }
             GraphPattern::LeftJoin { left, right, expression } => {
                 self.parts(left);
@@ -160,42 +160,35 @@ impl QueryFeatures {
             // Computed from triples that another pattern needs.
             NamedNodePattern::NamedNode(predicate) if inverse(predicate.as_ref()).is_some() => self.items = true,
             NamedNodePattern::NamedNode(predicate) => {
-                let of = self.subjects(&triple.subject);
-                self.needs.triples_of(predicate.clone(), object, of);
+                let of_records = self.records.contains(&triple.subject);
+                self.needs.triples_of(predicate.clone(), object, of_records);
             }
             NamedNodePattern::Variable(_) => self.needs.everything(),
         }
     }
 
-    /// Returns what is known of a subject.
-    fn subjects(&self, subject: &TermPattern) -> SubjectKind {
-        let known = || self.known.iter().filter(|(term, _)| term == subject).map(|(_, of)| *of);
-        known().find(|of| *of == SubjectKind::Failures).or_else(|| known().next()).unwrap_or(SubjectKind::Any)
-    }
-
     /// Examines a path, whose subjects are records or errors of answers, or any.
-    fn path(&mut self, path: &PropertyPathExpression, of: SubjectKind) {
+    fn path(&mut self, path: &PropertyPathExpression, of_records: bool) {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
                 self.iri(predicate);
                 self.items |= inverse(predicate.as_ref()).is_some();
-                self.needs.triples_of(predicate.clone(), None, of);
+                self.needs.triples_of(predicate.clone(), None, of_records);
             }
             PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => {
-                self.path(path, SubjectKind::Any);
+                self.path(path, false);
             }
             PropertyPathExpression::Sequence(left, right) => {
-                self.path(left, of);
-                let is_error = **left == PropertyPathExpression::NamedNode(jrpc::HAS_ERROR.into_owned());
-                self.path(right, if is_error { SubjectKind::Records } else { SubjectKind::Any });
+                self.path(left, of_records);
+                self.path(right, **left == PropertyPathExpression::NamedNode(jrpc::HAS_ERROR.into_owned()));
             }
             PropertyPathExpression::Alternative(left, right) => {
-                self.path(left, of);
-                self.path(right, of);
+                self.path(left, of_records);
+                self.path(right, of_records);
             }
             // A path of length zero joins every node of the graph with itself.
             PropertyPathExpression::ZeroOrMore(path) | PropertyPathExpression::ZeroOrOne(path) => {
-                self.path(path, SubjectKind::Any);
+                self.path(path, false);
                 self.needs.everything();
             }
             PropertyPathExpression::NegatedPropertySet(_) => self.needs.everything(),
@@ -241,10 +234,10 @@ impl QueryFeatures {
     /// Examines an expression over the solutions of a pattern. Only facts about variables bound in all solutions apply.
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
         let bound = CertainTerms::of(around).bound;
-        let known = self.known.clone();
-        self.known.retain(|(term, _)| is_among(term, &bound));
+        let records = self.records.clone();
+        self.records.retain(|term| is_among(term, &bound));
         look(self);
-        self.known = known;
+        self.records = records;
     }
 }
 

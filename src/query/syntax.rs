@@ -2,14 +2,20 @@
 
 use std::fmt;
 
+use oxrdf::Literal;
+use oxrdf::vocab::xsd;
 use spargebra::SparqlParser;
 use spargebra::algebra::GraphPattern;
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
+use super::algebra::{for_each_mut, last_steps, pattern_mut};
 use super::functions::FUNCTIONS;
 use super::items;
 use super::needs::QueryFeatures;
 use super::tokens::{first_wrong, tokens, too_much};
 use crate::diagnostic::{pointed, printable, shortened};
+use crate::json::Decimal;
+use crate::message::MAX_ID_DIGITS;
 use crate::vocab::{jrpc, lsp, mcp, prov, rpcg};
 
 /// The prefixes that a query does not have to declare.
@@ -227,9 +233,72 @@ pub(super) fn rewrite_items(query: &mut spargebra::Query, uses: &QueryFeatures) 
     }
 }
 
+/// Replaces numbers in the place of ids with decimals, as which the graph holds them: `jrpc:hasNumberValue 15` finds the
+/// id 15, which is not an integer.
+pub(super) fn ids_as_decimals(query: &mut spargebra::Query) {
+    // The paths for the other properties, whose numbers are integers.
+    let mut others = Vec::new();
+    for_each_mut(pattern_mut(query), &mut |pattern| match pattern {
+        GraphPattern::Bgp { patterns } => {
+            let of_ids = |triple: &&mut TriplePattern| matches!(&triple.predicate, NamedNodePattern::NamedNode(name) if *name == jrpc::HAS_NUMBER_VALUE);
+            patterns.iter_mut().filter(of_ids).for_each(|triple| as_decimal(&mut triple.object));
+        }
+        GraphPattern::Path { .. } if others.contains(pattern) => {}
+        GraphPattern::Path { path, object, .. } => {
+            let Some(ends) = last_steps(path).filter(|ends| ends.contains(&jrpc::HAS_NUMBER_VALUE)) else { return };
+            let is_only = ends.len() == 1;
+            let mut decimal = object.clone();
+            as_decimal(&mut decimal);
+            let integer = std::mem::replace(object, decimal);
+            if !is_only && integer != *object {
+                let mut other = pattern.clone();
+                if let GraphPattern::Path { object, .. } = &mut other {
+                    *object = integer;
+                }
+                others.push(other.clone());
+                *pattern = GraphPattern::Union { left: pattern.clone().into(), right: other.into() };
+            }
+        }
+        _ => {}
+    });
+}
+
+fn as_decimal(object: &mut TermPattern) {
+    if let TermPattern::Literal(literal) = object
+        && [xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE].contains(&literal.datatype())
+        && let Some(number) = Decimal::parse(literal.value())
+        && let Some(plain) = number.to_plain(MAX_ID_DIGITS)
+    {
+        *literal = Literal::new_typed_literal(plain, xsd::DECIMAL);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_ids_are_decimals() {
+        for number in ["15", "15.0", "1.5e1"] {
+            for pattern in [
+                "?m jrpc:hasId/jrpc:hasNumberValue NUMBER",
+                "?i jrpc:hasStringValue|jrpc:hasNumberValue NUMBER",
+                "?m (jrpc:hasId/jrpc:hasNumberValue)|rpcg:sequence NUMBER",
+                "?m a ?t FILTER(!EXISTS { ?m jrpc:hasId/jrpc:hasNumberValue NUMBER } && true)",
+                "BIND(EXISTS { ?i jrpc:hasNumberValue NUMBER } AS ?is)",
+            ] {
+                let text = format!("SELECT * {{ {} }}", pattern.replace("NUMBER", number));
+                let portable = crate::query::Query::parse(&text, None).unwrap().to_portable();
+                assert!(portable.contains("\"15\"^^<http://www.w3.org/2001/XMLSchema#decimal>"), "{portable}");
+                crate::query::Query::parse(&portable, None).unwrap();
+            }
+        }
+        // In other places, and if they are already decimals, numbers stay unchanged.
+        for text in ["SELECT * { ?m rpcg:sequence 15 }", "SELECT * { ?i jrpc:hasNumberValue \"15\"^^xsd:decimal, ?n }"]
+        {
+            assert!(crate::query::Query::parse(text, None).unwrap().to_portable().ends_with(text));
+        }
+    }
 
     fn error(text: &str) -> String {
         parse(text, None).map(|_| ()).unwrap_err().to_string()

@@ -10,13 +10,12 @@ mod live;
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::iter::repeat_n;
 
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNodeRef, Term};
 
 use self::cells::{Cell, CellKind, align, cell, is_number, shorten_times, without_repeats};
-use self::fit::{cut, folded, markdown};
+use self::fit::{folded, markdown, shortened};
 use super::QUERY_PREFIXES;
 use super::answer::{QueryError, ResultsError, Solutions};
 use crate::diagnostic::{display_width, printable};
@@ -128,6 +127,7 @@ impl Table {
         }
         let mut written = WrittenRows::default();
         let mut shown: Option<TableLayout> = None;
+        let mut line = String::new();
         loop {
             let mut rows: Vec<Vec<Cell>> = rows.by_ref().take(PAGE).collect::<Result<_, QueryError>>()?;
             if rows.is_empty() && shown.is_some() {
@@ -149,7 +149,7 @@ impl Table {
             for (row, nth) in rows.iter().zip(written.rows..) {
                 match page.records {
                     true => self.record(row, &page, nth > 0, &mut writer)?,
-                    false => self.row(row, &page, &mut writer)?,
+                    false => self.row(row, &page, &mut line, &mut writer)?,
                 }
             }
             written.rows += rows.len() as u64;
@@ -182,7 +182,7 @@ impl Table {
             if right {
                 align(rows, index);
             }
-            let widest = rows.iter().map(|row| display_width(&cell(row, index).text)).max().unwrap_or(0);
+            let widest = rows.iter().map(|row| cell(row, index).width).max().unwrap_or(0);
             page.columns.push(LaidOutColumn { index, width: widest.max(display_width(&name)), name, right, text });
         }
         let Some(width) = self.width else { return page };
@@ -217,20 +217,26 @@ impl Table {
             writeln!(writer)?;
         }
         if !page.records {
-            let names = page.columns.iter().map(|column| (column.name.as_str(), false));
-            write_line(names, page, writer)?;
+            let names = page.columns.iter().map(|column| (column.name.as_str(), display_width(&column.name), false));
+            write_line(names, page, &mut String::new(), writer)?;
             let rule: Vec<_> = page.columns.iter().map(|column| "─".repeat(column.width)).collect();
             writeln!(writer, "{}", rule.join(GAP))?;
         }
         Ok(())
     }
 
-    fn row(&self, row: &[Cell], page: &TableLayout, writer: &mut impl Write) -> Result<(), ResultsError> {
+    fn row(
+        &self,
+        row: &[Cell],
+        page: &TableLayout,
+        line: &mut String,
+        writer: &mut impl Write,
+    ) -> Result<(), ResultsError> {
         let cells = page.columns.iter().map(|column| {
             let cell = cell(row, column.index);
-            (cell.text.as_str(), self.colour && has_failed(&column.name, &cell.text))
+            (cell.text.as_str(), cell.width, self.colour && has_failed(&column.name, &cell.text))
         });
-        write_line(cells, page, writer)
+        write_line(cells, page, line, writer)
     }
 
     /// Writes a row as lines, each with the name of a column and its value.
@@ -292,10 +298,13 @@ impl Table {
             Some(Term::Literal(literal)) => self.literal(literal),
             Some(term) => (printable(&term.to_string()).into_owned(), CellKind::Name),
         };
-        match cut(&text, self.width.map_or(WIDEST, |width| width.saturating_mul(LINES).max(LONGEST))) {
-            Cow::Owned(text) => Cell { text, kind, cut: true },
-            Cow::Borrowed(_) => Cell { text, kind, cut: false },
+        let most = self.width.map_or(WIDEST, |width| width.saturating_mul(LINES).max(LONGEST));
+        let width = display_width(&text);
+        if width <= most {
+            return Cell { text, width, kind, cut: false };
         }
+        let text = shortened(&text, width, most);
+        Cell { width: display_width(&text), text, kind, cut: true }
     }
 
     fn literal(&self, literal: &Literal) -> (String, CellKind) {
@@ -319,10 +328,14 @@ pub(super) fn short_name(node: NamedNodeRef<'_>, base: Option<&str>) -> String {
     if let Some(base) = base
         && let Some(rest) = iri.strip_prefix(base)
     {
-        let file = rest.split('#').next().unwrap_or_default();
+        // For one log, only the name of a message.
+        if let Some(fragment) = rest.strip_prefix('#')
+            && is_message(fragment)
+        {
+            return fragment.to_owned();
+        }
         return match rest.split_once('#').map(|(_, fragment)| fragment) {
-            // For one log, only the name of a message; for several, also the name of the log.
-            Some(fragment) if is_message(fragment) && file.is_empty() => fragment.to_owned(),
+            // For several logs, also the name of the log.
             Some(fragment) if is_message(fragment) => printable(rest).into_owned(),
             None if !rest.is_empty() => printable(rest).into_owned(),
             None => printable(base.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(base)).into_owned(),
@@ -399,19 +412,33 @@ fn has_failed(column: &str, value: &str) -> bool {
     }
 }
 
-/// Writes a line of cells, some of them in red.
+fn pad(line: &mut String, mut columns: usize) {
+    const SPACES: &str = "                                                                ";
+    while columns > 0 {
+        let some = SPACES.get(..columns).unwrap_or(SPACES);
+        line.push_str(some);
+        columns -= some.len();
+    }
+}
+
+/// Writes a line of cells, each given with its width, some of them in red.
 fn write_line<'c>(
-    cells: impl Iterator<Item = (&'c str, bool)>,
+    cells: impl Iterator<Item = (&'c str, usize, bool)>,
     page: &TableLayout,
+    line: &mut String,
     writer: &mut impl Write,
 ) -> Result<(), ResultsError> {
-    let mut line = String::new();
-    for (nth, ((text, red), column)) in cells.zip(&page.columns).enumerate() {
+    line.clear();
+    for (nth, ((text, width, red), column)) in cells.zip(&page.columns).enumerate() {
         if nth > 0 {
             line.push_str(GAP);
         }
-        let text = cut(text, column.width);
-        let padding = column.width.saturating_sub(display_width(&text));
+        let text = if width > column.width { shortened(text, width, column.width).into() } else { Cow::Borrowed(text) };
+        // A text ends earlier if its next character is wide.
+        let padding = match text {
+            Cow::Borrowed(_) => column.width - width,
+            Cow::Owned(_) => column.width.saturating_sub(display_width(&text)),
+        };
         // Nothing stands behind the last column.
         let is_last = nth + 1 == page.columns.len();
         let (before, after) = match column.right {
@@ -419,12 +446,13 @@ fn write_line<'c>(
             false => (0, if is_last { 0 } else { padding }),
         };
         let (style, end) = if red { (RED, PLAIN) } else { ("", "") };
-        line.extend(repeat_n(' ', before));
+        pad(line, before);
         line.extend([style, &*text, end]);
-        line.extend(repeat_n(' ', after));
+        pad(line, after);
     }
-    writeln!(writer, "{}", line.trim_end())?;
-    Ok(())
+    line.truncate(line.trim_end().len());
+    line.push('\n');
+    Ok(writer.write_all(line.as_bytes())?)
 }
 
 #[cfg(test)]

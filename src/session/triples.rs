@@ -8,7 +8,7 @@ use std::fmt;
 use oxrdf::vocab::xsd;
 use oxrdf::{NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 
-use crate::session::{Annotated, Name};
+use crate::session::Name;
 
 /// A node of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,15 +226,17 @@ impl<'a> ObjectRef<'a> {
 
 /// Takes triples, with the triples of each subject one after the other.
 pub trait TripleSink {
-    /// Announces the record whose triples come next; its node is the first subject.
-    #[inline]
-    fn about(&mut self, _: &Annotated<'_>) {}
-
     /// Starts a subject.
     fn subject(&mut self, node: NodeRef<'_>);
 
     /// Adds a triple of the subject.
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>);
+
+    /// Adds a triple whose predicate is in static memory, and so the same as any other at its address.
+    #[inline]
+    fn static_triple(&mut self, predicate: NamedNodeRef<'static>, object: ObjectRef<'_>) {
+        self.triple(predicate, object);
+    }
 
     /// Adds quads of the record, which may be in graphs of their own, with the quads of each subject one after the
     /// other.

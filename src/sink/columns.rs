@@ -28,6 +28,7 @@ pub(crate) use self::matches::Matches;
 use self::packed::PackedLiterals;
 pub(crate) use self::term::TermId;
 use self::term::{BASES, TermMeaning};
+use super::text::push_fragment;
 use crate::session::triples::{NodeRef, ObjectRef};
 
 /// The IRIs of inputs whose nodes are encoded in numbers.
@@ -111,6 +112,18 @@ impl Columns {
         &self.columns
     }
 
+    /// Returns the text of an IRI or a literal that is stored as text, of whatever type.
+    pub fn stored_text(&self, id: TermId) -> Option<Cow<'_, str>> {
+        match id.unpack() {
+            TermMeaning::Kept(number) => match self.kept.get(number) {
+                (TextForm::Blank, _) => None,
+                (_, text) => Some(text.into()),
+            },
+            TermMeaning::Packed(number) => Some(self.packed.get(number).1),
+            _ => None,
+        }
+    }
+
     /// Returns the text of an `xsd:string`.
     pub fn string(&self, id: TermId) -> Option<Cow<'_, str>> {
         match id.unpack() {
@@ -120,7 +133,7 @@ impl Columns {
                 _ => None,
             },
             TermMeaning::Packed(number) => match self.packed.get(number) {
-                (TextForm::Text, text) => Some(text.into()),
+                (TextForm::Text, text) => Some(text),
                 _ => None,
             },
             _ => None,
@@ -132,7 +145,10 @@ impl Columns {
         match id.unpack() {
             TermMeaning::Node(base, node) => {
                 let base = self.bases.0.get(usize::from(base)).map_or("", String::as_str);
-                NamedNode::new_unchecked(format!("{base}{node}")).into()
+                let mut iri = Vec::with_capacity(base.len() + 24);
+                iri.extend_from_slice(base.as_bytes());
+                push_fragment(node, &mut iri);
+                NamedNode::new_unchecked(String::from_utf8(iri).unwrap_or_default()).into()
             }
             TermMeaning::Blank(blank) => BlankNode::new_unchecked(blank.to_string()).into(),
             TermMeaning::Literal(text, datatype) => literal(TextForm::Typed(datatype), text),
@@ -142,7 +158,7 @@ impl Columns {
             }
             TermMeaning::Packed(number) => {
                 let (form, text) = self.packed.get(number);
-                literal(form, text)
+                literal(form, text.into_owned())
             }
         }
     }

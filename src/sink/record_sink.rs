@@ -71,8 +71,6 @@ pub(crate) struct SinkInput<'i> {
     pub source: &'i str,
     /// True if its triples are in the named graphs of its sessions. Relative IRIs are then relative to the input's IRI.
     pub named: bool,
-    /// True if no further context applies, so that only records have the properties of messages.
-    pub plain: bool,
     /// The `@context` of its JSON-LD document.
     pub context: serde_json::Value,
 }
@@ -89,6 +87,11 @@ pub(crate) trait RecordSink: Send {
     /// The selected triples; `None` for all.
     fn selection(&self) -> Option<&Selection> {
         None
+    }
+
+    /// False if all graphs become one, so that it does not matter to which session a record belongs.
+    fn keeps_graphs(&self) -> bool {
+        true
     }
 
     /// Creates a buffer into which a worker renders records of the input.

@@ -22,17 +22,8 @@ struct WantedPredicate {
 struct PredicateUse {
     /// `None` if any object is wanted.
     object: Option<Term>,
-    of: SubjectKind,
-}
-
-/// The subjects whose triples are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SubjectKind {
-    Any,
-    /// Records, and the errors of answers.
-    Records,
-    /// Records that are failures.
-    Failures,
+    /// True if only triples of records, and of the errors of answers, are wanted.
+    of_records: bool,
 }
 
 impl PredicateUse {
@@ -63,17 +54,18 @@ impl Selection {
 
     /// Adds the triples with this predicate, and with this object if it is given.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
-        self.triples_of(predicate, object, SubjectKind::Any);
+        self.triples_of(predicate, object, false);
     }
 
-    /// Adds the triples of these subjects with this predicate, and with this object if it is given.
-    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of: SubjectKind) {
+    /// Adds the triples with this predicate, and with this object if it is given; of any subject, or only of records and
+    /// the errors of answers.
+    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of_records: bool) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
             predicates.push(WantedPredicate { predicate, uses: Vec::new(), sizes: false });
             predicates.len() - 1
         });
-        let new = PredicateUse { object, of };
+        let new = PredicateUse { object, of_records };
         if let Some(WantedPredicate { uses, .. }) = predicates.get_mut(index)
             && !uses.contains(&new)
         {
@@ -86,27 +78,16 @@ impl Selection {
         let Some(predicates) = &other.predicates else { return self.everything() };
         for WantedPredicate { predicate, uses, sizes } in predicates {
             let sizes = *sizes && self.wanted(predicate.as_ref()).is_none_or(|wanted| wanted.sizes);
-            uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of));
+            uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of_records));
             let added = self.predicates.iter_mut().flatten().find(|wanted| wanted.predicate == *predicate);
             added.into_iter().for_each(|wanted| wanted.sizes = sizes);
         }
-    }
-
-    /// Removes the restrictions on subjects.
-    pub(crate) fn of_anything(&mut self) {
-        let uses = self.predicates.iter_mut().flatten().flat_map(|wanted| &mut wanted.uses);
-        uses.for_each(|used| used.of = SubjectKind::Any);
     }
 
     /// Reduces the objects of these predicates to their lengths.
     pub(crate) fn only_sizes(&mut self, predicates: &[NamedNode]) {
         let wanted = self.predicates.iter_mut().flatten().filter(|wanted| predicates.contains(&wanted.predicate));
         wanted.for_each(|wanted| wanted.sizes = true);
-    }
-
-    /// Returns true if triples with this predicate are wanted of failures only.
-    pub(crate) fn is_of_failures(&self, predicate: NamedNodeRef<'_>) -> bool {
-        self.wanted(predicate).is_some_and(|wanted| wanted.uses.iter().all(|used| used.of == SubjectKind::Failures))
     }
 
     /// Returns true if only the length of the object is needed.
@@ -118,6 +99,16 @@ impl Selection {
         self.predicates.iter().flatten().find(|wanted| wanted.predicate.as_ref() == predicate)
     }
 
+    /// Returns the IRIs that are wanted as objects of a predicate; `None` for any.
+    pub(crate) fn objects(&self, predicate: NamedNodeRef<'_>) -> Option<Vec<&str>> {
+        let uses = self.wanted(predicate)?.uses.iter();
+        uses.map(|used| match &used.object {
+            Some(Term::NamedNode(node)) => Some(node.as_str()),
+            _ => None,
+        })
+        .collect()
+    }
+
     /// Returns the selected predicates; `None` for any predicate.
     pub fn predicates(&self) -> Option<impl Iterator<Item = NamedNodeRef<'_>>> {
         Some(self.predicates.as_ref()?.iter().map(|wanted| wanted.predicate.as_ref()))
@@ -126,7 +117,7 @@ impl Selection {
     /// Returns true if a triple may be wanted whose subject is neither a record nor the error of an answer.
     pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         self.wanted(predicate).map_or(self.predicates.is_none(), |wanted| {
-            wanted.uses.iter().any(|used| used.of == SubjectKind::Any && used.wants(object))
+            wanted.uses.iter().any(|used| !used.of_records && used.wants(object))
         })
     }
 

@@ -197,20 +197,10 @@ impl TextRenderer {
     }
 
     fn node(&self, node: NodeRef<'_>, out: &mut Vec<u8>) {
-        let mut index = 0;
-        let (letter, number, element, suffix) = match node {
-            NodeRef::Message(name) => (b'm', name.record, name.element, ""),
-            NodeRef::Id(name) => (b'm', name.record, name.element, "-id"),
-            NodeRef::Error(name) => (b'm', name.record, name.element, "-error"),
-            NodeRef::Part(name, part) => {
-                index = part.index;
-                (b'm', name.record, name.element, part.kind.suffix())
-            }
-            NodeRef::LogLine(line, nth) => (b'l', line, nth, ""),
+        match node {
             NodeRef::Session(reference) => {
                 out.extend_from_slice(&self.own);
                 out.extend_from_slice(reference.as_bytes());
-                return out.push(b'>');
             }
             NodeRef::Iri(iri) => return self.iri(iri, out),
             NodeRef::Blank(blank) => return push_label(blank, out),
@@ -218,17 +208,10 @@ impl TextRenderer {
                 out.extend_from_slice(b"_:");
                 return out.extend_from_slice(label.as_bytes());
             }
-        };
-        out.extend_from_slice(&self.own);
-        push_decimal(&[b'#', letter], number, out);
-        if let Some(element) = element {
-            push_decimal(b".", element.into(), out);
-        }
-        if !suffix.is_empty() {
-            out.extend_from_slice(suffix.as_bytes());
-        }
-        if index > 0 {
-            push_decimal(b"", index.into(), out);
+            part => {
+                out.extend_from_slice(&self.own);
+                push_fragment(part, out);
+            }
         }
         out.push(b'>');
     }
@@ -343,6 +326,33 @@ impl TripleSink for TextRenderer {
     }
 }
 
+/// Appends the fragment of a node that is named by its record or its line, like `Display` but faster; nothing for other
+/// nodes.
+pub(super) fn push_fragment(node: NodeRef<'_>, out: &mut Vec<u8>) {
+    let mut index = 0;
+    let (letter, number, element, suffix) = match node {
+        NodeRef::Message(name) => (b'm', name.record, name.element, ""),
+        NodeRef::Id(name) => (b'm', name.record, name.element, "-id"),
+        NodeRef::Error(name) => (b'm', name.record, name.element, "-error"),
+        NodeRef::Part(name, part) => {
+            index = part.index;
+            (b'm', name.record, name.element, part.kind.suffix())
+        }
+        NodeRef::LogLine(line, nth) => (b'l', line, nth, ""),
+        NodeRef::Session(_) | NodeRef::Iri(_) | NodeRef::Blank(_) | NodeRef::Label(_) => return,
+    };
+    push_decimal(&[b'#', letter], number, out);
+    if let Some(element) = element {
+        push_decimal(b".", element.into(), out);
+    }
+    if !suffix.is_empty() {
+        out.extend_from_slice(suffix.as_bytes());
+    }
+    if index > 0 {
+        push_decimal(b"", index.into(), out);
+    }
+}
+
 /// Appends the label of a blank node, like `Display` but faster.
 fn push_label(blank: BlankName, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
@@ -375,29 +385,64 @@ fn push_decimal(before: &[u8], mut number: u64, out: &mut Vec<u8>) {
 
 /// Appends a string literal without its type: `STRING_LITERAL_QUOTE` of N-Triples and Turtle.
 fn write_quoted(text: &str, out: &mut Vec<u8>) {
+    const ROOM: usize = 64;
     out.reserve(text.len() + 2);
     out.push(b'"');
+    // Payloads have a quote every few bytes: short pieces are put together here, eight bytes at a time.
+    let (mut pieces, mut filled) = ([0; ROOM + 16], 0);
     let mut rest = text.as_bytes();
-    loop {
-        let plain = json::special(rest);
-        let (before, after) = rest.split_at_checked(plain).unwrap_or((rest, b""));
-        out.extend_from_slice(before);
-        let Some((special, after)) = after.split_first() else { break };
-        match special {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\x08' => out.extend_from_slice(b"\\b"),
-            b'\x0C' => out.extend_from_slice(b"\\f"),
-            control => {
-                let _ = write!(out, "\\u{control:04X}");
+    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
+        let plain = json::special(chunk);
+        pieces[filled..filled + 8].copy_from_slice(chunk);
+        filled += plain;
+        let special = chunk.get(plain).copied();
+        if let Some(special @ (b'"' | b'\\')) = special {
+            pieces[filled..filled + 2].copy_from_slice(&[b'\\', special]);
+            filled += 2;
+            rest = rest.get(plain + 1..).unwrap_or_default();
+            if filled <= ROOM {
+                continue;
             }
         }
-        rest = after;
+        out.extend_from_slice(pieces.get(..filled).unwrap_or_default());
+        filled = 0;
+        match special {
+            Some(b'"' | b'\\') => {}
+            Some(special) => {
+                write_escape(special, out);
+                rest = rest.get(plain + 1..).unwrap_or_default();
+            }
+            None => {
+                let (long, behind) = after.split_at_checked(json::special(after)).unwrap_or((after, b""));
+                out.extend_from_slice(long);
+                rest = behind;
+            }
+        }
+    }
+    out.extend_from_slice(pieces.get(..filled).unwrap_or_default());
+    for byte in rest {
+        match byte {
+            0x20.. if !matches!(byte, b'"' | b'\\') => out.push(*byte),
+            special => write_escape(*special, out),
+        }
     }
     out.push(b'"');
+}
+
+fn write_escape(special: u8, out: &mut Vec<u8>) {
+    let letter = match special {
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        b'\x08' => b'b',
+        b'\x0C' => b'f',
+        b'"' | b'\\' => special,
+        control => {
+            let _ = write!(out, "\\u{control:04X}");
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', letter]);
 }
 
 /// Returns true if Turtle has a form of the literal without quotes and type.
@@ -431,6 +476,12 @@ mod tests {
         };
         assert_eq!(quoted(""), "\"\"");
         assert_eq!(quoted("plain é😀 text, longer than a word"), "\"plain é😀 text, longer than a word\"");
+        for length in 0..200 {
+            for every in [1, 2, 3, 7, 8, 9, 40] {
+                let text: String = (0..length).map(|at| if at % every == 0 { '"' } else { 'a' }).collect();
+                assert_eq!(quoted(&text), format!("\"{}\"", text.replace('"', "\\\"")));
+            }
+        }
         assert_eq!(quoted("\"\\\n\r\t\u{8}\u{c}\u{0}\u{1f}"), r#""\"\\\n\r\t\b\f\u0000\u001F""#);
     }
 

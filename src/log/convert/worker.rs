@@ -205,8 +205,10 @@ impl<'w, 's> ConvertWorker<'w, 's> {
                 ScannedRecord::Malformed(error) => Content::Malformed(error.clone()),
                 ScannedRecord::Careful => Content::of(record),
             };
-            if self.shared.mapper.in_session() {
-                content.look_up_methods();
+            match self.shared.mapper.in_session() {
+                true if self.shared.extracted.exchanges => content.look_up_methods(),
+                true => forget_ids(&mut content),
+                false => {}
             }
             Some(content)
         });
@@ -445,6 +447,20 @@ impl<'w, 's> ConvertWorker<'w, 's> {
 
     pub(super) fn finding(&self, location: Location, message: String, in_graph: bool) -> Finding {
         Finding { input: self.shared.name.to_owned(), location, message, in_graph }
+    }
+}
+
+/// Removes the ids of messages, which are then not paired.
+fn forget_ids(content: &mut Content<'_>) {
+    let elements = match content {
+        Content::Single(single) => std::slice::from_mut(single),
+        Content::Batch(elements) => elements,
+        Content::Malformed(_) | Content::Exchange => return,
+    };
+    for element in elements {
+        if let Single::Message(message) = element {
+            message.id = None;
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use spargebra::algebra::{
 use super::expression::custom;
 use super::live::{chain, late, live, writes};
 use super::plan::{
-    Aggregate, AggregateKind, Batch, Chain, Group, Join, Operator, Plan, Slot, Sort, Stage, TableSink, TermSource,
+    Aggregate, AggregateKind, Batch, Group, Inner, Join, Operator, Plan, Slot, Sort, Stage, TableSink, TermSource,
 };
 use super::scope::{Names, in_scope, is_safe, names_of};
 use super::terms::QueryRun;
@@ -430,7 +430,7 @@ impl<'r> Compiler<'r> {
             let condition = self.expression(condition, &inside)?;
             inside.operators.push(Operator::Filter(condition));
         }
-        part.possible.extend(inside.possible);
+        part.possible.extend(&inside.possible);
         if let [Operator::Scan(scan)] = inside.operators.as_mut_slice()
             && let TermSource::Slot(subject) = scan.subject
             && part.certain.contains(&subject)
@@ -439,16 +439,21 @@ impl<'r> Compiler<'r> {
             part.operators.append(&mut inside.operators);
             return Ok(());
         }
-        let slot = self.hidden();
-        part.operators.push(Operator::Optional(chain(inside.operators), slot));
+        let inner = self.inner(inside);
+        part.operators.push(Operator::Optional(inner));
         Ok(())
     }
 
     /// Compiles a pattern in `EXISTS` into a chain for rows of a part.
-    pub fn exists(&mut self, pattern: &GraphPattern, part: &Compiled) -> Result<(Chain, Slot), Uncovered> {
+    pub fn exists(&mut self, pattern: &GraphPattern, part: &Compiled) -> Result<Inner, Uncovered> {
         let mut inside = Compiled { substituted: true, ..part.inside() };
         self.append(pattern, &mut inside)?;
-        Ok((chain(inside.operators), self.hidden()))
+        Ok(self.inner(inside))
+    }
+
+    /// Returns the chain of a part that continues each row.
+    pub fn inner(&mut self, inside: Compiled) -> Inner {
+        Inner { chain: chain(inside.operators), row: self.hidden(), slots: Vec::new() }
     }
 }
 

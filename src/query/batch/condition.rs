@@ -8,13 +8,13 @@ use spargebra::algebra::{Expression as Algebra, Function as Called};
 use super::super::algebra::operands_mut;
 use super::compile::{Compiled, Compiler, Uncovered};
 use super::expression::custom;
-use super::plan::{Builtin, Call, Chain, Comparison, ExprNode, Expression, Operation, Slot};
+use super::plan::{Builtin, Call, Comparison, ExprNode, Expression, Inner, Operation, Slot};
 use super::scope::names_of;
 
 /// The patterns and calls found in an expression.
 #[derive(Default)]
 struct ExprPatterns {
-    patterns: Vec<(Chain, Slot)>,
+    patterns: Vec<Inner>,
     calls: Vec<Call>,
 }
 

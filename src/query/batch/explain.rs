@@ -39,7 +39,7 @@ impl Operator {
         let value_of = |page: &mut PlanWriter<'_, '_>, what: String, value: &Expression| {
             let how = if value.calls.is_empty() { "" } else { ", by Oxigraph" };
             let text = format!("{what} of {}{how}", page.names(&value.reads));
-            page.part(format_args!("{text}"), value.patterns.iter().map(|(chain, _)| chain))
+            page.part(format_args!("{text}"), value.patterns.iter().map(|inner| &inner.chain))
         };
         match self {
             Self::Scan(scan) => {
@@ -64,10 +64,11 @@ impl Operator {
                 let name = page.names([slot]);
                 value_of(page, format!("bind {name} to a value"), value)
             }
-            Self::Union(chains) | Self::Alternative(chains, ..) => {
-                chains.iter().try_for_each(|chain| page.part(format_args!("union"), [chain]))
+            Self::Union(chains) => chains.iter().try_for_each(|chain| page.part(format_args!("union"), [chain])),
+            Self::Alternative(inners, _) => {
+                inners.iter().try_for_each(|inner| page.part(format_args!("union"), [&inner.chain]))
             }
-            Self::Optional(chain, _) => page.part(format_args!("optional"), [chain]),
+            Self::Optional(inner) => page.part(format_args!("optional"), [&inner.chain]),
             Self::Join(Join { stage, keys, shared, .. }) | Self::Minus(Join { stage, keys, shared, .. }) => {
                 let (keys, is_alone) = (page.names(keys.iter().chain(shared)), keys.is_empty() && shared.is_empty());
                 let name = match self {

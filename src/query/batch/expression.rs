@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::Range;
 
+use memchr::memmem;
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Term, Variable};
 use oxsdatatypes::Decimal;
@@ -37,7 +39,7 @@ pub(super) struct PreparedExpr<'e, 'r> {
 impl Expression {
     /// Evaluates the patterns and the calls for a batch.
     pub fn prepare<'e, 'r>(&'e self, run: &'r QueryRun, batch: &'e Batch) -> Result<PreparedExpr<'e, 'r>, Stop> {
-        let patterns = self.patterns.iter().map(|(chain, slot)| chain.exists(run, batch, *slot));
+        let patterns = self.patterns.iter().map(|inner| inner.exists(run, batch));
         let patterns = patterns.collect::<Result<_, _>>()?;
         let calls = self.calls.iter().map(|call| call.evaluate(run, batch)).collect();
         run.cancel.check()?;
@@ -211,7 +213,15 @@ impl<'r> PreparedExpr<'_, 'r> {
     }
 
     fn function(&self, function: Builtin, arguments: &[ExprNode], row: usize) -> Option<Operand<'r>> {
-        let first = self.look(arguments.first()?, row)?;
+        let first = self.value(arguments.first()?, row)?;
+        // Payloads are not copied.
+        if function == Builtin::Str
+            && let Operand::Id(id) = first
+            && let Some(text) = self.run.stored_text(id)
+        {
+            return Some(Operand::Text(text));
+        }
+        let first = look(self.run, first)?;
         match function {
             Builtin::Str => return text(first).map(Operand::Text),
             Builtin::IsIri => {
@@ -248,14 +258,17 @@ impl<'r> PreparedExpr<'_, 'r> {
             (Builtin::StrLen, _) => Operand::Integer(i64::try_from(one.chars().count()).ok()?),
             (Builtin::LCase, _) => Operand::Text(one.to_lowercase().into()),
             (Builtin::UCase, _) => Operand::Text(one.to_uppercase().into()),
-            (Builtin::Contains, [Operand::Text(other)]) => Operand::Boolean(one.contains(&**other)),
+            (Builtin::Contains, [Operand::Text(other)]) => Operand::Boolean(find(&one, other).is_some()),
             (Builtin::StrStarts, [Operand::Text(other)]) => Operand::Boolean(one.starts_with(&**other)),
             (Builtin::StrEnds, [Operand::Text(other)]) => Operand::Boolean(one.ends_with(&**other)),
             (Builtin::StrBefore, [Operand::Text(other)]) => {
-                Operand::Text(one.split_once(&**other).map_or("", |(before, _)| before).to_owned().into())
+                let end = find(&one, other).unwrap_or(0);
+                Operand::Text(part(one, 0..end))
             }
             (Builtin::StrAfter, [Operand::Text(other)]) => {
-                Operand::Text(one.split_once(&**other).map_or("", |(_, after)| after).to_owned().into())
+                let start = find(&one, other).map_or(one.len(), |at| at + other.len());
+                let end = one.len();
+                Operand::Text(part(one, start..end))
             }
             (Builtin::Concat, rest) => {
                 let mut joined = one.into_owned();
@@ -295,6 +308,19 @@ pub(super) fn look<'r>(run: &'r QueryRun, value: Operand<'r>) -> Option<Operand<
     match value {
         Operand::Id(id) => run.value(id),
         value => Some(value),
+    }
+}
+
+/// Returns the first place of a text in another.
+fn find(text: &str, other: &str) -> Option<usize> {
+    memmem::find(text.as_bytes(), other.as_bytes())
+}
+
+/// Returns a part of a text.
+fn part(text: Cow<'_, str>, range: Range<usize>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => text.get(range).unwrap_or_default().into(),
+        Cow::Owned(text) => text.get(range).unwrap_or_default().to_owned().into(),
     }
 }
 

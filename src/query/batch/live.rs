@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::plan::{Chain, Expression, Operator, PlanStep, Slot, Stage, TableSink};
+use super::plan::{Chain, Expression, Inner, Operator, PlanStep, Slot, Stage, TableSink};
 
 pub(super) fn chain(operators: Vec<Operator>) -> Chain {
     Chain(operators.into_iter().map(|operator| PlanStep { operator, keep: Vec::new() }).collect())
@@ -45,10 +45,10 @@ fn reads(operator: &Operator) -> BTreeSet<Slot> {
         Operator::Same { from, to } => [*from, *to].into(),
         Operator::Filter(value) | Operator::Bind(_, value) => value.reads.iter().copied().collect(),
         Operator::Union(chains) => chains.iter().flat_map(of_chain).collect(),
-        Operator::Alternative(chains, slot, ends) => {
-            chains.iter().flat_map(of_chain).chain([*slot]).chain(*ends).collect()
+        Operator::Alternative(inners, ends) => {
+            inners.iter().flat_map(|inner| of_chain(&inner.chain)).chain(*ends).collect()
         }
-        Operator::Optional(chain, slot) => of_chain(chain).into_iter().chain([*slot]).collect(),
+        Operator::Optional(inner) => of_chain(&inner.chain),
         Operator::Join(join) | Operator::Minus(join) => join.keys.iter().chain(&join.shared).copied().collect(),
     }
 }
@@ -61,8 +61,9 @@ pub(super) fn writes(operator: &Operator) -> BTreeSet<Slot> {
         Operator::Items { item, .. } => [*item].into(),
         Operator::Same { to, .. } => [*to].into(),
         Operator::Bind(slot, _) => [*slot].into(),
-        Operator::Union(chains) | Operator::Alternative(chains, ..) => chains.iter().flat_map(of_chain).collect(),
-        Operator::Optional(chain, _) => of_chain(chain).into_iter().collect(),
+        Operator::Union(chains) => chains.iter().flat_map(of_chain).collect(),
+        Operator::Alternative(inners, _) => inners.iter().flat_map(|inner| of_chain(&inner.chain)).collect(),
+        Operator::Optional(inner) => of_chain(&inner.chain).into_iter().collect(),
         Operator::Join(join) => join.stage.slots.iter().copied().collect(),
         Operator::Filter(_) | Operator::Minus(_) => BTreeSet::new(),
     }
@@ -78,13 +79,11 @@ pub(super) fn live(chain: &mut Chain, mut needed: BTreeSet<Slot>, width: usize) 
             Operator::Union(chains) => {
                 chains.iter_mut().for_each(|chain| needed.extend(live(chain, after.clone(), width)))
             }
-            Operator::Alternative(chains, slot, ends) => {
-                let inside: BTreeSet<Slot> = after.iter().copied().chain([*slot]).chain(*ends).collect();
-                chains.iter_mut().for_each(|chain| needed.extend(live(chain, inside.clone(), width)));
+            Operator::Alternative(inners, ends) => {
+                let inside = after.iter().chain(&*ends).copied().collect();
+                inners.iter_mut().for_each(|inner| needed.extend(live_inner(inner, &inside, width)));
             }
-            Operator::Optional(chain, slot) => {
-                needed.extend(live(chain, after.iter().copied().chain([*slot]).collect(), width));
-            }
+            Operator::Optional(inner) => needed.extend(live_inner(inner, &after, width)),
             Operator::Filter(value) | Operator::Bind(_, value) => needed.extend(live_in(value, width)),
             Operator::Join(join) | Operator::Minus(join) => {
                 needed.extend(join.keys.iter().chain(&join.shared));
@@ -99,9 +98,18 @@ pub(super) fn live(chain: &mut Chain, mut needed: BTreeSet<Slot>, width: usize) 
 
 fn live_in(value: &mut Expression, width: usize) -> BTreeSet<Slot> {
     let mut needed: BTreeSet<Slot> = value.reads.iter().copied().collect();
-    for (chain, slot) in &mut value.patterns {
-        needed.extend(live(chain, [*slot].into(), width));
+    for inner in &mut value.patterns {
+        needed.extend(live_inner(inner, &BTreeSet::new(), width));
     }
+    needed
+}
+
+/// Sets the slots that a chain gets of each row. Values that it only passes on stay in the batch.
+fn live_inner(inner: &mut Inner, after: &BTreeSet<Slot>, width: usize) -> BTreeSet<Slot> {
+    let written: BTreeSet<Slot> = inner.chain.0.iter().flat_map(|step| writes(&step.operator)).collect();
+    let wanted = (&written & after).into_iter().chain([inner.row]).collect();
+    let needed = live(&mut inner.chain, wanted, width);
+    inner.slots = needed.iter().copied().collect();
     needed
 }
 

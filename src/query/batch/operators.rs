@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::super::functions;
-use super::plan::{Batch, BatchSink, Chain, HashIndex, Join, Operator, PlanStep, ROWS, Slot, Stage, Stop, TableSink};
+use super::plan::{
+    Batch, BatchSink, Chain, HashIndex, Inner, Join, Operator, PlanStep, ROWS, Slot, Stage, Stop, TableSink,
+};
 use super::terms::QueryRun;
 use crate::sink::columns::TermId;
 
@@ -62,15 +64,15 @@ impl Chain {
     pub fn all(&self, run: &QueryRun, width: usize, out: &mut BatchSink<'_>) -> Result<(), Stop> {
         self.in_order(run, width, 0..self.pieces(run)?, out)
     }
+}
 
+impl Inner {
     /// Returns true for each row of a batch for which the chain has a row.
-    pub fn exists(&self, run: &QueryRun, batch: &Batch, row_slot: Slot) -> Result<Vec<bool>, Stop> {
+    pub fn exists(&self, run: &QueryRun, batch: &Batch) -> Result<Vec<bool>, Stop> {
         let mut found = vec![false; batch.rows];
-        let mut numbered = batch.clone();
-        numbered.set(row_slot, numbers(batch.rows));
-        self.run(run, numbered, 256, &mut |batch| {
+        self.chain.run(run, self.numbered(batch), 256, &mut |batch| {
             for row in 0..batch.rows {
-                if let Some(found) = batch.get(row_slot, row).as_computed().and_then(|row| found.get_mut(row as usize))
+                if let Some(found) = batch.get(self.row, row).as_computed().and_then(|row| found.get_mut(row as usize))
                 {
                     *found = true;
                 }
@@ -80,19 +82,26 @@ impl Chain {
         Ok(found)
     }
 
+    /// Returns the values that the chain needs of each row, and the row's number.
+    fn numbered(&self, batch: &Batch) -> Batch {
+        let mut numbered = Batch { rows: batch.rows, ..Batch::unit(batch.columns.len()) };
+        for slot in &self.slots {
+            numbered.set(*slot, batch.columns.get(*slot).cloned().unwrap_or_default());
+        }
+        numbered.set(self.row, numbers(batch.rows));
+        numbered
+    }
+
     /// Evaluates the chain for a batch. Returns the found rows, in order of the batch's rows, and for each the number
-    /// of its row in the batch.
-    fn numbered(&self, run: &QueryRun, batch: &Batch, row_slot: Slot) -> Result<(Batch, Vec<u32>), Stop> {
-        let mut numbered = batch.clone();
-        numbered.set(row_slot, numbers(batch.rows));
+    /// of its row in the batch. Values that the chain only passes on are not in the found rows.
+    fn found(&self, run: &QueryRun, batch: &Batch) -> Result<(Batch, Vec<u32>), Stop> {
         let slots: Vec<Slot> = (0..batch.columns.len()).collect();
-        let mut all = Batch::unit(batch.columns.len());
-        all.rows = 0;
-        self.run(run, numbered, ROWS, &mut |batch| {
+        let mut all = Batch { rows: 0, ..Batch::unit(batch.columns.len()) };
+        self.chain.run(run, self.numbered(batch), ROWS, &mut |batch| {
             all.append(batch, &slots);
             Ok(())
         })?;
-        let row = |at: usize| all.get(row_slot, at).as_computed().unwrap_or_default();
+        let row = |at: usize| all.get(self.row, at).as_computed().unwrap_or_default();
         let rows: Vec<u32> = (0..all.rows).map(row).collect();
         if rows.is_sorted() {
             return Ok((all, rows));
@@ -168,28 +177,32 @@ fn apply(
             behind(batch)
         }
         Operator::Union(chains) => chains.iter().try_for_each(|chain| chain.run(run, batch.clone(), most, &mut behind)),
-        Operator::Alternative(chains, row_slot, [subject, object]) => {
-            let mut all = Batch::unit(batch.columns.len());
-            all.rows = 0;
+        Operator::Alternative(inners, [subject, object]) => {
+            let mut all = Batch { rows: 0, ..Batch::unit(batch.columns.len()) };
             let slots: Vec<Slot> = (0..batch.columns.len()).collect();
             let mut rows = Vec::new();
-            for chain in chains {
-                let (found, numbers) = chain.numbered(run, &batch, *row_slot)?;
+            for inner in inners {
+                let (found, numbers) = inner.found(run, &batch)?;
                 rows.extend(numbers);
                 all.append(found, &slots);
             }
             let mut seen = HashSet::with_hasher(run.hashes.clone());
-            let mut order: Vec<u32> = (0..all.rows).filter_map(|at| u32::try_from(at).ok()).collect();
-            order.retain(|at| {
+            let mut order: Vec<(u32, u32)> = rows.iter().copied().zip(0..).collect();
+            order.retain(|(row, at)| {
                 let at = *at as usize;
-                seen.insert((rows.get(at).copied(), all.get(*subject, at), all.get(*object, at)))
+                seen.insert((*row, all.get(*subject, at), all.get(*object, at)))
             });
-            order.sort_by_key(|at| rows.get(*at as usize).copied());
-            behind(all.take(&order, keep))
+            order.sort_unstable();
+            let (rows, order): (Vec<u32>, Vec<u32>) = order.into_iter().unzip();
+            let mut taken = batch.take(&rows, keep);
+            for slot in all.in_use(keep) {
+                taken.set(slot, order.iter().map(|at| all.get(slot, *at as usize)).collect());
+            }
+            behind(taken)
         }
-        Operator::Optional(chain, row_slot) => {
-            let (found, rows) = chain.numbered(run, &batch, *row_slot)?;
-            behind(with_rest(batch, found, &rows, keep))
+        Operator::Optional(inner) => {
+            let (found, rows) = inner.found(run, &batch)?;
+            behind(with_rest(batch, &found, &rows, keep))
         }
         Operator::Join(join) => join.rows(run, &batch, keep, &mut behind),
         Operator::Minus(join) => {
@@ -207,39 +220,41 @@ fn apply(
 
 /// Combines the rows found for a batch, given with their row numbers, and the rows of the batch for which none was
 /// found.
-fn with_rest(mut batch: Batch, mut found: Batch, rows: &[u32], keep: &[bool]) -> Batch {
-    if rows.is_empty() {
+fn with_rest(mut batch: Batch, found: &Batch, rows: &[u32], keep: &[bool]) -> Batch {
+    if rows.is_sorted_by(|one, next| one < next) {
+        for slot in found.in_use(keep) {
+            let mut column = std::mem::take(&mut batch.columns[slot]);
+            column.resize(batch.rows, TermId::UNBOUND);
+            for (row, value) in rows.iter().zip(&found.columns[slot]) {
+                column[*row as usize] = *value;
+            }
+            batch.columns[slot] = column;
+        }
         batch.keep(keep);
         return batch;
     }
-    // `Ok` is the place of a found row, `Err` the number of an unmatched row.
-    let mut taken: Vec<Result<u32, u32>> = Vec::with_capacity(batch.rows.max(rows.len()));
-    let mut at = 0;
+    // The row in the batch, and the place of the row that was found for it.
+    let mut taken: Vec<(u32, Option<u32>)> = Vec::with_capacity(batch.rows.max(rows.len()));
+    let mut places = rows.iter().zip(0..).peekable();
     for row in (0..batch.rows).filter_map(|row| u32::try_from(row).ok()) {
-        let before = at;
-        while rows.get(at) == Some(&row) {
-            taken.push(Ok(u32::try_from(at).unwrap_or(u32::MAX)));
-            at += 1;
+        let before = taken.len();
+        while let Some((_, at)) = places.next_if(|(known, _)| **known == row) {
+            taken.push((row, Some(at)));
         }
-        if before == at {
-            taken.push(Err(row));
+        if before == taken.len() {
+            taken.push((row, None));
         }
     }
-    if taken.len() == rows.len() && taken.iter().all(Result::is_ok) {
-        found.keep(keep);
-        return found;
-    }
-    let column = |slot: Slot| -> Vec<TermId> {
-        if keep.get(slot) != Some(&true) || (found.columns[slot].is_empty() && batch.columns[slot].is_empty()) {
-            return Vec::new();
-        }
-        let value = |taken: &Result<u32, u32>| match taken {
-            Ok(at) => found.get(slot, *at as usize),
-            Err(row) => batch.get(slot, *row as usize),
+    let numbers: Vec<u32> = taken.iter().map(|(row, _)| *row).collect();
+    let mut all = batch.take(&numbers, keep);
+    for slot in found.in_use(keep) {
+        let value = |(row, at): &(u32, Option<u32>)| match at {
+            Some(at) => found.get(slot, *at as usize),
+            None => batch.get(slot, *row as usize),
         };
-        taken.iter().map(value).collect()
-    };
-    Batch { rows: taken.len(), columns: (0..batch.columns.len()).map(column).collect() }
+        all.set(slot, taken.iter().map(value).collect());
+    }
+    all
 }
 
 impl HashIndex {

@@ -9,7 +9,6 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use super::super::algebra::parts;
 use super::super::items::{ELEMENT_OF, MEMBER_OF, VALUE_OF};
 use super::compile::{Compiled, Compiler, Uncovered};
-use super::live::chain;
 use super::plan::{Operator, TermSource, TripleScan};
 use super::scope::{Names, in_scope, named};
 use crate::sink::columns::TermId;
@@ -160,20 +159,19 @@ impl Compiler<'_> {
             [Alternative(..)] | [] => Err(Uncovered),
             [_] => Err(Uncovered),
             many => {
-                let (mut chains, mut slots) = (Vec::new(), BTreeSet::new());
+                let (mut inners, mut slots) = (Vec::new(), BTreeSet::new());
                 for path in many {
                     let mut inside = part.inside();
                     self.places(from, &[path], to, &mut inside)?;
-                    slots.extend(inside.possible);
-                    chains.push(chain(inside.operators));
+                    slots.extend(inside.possible.iter().copied());
+                    inners.push(self.inner(inside));
                 }
-                let row = self.hidden();
                 let mut end = |place| match place {
                     TermSource::Slot(slot) => slot,
                     TermSource::Known(_) => self.hidden(),
                 };
                 let ends = [end(from), end(to)];
-                part.operators.push(Operator::Alternative(chains, row, ends));
+                part.operators.push(Operator::Alternative(inners, ends));
                 for place in [from, to] {
                     if let TermSource::Slot(slot) = place {
                         part.binds(slot);

@@ -92,6 +92,12 @@ impl Batch {
         self.rows += other.rows;
     }
 
+    /// Returns the slots to keep that have a value in some row.
+    pub fn in_use(&self, keep: &[bool]) -> impl Iterator<Item = Slot> {
+        let slots = self.columns.iter().zip(keep).enumerate();
+        slots.filter(|(_, (column, keep))| **keep && !column.is_empty()).map(|(slot, _)| slot)
+    }
+
     /// Clears the columns that are not to be kept.
     pub fn keep(&mut self, keep: &[bool]) {
         for (column, keep) in self.columns.iter_mut().zip(keep) {
@@ -130,13 +136,23 @@ pub(super) enum Operator {
     Filter(Expression),
     Bind(Slot, Expression),
     Union(Vec<Chain>),
-    /// The rows of all chains, without duplicates per input row; the slot holds row numbers.
-    Alternative(Vec<Chain>, Slot, [Slot; 2]),
-    /// The rows of the chain, or the input row if there are none; the slot holds row numbers.
-    Optional(Chain, Slot),
+    /// The rows of all chains, without duplicates of these slots per input row.
+    Alternative(Vec<Inner>, [Slot; 2]),
+    /// The rows of the chain, or the input row if there are none.
+    Optional(Inner),
     Join(Join),
     /// Rows that are not compatible with any row of the table.
     Minus(Join),
+}
+
+/// A chain that is evaluated for each row of a batch.
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub chain: Chain,
+    /// The slot for the number of the row in the batch.
+    pub row: Slot,
+    /// The slots that the chain reads, or whose values are wanted after it.
+    pub slots: Vec<Slot>,
 }
 
 /// A join with a table.
@@ -222,8 +238,8 @@ pub(super) struct TripleScan {
 #[derive(Debug)]
 pub(super) struct Expression {
     pub root: ExprNode,
-    /// The patterns of `EXISTS`, each with the slot for row numbers.
-    pub patterns: Vec<(Chain, Slot)>,
+    /// The patterns of `EXISTS`.
+    pub patterns: Vec<Inner>,
     /// The calls that Oxigraph evaluates.
     pub calls: Vec<Call>,
     /// The slots that the expression reads.

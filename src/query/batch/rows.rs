@@ -8,6 +8,7 @@ use oxrdf::{Term, Variable};
 use super::super::answer::QueryError;
 use super::plan::{Batch, Plan, Slot, Stop};
 use super::terms::{Operand, QueryRun};
+use crate::sink::columns::TermId;
 
 /// Rows as terms, computed one piece at a time.
 pub(super) struct BatchRows {
@@ -20,7 +21,15 @@ pub(super) struct BatchRows {
     found: Vec<Batch>,
     batch: Batch,
     row: usize,
+    /// The cached values of each late expression that reads one slot, by the slot's value.
+    known: Vec<[LateValue; KNOWN]>,
 }
+
+/// The number of cached values of an expression.
+const KNOWN: usize = 8;
+
+/// The value of a slot, and the value of the expression for it.
+type LateValue = (TermId, Option<Operand<'static>>);
 
 impl Plan {
     /// Returns true if there is at least one row.
@@ -36,7 +45,9 @@ impl Plan {
 impl BatchRows {
     pub fn new(plan: Plan, run: Arc<QueryRun>) -> Self {
         let variables = plan.variables.clone().into();
-        Self { plan, run, variables, pieces: None, piece: 0, found: Vec::new(), batch: Batch::default(), row: 0 }
+        let unknown = || [const { (TermId::UNBOUND, None) }; KNOWN];
+        let known = plan.late.iter().map(|_| unknown()).collect();
+        Self { plan, run, variables, pieces: None, piece: 0, found: Vec::new(), batch: Batch::default(), row: 0, known }
     }
 
     /// Moves on to the next batch; returns false at the end.
@@ -62,14 +73,27 @@ impl BatchRows {
         Ok(any)
     }
 
-    fn terms(&self) -> Vec<Option<Term>> {
+    fn terms(&mut self) -> Vec<Option<Term>> {
         let mut late: Vec<(Slot, Option<Operand<'_>>)> = Vec::with_capacity(self.plan.late.len());
-        for (slot, expression) in &self.plan.late {
-            let value = expression.late(&self.run, &self.batch, self.row, &late);
+        for ((slot, expression), known) in self.plan.late.iter().zip(&mut self.known) {
+            let compute = || expression.late(&self.run, &self.batch, self.row, &late);
+            let input = match expression.reads.as_slice() {
+                [read] => self.batch.get(*read, self.row),
+                _ => TermId::UNBOUND,
+            };
+            let value = match input.cache_place(KNOWN as u64).and_then(|place| known.get_mut(place)) {
+                Some(known) => {
+                    if known.0 != input {
+                        *known = (input, compute().map(Operand::into_owned));
+                    }
+                    known.1.clone()
+                }
+                None => compute(),
+            };
             late.push((*slot, value));
         }
-        let term = |slot: &Slot| match late.iter().find(|(known, _)| known == slot) {
-            Some((_, value)) => self.run.to_term(value.clone()?),
+        let term = |slot: &Slot| match late.iter_mut().find(|(known, _)| known == slot) {
+            Some((_, value)) => self.run.to_term(value.take()?),
             None => self.run.term(self.batch.get(*slot, self.row)),
         };
         self.plan.slots.iter().map(term).collect()

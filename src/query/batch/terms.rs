@@ -52,6 +52,19 @@ pub(super) enum Operand<'r> {
     Term(Term),
 }
 
+impl Operand<'_> {
+    pub fn into_owned(self) -> Operand<'static> {
+        match self {
+            Self::Id(id) => Operand::Id(id),
+            Self::Text(text) => Operand::Text(text.into_owned().into()),
+            Self::Integer(integer) => Operand::Integer(integer),
+            Self::Decimal(decimal) => Operand::Decimal(decimal),
+            Self::Boolean(truth) => Operand::Boolean(truth),
+            Self::Term(term) => Operand::Term(term),
+        }
+    }
+}
+
 impl From<Term> for Operand<'_> {
     fn from(term: Term) -> Self {
         let Term::Literal(literal) = &term else { return Self::Term(term) };
@@ -125,6 +138,11 @@ impl QueryRun {
             Some(text) => Some(Operand::Text(text)),
             None => Some(self.columns.term(id).into()),
         }
+    }
+
+    /// Returns the text of an IRI or a literal that the columns store as text.
+    pub(super) fn stored_text(&self, id: TermId) -> Option<Cow<'_, str>> {
+        if id.is_bound() && id.as_computed().is_none() { self.columns.stored_text(id) } else { None }
     }
 
     /// Returns the number of a value.

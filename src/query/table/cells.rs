@@ -12,17 +12,18 @@ pub enum CellKind {
     Text,
 }
 
-/// The text of a cell; `cut` is true if it was cut.
+/// The text of a cell and its width in columns; `cut` is true if it was cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
     pub text: String,
+    pub width: usize,
     pub kind: CellKind,
     pub cut: bool,
 }
 
 /// Returns a cell of a row.
 pub fn cell(row: &[Cell], index: usize) -> &Cell {
-    const NONE: &Cell = &Cell { text: String::new(), kind: CellKind::Empty, cut: false };
+    const NONE: &Cell = &Cell { text: String::new(), width: 0, kind: CellKind::Empty, cut: false };
     row.get(index).unwrap_or(NONE)
 }
 
@@ -57,6 +58,7 @@ pub fn shorten_times(rows: &mut [Vec<Cell>], index: usize) -> Option<String> {
         {
             let (seconds, fraction) = time.split_once('.').unwrap_or((&time, ""));
             cell.text = format!("{seconds}.{:0<3}", fraction.get(..3).unwrap_or(fraction));
+            cell.width = cell.text.len();
         }
     }
     common.map(
@@ -82,6 +84,8 @@ pub fn align(rows: &mut [Vec<Cell>], index: usize) {
     let fraction = |text: &str| text.find('.').map_or(0, |point| text.len() - point);
     let longest = rows.iter().map(|row| fraction(&cell(row, index).text)).max().unwrap_or(0);
     for cell in rows.iter_mut().filter_map(|row| row.get_mut(index)).filter(|cell| !cell.text.is_empty()) {
-        cell.text.push_str(&" ".repeat(longest - fraction(&cell.text)));
+        let spaces = longest - fraction(&cell.text);
+        cell.text.push_str(&" ".repeat(spaces));
+        cell.width += spaces;
     }
 }

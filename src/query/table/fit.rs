@@ -48,8 +48,17 @@ pub(super) fn markdown(text: &str) -> String {
 
 /// Cuts the text to at most `width` columns, with `…` at the end if it is longer.
 pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
-    if display_width(text) <= width {
-        return text.into();
+    let whole = display_width(text);
+    if whole <= width { text.into() } else { shortened(text, whole, width).into() }
+}
+
+/// Cuts a text of `whole` columns to at most `width` columns, which are fewer.
+pub(super) fn shortened(text: &str, whole: usize, width: usize) -> String {
+    // If each byte takes a column, so does each character.
+    if whole == text.len()
+        && let Some(start) = width.checked_sub(1).and_then(|end| text.get(..end))
+    {
+        return format!("{start}…");
     }
     let mut used = 1;
     let fits = |character: &char| {

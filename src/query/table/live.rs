@@ -4,7 +4,6 @@ use std::io::Write;
 
 use super::fit::folded;
 use super::{Cell, CellKind, GAP, LINES, PLAIN, RED, Table, WrittenRows, has_failed, shorten_times};
-use crate::diagnostic::display_width;
 use crate::query::answer::{QueryError, ResultsError};
 
 /// The maximum width of cells that are aligned.
@@ -42,7 +41,7 @@ impl Table {
                     session.clone_from(&cell.text);
                 }
                 failed |= has_failed(name, &cell.text);
-                let width = display_width(&cell.text);
+                let width = cell.width;
                 *widest = width.max(*widest).min(NARROW);
                 let padding = if *name == "session" { 0 } else { widest.saturating_sub(width) };
                 line.extend([&*cell.text, &" ".repeat(padding), GAP]);

@@ -13,15 +13,14 @@ use super::Columns;
 use super::kept::{TextForm, TextStore, is_long};
 use super::packed::Packer;
 use super::term::TermId;
-use crate::session::Annotated;
 use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 
 /// The triples of one predicate.
 struct CollectedPredicate {
     predicate: String,
     wanted: bool,
-    /// True if only triples of failures are wanted.
-    of_failures: bool,
+    /// The IRIs that are wanted as objects; `None` for any.
+    objects: Option<Vec<String>>,
     /// True if only the length of the object is collected.
     sizes: bool,
     triples: Vec<(TermId, TermId)>,
@@ -34,33 +33,17 @@ enum CurrentSubject {
     Named(TextForm<'static>),
 }
 
-/// The owner of the current triples.
-#[derive(Clone, Copy)]
-enum Owner {
-    /// The announced record, until its node comes.
-    Announced {
-        failed: bool,
-    },
-    Record {
-        failed: bool,
-    },
-    /// A record that was not announced.
-    Another,
-    /// A node that is not a record.
-    Else,
-}
+/// The size of the cache of predicates.
+const PLACES: usize = 64;
 
 /// Collects triples of an input for [`Columns::take`].
 pub(crate) struct Collector {
     iri: String,
     base: Option<u16>,
     selection: Selection,
-    /// True if failures are known before their triples: no further context applies.
-    plain: bool,
-    owner: Owner,
     collected: Vec<CollectedPredicate>,
-    /// The index after the last predicate: triples of records mostly come in the same order.
-    next: usize,
+    /// A cache of places in `collected`, by the address of the predicate: address, length and place.
+    places: [(usize, usize, usize); PLACES],
     kept: TextStore,
     packer: Packer,
     subject: CurrentSubject,
@@ -74,17 +57,15 @@ pub(crate) struct Collector {
 
 impl Collector {
     /// Creates a collector for an input whose IRI the columns already know.
-    pub fn new(columns: &Columns, iri: &str, selection: Selection, plain: bool) -> Self {
+    pub fn new(columns: &Columns, iri: &str, selection: Selection) -> Self {
         Self {
-            plain,
-            owner: Owner::Another,
             iri: iri.to_owned(),
             base: columns.bases.find(iri),
             selection,
             collected: Vec::new(),
-            next: 0,
+            places: [(0, 0, 0); PLACES],
             kept: TextStore::default(),
-            packer: Packer::new(columns.packed.secret()),
+            packer: Packer::new(&columns.packed),
             subject: CurrentSubject::Named(TextForm::Iri),
             name: String::new(),
             session: None,
@@ -168,36 +149,36 @@ impl Collector {
         }
     }
 
-    /// Returns the index of the predicate's triples; `None` if they are not wanted.
-    fn place(&mut self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> Option<usize> {
-        let is_here = |collected: &CollectedPredicate| collected.predicate == predicate.as_str();
-        let known = match self.collected.get(self.next).is_some_and(is_here) {
-            true => Some(self.next),
-            false => self.collected.iter().position(is_here),
-        };
-        let place = known.unwrap_or_else(|| {
+    /// Returns the place of the predicate's triples.
+    fn place(&mut self, predicate: NamedNodeRef<'_>) -> usize {
+        let known = self.collected.iter().position(|collected| collected.predicate == predicate.as_str());
+        known.unwrap_or_else(|| {
+            let objects = self.selection.objects(predicate);
             self.collected.push(CollectedPredicate {
                 predicate: predicate.as_str().to_owned(),
                 wanted: self.selection.wants(predicate, None),
-                of_failures: self.plain && self.selection.is_of_failures(predicate),
+                objects: objects.map(|objects| objects.into_iter().map(str::to_owned).collect()),
                 sizes: self.selection.wants_size(predicate),
                 triples: Vec::new(),
             });
             self.collected.len() - 1
-        });
-        self.next = place + 1;
-        let collected = self.collected.get(place)?;
-        let wanted = collected.wanted
-            && (object.is_none() || self.selection.wants(predicate, object))
-            && (!collected.of_failures || self.may_be_failure());
-        wanted.then_some(place)
+        })
     }
 
-    fn may_be_failure(&self) -> bool {
-        match self.owner {
-            Owner::Record { failed } => failed,
-            Owner::Announced { .. } | Owner::Another => true,
-            Owner::Else => false,
+    /// Adds a triple of the current subject with the predicate at a place, if it is wanted.
+    #[inline]
+    fn add(&mut self, place: usize, object: ObjectRef<'_>) {
+        let Some(collected) = self.collected.get(place).filter(|collected| collected.wanted) else { return };
+        if let (Some(wanted), Some(iri)) = (&collected.objects, object.iri())
+            && !wanted.iter().any(|wanted| wanted == iri)
+        {
+            return;
+        }
+        let object = if collected.sizes { self.size(object) } else { self.object(object) };
+        let triple = (self.subject_id(), object);
+        self.count += 1;
+        if let Some(collected) = self.collected.get_mut(place) {
+            collected.triples.push(triple);
         }
     }
 }
@@ -239,16 +220,7 @@ impl Rendered for Collector {
 }
 
 impl TripleSink for Collector {
-    fn about(&mut self, record: &Annotated<'_>) {
-        self.owner = Owner::Announced { failed: record.failure.is_some() };
-    }
-
     fn subject(&mut self, node: NodeRef<'_>) {
-        self.owner = match (self.owner, node) {
-            (Owner::Announced { failed }, _) => Owner::Record { failed },
-            (_, NodeRef::Message(_)) => Owner::Another,
-            _ => Owner::Else,
-        };
         self.subject = match (self.numbered(node), node) {
             (Some(id), _) => CurrentSubject::Numbered(id),
             (None, NodeRef::Session(_)) => CurrentSubject::Numbered(self.node(node)),
@@ -257,16 +229,22 @@ impl TripleSink for Collector {
     }
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
-        let Some(place) = self.place(predicate, object.iri()) else { return };
-        let object = match self.collected.get(place).is_some_and(|collected| collected.sizes) {
-            true => self.size(object),
-            false => self.object(object),
+        let place = self.place(predicate);
+        self.add(place, object);
+    }
+
+    fn static_triple(&mut self, predicate: NamedNodeRef<'static>, object: ObjectRef<'_>) {
+        let (address, length) = (predicate.as_str().as_ptr().addr(), predicate.as_str().len());
+        let cached = address / 16 % PLACES;
+        let place = match self.places[cached] {
+            (known, same, place) if known == address && same == length => place,
+            _ => {
+                let place = self.place(predicate);
+                self.places[cached] = (address, length, place);
+                place
+            }
         };
-        let triple = (self.subject_id(), object);
-        self.count += 1;
-        if let Some(collected) = self.collected.get_mut(place) {
-            collected.triples.push(triple);
-        }
+        self.add(place, object);
     }
 
     fn quads(&mut self, quads: &[Quad]) {
@@ -330,13 +308,17 @@ impl RecordSink for ColumnsSink<'_> {
         Some(&self.selection)
     }
 
+    fn keeps_graphs(&self) -> bool {
+        false
+    }
+
     fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
         let _ = self.columns.bases.add(input.iri);
         Ok(())
     }
 
     fn rendered(&self, input: &SinkInput<'_>) -> Collector {
-        Collector::new(self.columns, input.iri, self.selection.clone(), input.plain && input.named)
+        Collector::new(self.columns, input.iri, self.selection.clone())
     }
 
     fn take(&mut self, collector: &mut Collector) -> Result<(), SinkError> {

@@ -1,6 +1,8 @@
-//! Long literals, mostly payloads: stored compressed, and identified by a keyed (secret) digest.
+//! Long literals, mostly payloads: identified by a keyed (secret) digest, and compressed if there are many.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashTable;
@@ -16,6 +18,8 @@ use crate::json::secret_key;
 
 /// The size of a piece of text that is compressed at once, in bytes. A longer literal is a piece of its own.
 const PIECE: usize = 32 << 10;
+/// The size in bytes up to which text is not compressed: the payloads of most logs are read faster than compressed.
+const PLAIN: usize = 16 << 20;
 /// The maximum number of decompressed pieces in the cache, if they are not much larger than `PIECE`.
 const INFLATED: usize = 32;
 
@@ -42,22 +46,10 @@ impl DigestKey {
 }
 
 #[derive(Clone)]
-struct PackedPiece {
-    bytes: Arc<[u8]>,
-    /// The length of the decompressed text, in bytes; `None` if the bytes are not compressed.
-    inflated: Option<usize>,
-}
-
-impl PackedPiece {
-    fn text(&self) -> String {
-        let bytes = match self.inflated {
-            Some(length) => {
-                Decompressor::new().and_then(|mut inflate| inflate.decompress(&self.bytes, length)).unwrap_or_default()
-            }
-            None => self.bytes.to_vec(),
-        };
-        String::from_utf8(bytes).unwrap_or_default()
-    }
+enum PackedPiece {
+    Plain(Arc<str>),
+    /// The bytes, and the length of the decompressed text in bytes.
+    Compressed(Arc<[u8]>, usize),
 }
 
 #[derive(Clone, Copy)]
@@ -72,6 +64,8 @@ struct PackedPlace {
 /// The literals of a worker, in pieces of its own.
 pub(super) struct Packer {
     secret: DigestKey,
+    /// The size of the text of all workers in bytes, up to [`PLAIN`].
+    plain: Arc<AtomicUsize>,
     forms: TextForms,
     open: String,
     pieces: Vec<PackedPiece>,
@@ -80,9 +74,11 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    pub fn new(secret: DigestKey) -> Self {
+    /// Creates the packer of a worker.
+    pub fn new(literals: &PackedLiterals) -> Self {
         Self {
-            secret,
+            secret: literals.secret,
+            plain: literals.plain.clone(),
             forms: TextForms::default(),
             open: String::new(),
             pieces: Vec::new(),
@@ -116,11 +112,18 @@ impl Packer {
         if self.open.is_empty() && self.places.last().is_none_or(|place| (place.piece as usize) < self.pieces.len()) {
             return;
         }
-        let text = self.open.as_bytes();
-        let compressed = self.compressor.as_mut().and_then(|compressor| compressor.compress(text).ok());
+        let text = self.open.as_str();
+        let is_plain = self.plain.load(Ordering::Relaxed) < PLAIN;
+        let compressed = match &mut self.compressor {
+            Some(compressor) if !is_plain => compressor.compress(text.as_bytes()).ok(),
+            _ => None,
+        };
+        if is_plain {
+            self.plain.fetch_add(text.len(), Ordering::Relaxed);
+        }
         self.pieces.push(match compressed.filter(|compressed| compressed.len() < text.len()) {
-            Some(compressed) => PackedPiece { bytes: compressed.into(), inflated: Some(text.len()) },
-            None => PackedPiece { bytes: text.into(), inflated: None },
+            Some(compressed) => PackedPiece::Compressed(compressed.into(), text.len()),
+            None => PackedPiece::Plain(text.into()),
         });
         self.open.clear();
         self.open.shrink_to(2 * PIECE);
@@ -140,6 +143,7 @@ type PieceCache = VecDeque<(u32, Arc<str>)>;
 #[derive(Default)]
 pub(super) struct PackedLiterals {
     secret: DigestKey,
+    plain: Arc<AtomicUsize>,
     forms: TextForms,
     pieces: Vec<PackedPiece>,
     places: Vec<PackedPlace>,
@@ -148,10 +152,6 @@ pub(super) struct PackedLiterals {
 }
 
 impl PackedLiterals {
-    pub fn secret(&self) -> DigestKey {
-        self.secret
-    }
-
     /// Takes the literals of a worker, and returns their final numbers in the order of the worker's numbers.
     pub fn take(&mut self, packer: &Packer) -> Vec<u32> {
         let behind = u32::try_from(self.pieces.len()).unwrap_or(u32::MAX);
@@ -188,15 +188,22 @@ impl PackedLiterals {
         self.table.find(digest[0], is_same).copied()
     }
 
-    pub fn get(&self, number: u32) -> (TextForm<'_>, String) {
-        let Some(place) = self.places.get(number as usize) else { return (TextForm::Text, String::new()) };
-        let text = self.piece(place.piece);
-        let start = place.start as usize;
-        let text = text.get(start..start + place.length as usize).unwrap_or_default().to_owned();
+    pub fn get(&self, number: u32) -> (TextForm<'_>, Cow<'_, str>) {
+        let Some(place) = self.places.get(number as usize) else { return (TextForm::Text, "".into()) };
+        let (start, end) = (place.start as usize, place.start as usize + place.length as usize);
+        let text = match self.pieces.get(place.piece as usize) {
+            Some(PackedPiece::Plain(text)) => text.get(start..end).unwrap_or_default().into(),
+            Some(PackedPiece::Compressed(bytes, length)) => {
+                let text = self.inflated(place.piece, bytes, *length);
+                text.get(start..end).unwrap_or_default().to_owned().into()
+            }
+            None => "".into(),
+        };
         (self.forms.form(place.form), text)
     }
 
-    fn piece(&self, number: u32) -> Arc<str> {
+    /// Returns the text of a compressed piece.
+    fn inflated(&self, number: u32, bytes: &[u8], length: usize) -> Arc<str> {
         let cache = || self.inflated.lock().unwrap_or_else(PoisonError::into_inner);
         let mut inflated = cache();
         if let Some(place) = inflated.iter().rposition(|(known, _)| *known == number)
@@ -208,7 +215,8 @@ impl PackedLiterals {
         }
         // Other threads find what they need meanwhile.
         drop(inflated);
-        let text: Arc<str> = self.pieces.get(number as usize).map(PackedPiece::text).unwrap_or_default().into();
+        let text = Decompressor::new().and_then(|mut inflate| inflate.decompress(bytes, length)).unwrap_or_default();
+        let text: Arc<str> = String::from_utf8(text).unwrap_or_default().into();
         if text.len() <= 4 * PIECE {
             let mut inflated = cache();
             if inflated.len() == INFLATED {

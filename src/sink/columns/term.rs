@@ -202,6 +202,13 @@ impl TermId {
         matches!(self.0 >> TAG, NODE | LINE | PART)
     }
 
+    /// Returns the place of the term in a cache of that many places; `None` if it is unbound, or a payload, which seldom
+    /// occurs twice.
+    pub fn cache_place(self, places: u64) -> Option<usize> {
+        let is_cached = self.is_bound() && self.0 >> TAG != PACKED;
+        if is_cached { usize::try_from(self.0 % places).ok() } else { None }
+    }
+
     /// Creates the number of a literal; `None` if it cannot be encoded.
     pub(super) fn literal(form: TextForm<'_>, text: &str) -> Option<Self> {
         match form {
