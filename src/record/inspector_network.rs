@@ -39,8 +39,7 @@ fn open<'a>(
 ) -> Option<FoundEntry<'a>> {
     let url = entry.string("url").filter(|url| !url.is_empty())?;
     let body = |name, sender| entry.get(name).and_then(|body| HttpBody::new(body, text, false, Some(sender)));
-    let [sent, received] = [body("requestBody", Sender::Client), body("responseBody", Sender::Server)]
-        .map(|body| body.into_iter().collect());
+    let (sent, received) = (body("requestBody", Sender::Client), body("responseBody", Sender::Server));
     let (started, took) = (entry.date_time("timestamp"), entry.get("duration").and_then(duration));
     let (bodies, _) = HttpBody::of_exchange(started, took, sent, received, Vec::new());
     let header = |headers, wanted: &str| {

@@ -12,16 +12,15 @@
 use super::about::{FormatInfo, FormatTest};
 use super::clues::Clues;
 use super::clues::SessionKey;
-use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
+use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::inside::{messages, messages_over_lines};
 use super::key::{Decision, KeyTrials};
 use super::known::{has_members_of_messages, is_sure};
 use super::marked::{AROUND, Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
 use super::object::{RawObject, is_message};
-use super::scan::ValueScan;
 use super::value::{Extent, value};
 use super::{LogLine, Record};
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter};
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "one JSON value a line, a message, or with messages inside; other lines are records that are no JSON",
@@ -133,25 +132,6 @@ fn ends_in_direction(line: &[u8]) -> bool {
         || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Returns the end of the object at the beginning of a text, which has a syntax error at `error`: at its bracket, or
-/// before a line that does not continue JSON, or begins another object. `None` if more text is needed.
-fn end_of_broken(text: &[u8], error: usize, is_all: bool) -> Option<usize> {
-    let goes_on = |byte: u8| is_blank(byte) || b"\"},]".contains(&byte);
-    let window = &text[..text.len().min(error.saturating_add(AROUND))];
-    let from = memrchr(b'\n', &text[..error]).unwrap_or(0);
-    let ends = memchr_iter(b'\n', &window[from..]).map(|at| from + at + 1);
-    let bound = ends.into_iter().find(|&at| window.get(at).is_some_and(|byte| !goes_on(*byte)));
-    let part = &window[..bound.unwrap_or(window.len())];
-    let is_undecided = bound.is_none() && !is_all && window.len() < error.saturating_add(AROUND);
-    ValueScan::value().end(part).or_else(|| (!is_undecided).then(|| trim_end(part).len()))
-}
-
-/// True if a line after the first is a message by itself.
-fn is_message_below(text: &[u8]) -> bool {
-    let mut below = text.split(|byte| *byte == b'\n').skip(1);
-    below.any(|line| first_name(line) == b"jsonrpc" && RawObject::parse(line).is_some_and(|object| object.is_whole()))
-}
-
 /// Returns the name of an object's first member, if it is not longer than `jsonrpc`.
 #[inline]
 fn first_name(line: &[u8]) -> &[u8] {
@@ -177,22 +157,10 @@ impl JsonLines {
             Some(first) if b"{[".contains(first) => *first == b'{',
             Some(_) => return None,
         };
-        let extent = value(text);
-        if let Extent::Broken(error) = extent
-            && at == 0
-            && self.seen == LineEvidence::Messages
-            && is_message_below(&text[..error])
-        {
-            return self.close(&[]);
-        }
-        let length = match extent {
+        let length = match value(text) {
             Extent::Whole(length) => length,
             Extent::Incomplete if !is_all => return Some(Step::NeedMore),
             Extent::Incomplete if is_object => trim_end(text).len(),
-            Extent::Broken(error) if is_object && is_sure(&text[..error]) => match end_of_broken(text, error, is_all) {
-                Some(length) => length,
-                None => return Some(Step::NeedMore),
-            },
             Extent::Incomplete => return self.close(text),
             Extent::Broken(error) => return self.close(&text[..error]),
         };

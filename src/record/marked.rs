@@ -3,10 +3,9 @@
 use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
 use super::known::mentions;
 use super::object::{RawObject, extent, offset_in};
-use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
 use memchr::memchr;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::iter;
 
 /// The maximum size of the mark before a message, in bytes. A line that exceeds the limit by more is not kept.
@@ -215,9 +214,8 @@ pub(super) const AROUND: usize = 48 * 1024;
 /// may.
 pub(super) type KnownMembers = Option<&'static [&'static str]>;
 
-/// Returns the entry found in an envelope, and before it the `text` of the envelope if that holds more: if another
-/// member mentions more messages than were found in it, or occurs twice without an entry found in it, or if the commas
-/// are not valid JSON.
+/// Returns the entry found in an envelope, and before it the `text` of the envelope if another member mentions more
+/// messages than were found in it.
 pub(super) fn with_others<'a>(
     envelope: &RawObject<'_>,
     text: &'a [u8],
@@ -225,25 +223,18 @@ pub(super) fn with_others<'a>(
     (start, entry): FoundEntry<'a>,
     more: &mut Extras,
 ) -> FoundEntry<'a> {
-    let found: Vec<_> = iter::once((start, entry.bytes()))
-        .chain(more.entries.iter().map(|(start, entry)| (*start, entry.bytes())))
-        .collect();
-    if found.iter().any(|(_, bytes)| bytes.len() >= text.len()) {
-        return (start, entry);
-    }
-    let is_known = |name: &[u8]| known.is_none_or(|known| known.iter().any(|known| known.as_bytes() == name));
-    let mut names = BTreeSet::new();
-    let says_more = |(name, value): (&'_ [u8], &[u8])| {
+    let Some(known) = known.filter(|_| entry.bytes().len() < text.len()) else { return (start, entry) };
+    let others = more.entries.iter().map(|(start, entry)| (*start, entry.bytes()));
+    let found: Vec<_> = iter::once((start, entry.bytes())).chain(others).collect();
+    let says_more = |(name, value): (&[u8], &[u8])| {
         let start = offset_in(text, value);
-        let value = &value[..value.len().min(text.len() - start)];
-        let within = || found.iter().filter(|(at, _)| (start..start + value.len()).contains(at));
-        let is_twice = !names.insert(name.to_vec()) && within().next().is_none();
-        !is_known(name) && (is_twice || mentions(value) > within().map(|(_, bytes)| mentions(bytes)).sum())
+        let within = found.iter().filter(|(at, _)| (start..start + value.len()).contains(at));
+        !known.iter().any(|known| known.as_bytes() == name)
+            && mentions(value) > within.map(|(_, bytes)| mentions(bytes)).sum()
     };
-    let all: Vec<_> = envelope.members().collect();
-    match envelope.is_proper() && !all.into_iter().rev().any(says_more) {
-        true => (start, entry),
-        false => with_text(text, (start, entry), more),
+    match envelope.members().any(says_more) {
+        true => with_text(text, (start, entry), more),
+        false => (start, entry),
     }
 }
 
@@ -258,8 +249,7 @@ pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): FoundEntry<'a>, more
 ///
 /// The content of members that are not `known` is given too, see [`with_others`]. Lines that are not objects are text.
 /// An object that is not an envelope is text too if it is whole. It is a record as it is if it has a syntax error, is
-/// cut off, or is a message without an envelope. The text after an object, or after the message in an object that does
-/// not end, is read as another line: two writers may share a log.
+/// cut off, or is a message without an envelope. The text after an object is read as another line.
 pub(super) fn in_envelope<'a>(
     line: &'a [u8],
     more: &mut Extras,
@@ -268,32 +258,18 @@ pub(super) fn in_envelope<'a>(
 ) -> Option<FoundEntry<'a>> {
     let Some((object, length)) = RawObject::first(line) else { return Some((0, LogLine::new(line).into())) };
     let own = &line[..length];
-    let found = open(&object, own, more);
-    let taken = match &found {
-        Some((start, _)) if !object.is_whole() => behind(own, more.entries.back().map_or(*start, |(last, _)| *last)),
-        _ => length,
-    };
-    // An envelope that is only cut off does not hold more.
-    let is_cut = || length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
-    more.taken = (taken < line.len() && !is_cut()).then_some(taken);
-    match found {
-        Some(found) => {
-            let own = &line[..more.taken.unwrap_or(line.len())];
-            Some(with_others(&object, own, known, found, more))
-        }
+    more.taken = (length < line.len()).then_some(length);
+    match open(&object, own, more) {
+        Some(found) => Some(with_others(&object, own, known, found, more)),
         None if object.is_whole() && !object.has("jsonrpc") => Some((0, LogLine::new(own).into())),
         None => Some((0, Record::new(own).into())),
     }
 }
 
-fn is_incomplete(line: &[u8]) -> bool {
-    matches!(value(line), Extent::Incomplete)
-}
-
 /// Returns the end of the value that begins at `start`, or of the string whose text begins there.
 pub(super) fn behind(line: &[u8], start: usize) -> usize {
     let start = if line[..start].ends_with(b"\"") { start - 1 } else { start };
-    start + extent(&line[start..], line[start..].starts_with(b"\"")).0
+    start + extent(&line[start..]).0
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
 fn read(line: &[u8]) -> Option<FoundEntry<'_>> {
     let (clock, object) = marked(line)?;
     let whole = &line[object..];
-    let envelope = RawObject::parse(whole).filter(|envelope| envelope.is_whole() && envelope.is_proper());
+    let envelope = RawObject::parse(whole).filter(RawObject::is_whole);
     let get = |name| envelope.as_ref()?.get(name);
     let holds_message = |(name, value): (&[u8], _)| name == b"message" || may_hold_message(value);
     let is_alone = envelope
