@@ -10,7 +10,7 @@ use super::marked::{Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
 use super::scan::ValueScan;
 use super::value::{ValueSpan, is_whole};
 use super::{LogLine, Record};
-use memchr::memchr;
+use memchr::{memchr, memchr2_iter};
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`Content-Length: 52`, an empty line, `{…}` (LSP and other base protocols); text between is a log line",
@@ -54,6 +54,15 @@ impl Header {
             _ => None,
         }
     }
+}
+
+/// Returns the offset of a length at the end of a line, as after text without a line end.
+fn header_in(line: &[u8]) -> Option<usize> {
+    const NAME: &[u8] = b"content-length";
+    memchr2_iter(b'C', b'c', line).find(|&at| {
+        line[at..].get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME))
+            && matches!(Header::of(&line[at..]), Some(Header::Length(Some(_))))
+    })
 }
 
 /// Each message is a record. Each other line is a [`LogLine`], except for the headers before a message.
@@ -109,12 +118,15 @@ impl LineReader for ContentLength {
         })
     }
 
-    fn read<'a>(&mut self, line: &'a [u8], _: &mut Extras) -> Option<FoundEntry<'a>> {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         // Between headers, a line up to this length is another header, or output of standard error.
-        if line.len() > HEADER {
-            self.state = FrameState::Between;
+        if matches!(self.state, FrameState::Headers(_)) && line.len() <= HEADER {
+            return None;
         }
-        None
+        self.state = FrameState::Between;
+        let at = header_in(line)?;
+        more.taken = Some(at);
+        Some((0, LogLine::new(trim_end(&line[..at])).into()))
     }
 }
 
@@ -219,7 +231,7 @@ mod tests {
     #[test]
     fn text_between_messages() {
         let input = "starting\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: today\r\nwarning!\r\n\r\n{}trailing text \r\n\n\
-                     loading\nContent-Length: 2\r\n\r\n[] Content-Length: 2 \r\n\r\n{}Content-Len";
+                     loadingContent-Length: 2\r\n\r\n[] Content-Length: 2 \r\n\r\n{}Content-Len";
         let expected = [
             "starting",
             "HTTP/1.1 200 OK",
@@ -250,7 +262,7 @@ mod tests {
         let next = "Content-Length: 2\r\n\r\n[]";
         let text = "x".repeat(5000);
         let long = |limit, input: &str| texts(&entries_of_long(|| (ABOUT.decoder)(limit), input.as_bytes()));
-        for stated in ["5002", "-1", "99999", "9"] {
+        for stated in ["5002", "99999", "9"] {
             let input = format!("Content-Length: {stated}\r\n\r\n\"{text}\"{next}");
             assert_eq!(long(9, &input), ["<5002>", "[]"], "{stated}");
         }

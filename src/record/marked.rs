@@ -41,7 +41,7 @@ impl Extras {
 
     /// Gives the next entry of the piece at the beginning of the input.
     #[inline]
-    fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
+    pub(super) fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
         let (start, mut entry) = self.entries.pop_front()?;
         if let Entry::Record(record) = &mut entry {
             record.flags.shares_time = true;
