@@ -4,9 +4,9 @@
 //! A length in other units, or of text whose line ends were converted, is wrong. So if the stated bytes are not a JSON
 //! value, the message goes up to its own end.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
 use super::decoder::{SkippedLength, Step, leading_blanks, trim_end};
-use super::marked::{Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::scan::ValueScan;
 use super::value::{ValueSpan, is_whole};
 use super::{LogLine, Record};
@@ -15,8 +15,8 @@ use memchr::{memchr, memchr2_iter};
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`Content-Length: 52`, an empty line, `{…}` (LSP and other base protocols); text between is a log line",
     carries: "messages only",
-    sign: FormatTest::Line(detect),
-    decoder: |limit| MarkedLines::boxed(limit, HEADER, ContentLength { limit, state: FrameState::Between }),
+    clue: FormatClue::Line(detect),
+    decoder: |limit| LineSplitter::boxed(limit, HEADER, ContentLength { limit, state: FrameState::Between }),
 };
 
 /// True for a header `Content-Length:`, maybe other headers, an empty line and `{` or `[`, before any line that is a
@@ -81,7 +81,7 @@ enum FrameState {
     Long(SkippedLength, ValueScan),
 }
 
-impl LineReader for ContentLength {
+impl LineFormat for ContentLength {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         match &mut self.state {
             FrameState::Between => None,

@@ -1,36 +1,36 @@
 //! Formats that are one array. Its elements are read one by one, so that the array may be larger than memory.
 
 use super::Record;
-use super::about::InputHead;
 use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
-use super::marked::{Extras, FoundEntry, KnownMembers, LineReader, MarkedLines, with_others};
+use super::format_info::InputHead;
+use super::lines::{Extras, FoundEntry, KnownMembers, LineFormat, LineSplitter, with_others};
 use super::object::{RawObject, elements};
 use super::scan::ValueScan;
 use super::value::is_whole;
 
 /// Reads an array in one format, and the text around it.
-pub(super) trait ArrayFormat: Send {
+pub(super) trait ElementFormat: Send {
     /// Returns the next step. `input` begins with neither a blank nor the rest of an element. `None` for a line of
     /// text.
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>>;
 }
 
 /// A decoder for such a format.
-pub(super) struct ArrayDecoder {
+pub(super) struct ElementSplitter {
     elements: Elements,
-    format: Box<dyn ArrayFormat>,
+    format: Box<dyn ElementFormat>,
 }
 
-impl ArrayDecoder {
+impl ElementSplitter {
     /// Creates a decoder. Elements may have `around` bytes more than the limit for a record.
-    pub(super) fn boxed(limit: usize, around: usize, format: impl ArrayFormat + 'static) -> Box<dyn Decoder> {
+    pub(super) fn boxed(limit: usize, around: usize, format: impl ElementFormat + 'static) -> Box<dyn Decoder> {
         let most = limit.saturating_add(around);
         let elements = Elements { limit, most, long: None };
-        MarkedLines::boxed(limit, 0, Self { elements, format: Box::new(format) })
+        LineSplitter::boxed(limit, 0, Self { elements, format: Box::new(format) })
     }
 }
 
-impl LineReader for ArrayDecoder {
+impl LineFormat for ElementSplitter {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         let resumed = self.elements.resume(input, end);
         resumed.or_else(|| self.format.next(&mut self.elements, input, end, more))
@@ -58,7 +58,7 @@ pub(super) fn object_array<F>(limit: usize, known: KnownMembers, open: F) -> Box
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    ArrayDecoder::boxed(limit, AROUND, ObjectArray { open: Box::new(open), known })
+    ElementSplitter::boxed(limit, AROUND, ObjectArray { open: Box::new(open), known })
 }
 
 /// Returns the first entry in an object, and adds the others.
@@ -69,7 +69,7 @@ struct ObjectArray {
     known: KnownMembers,
 }
 
-impl ArrayFormat for ObjectArray {
+impl ElementFormat for ObjectArray {
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         match input {
             [b'{', ..] => Some(elements.element(input, end, |elements, Element { text, length, .. }| {

@@ -1,10 +1,10 @@
 //! `har`: an HTTP Archive, whose entries are read one by one.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
+use super::certainty::may_hold_message;
 use super::decoder::{Step, trim_end};
-use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
-use super::known::may_hold_message;
-use super::marked::Extras;
+use super::elements::{Element, ElementFormat, ElementSplitter, Elements};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::Extras;
 use super::object::RawObject;
 use super::scan::ValueScan;
 use super::{Entry, LogLine, Record, har_entry};
@@ -13,8 +13,8 @@ use memchr::memmem;
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an HTTP Archive (browsers, mitmproxy): bodies, server-sent events and WebSocket messages; other requests are comments",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id, WebSockets)",
-    sign: FormatTest::Line(detect),
-    decoder: |limit| ArrayDecoder::boxed(limit, AROUND, Har::default()),
+    clue: FormatClue::Line(detect),
+    decoder: |limit| ElementSplitter::boxed(limit, AROUND, Har::default()),
 };
 
 /// True if the first object that begins a line and has a member has a `log` with entries, or with a version and a
@@ -58,7 +58,7 @@ enum HarPlace {
     Entries,
 }
 
-impl ArrayFormat for Har {
+impl ElementFormat for Har {
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         match (self.place, input) {
             (HarPlace::Outside, [b'{', ..]) => {

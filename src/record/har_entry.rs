@@ -1,7 +1,8 @@
 //! The content of an entry of an HTTP Archive: the messages of an HTTP request and its response, or of a WebSocket.
 
-use super::marked::FoundEntry;
-use super::object::{RawObject, elements, is_message, objects, offset_in, scalar, unescape};
+use super::certainty::Certainty;
+use super::lines::FoundEntry;
+use super::object::{RawObject, elements, objects, offset_in, scalar, unescape};
 use super::times::{duration, epoch, later, number};
 use super::value::may_be_message;
 use super::{Entry, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time, sse};
@@ -32,10 +33,8 @@ pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'s
     let took = entry.get("time").and_then(duration);
     let (bodies, again) = HttpBody::of_exchange(started, took, sent, received, events);
     let frames = frames(&entry, text, "_webSocketMessages");
-    // Messages that the text holds in encoded form, and messages that it holds twice.
-    let mentioned = |body: &HttpBody, is_encoded| if body.is_encoded == is_encoded { mentions(&body.bytes) } else { 0 };
-    let encoded = bodies.iter().chain(&frames).map(|body| mentioned(body, true)).sum::<usize>();
-    let twice = again.iter().map(|body| mentioned(body, false)).sum::<usize>();
+    // Messages that the text holds twice.
+    let twice = again.iter().map(|body| mentions(&body.bytes)).sum::<usize>();
 
     let header = |side: &Option<RawObject<'_>>, wanted: &str| {
         let mut headers = elements(side.as_ref()?.get("headers")?).filter_map(RawObject::parse);
@@ -62,7 +61,7 @@ pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'s
         let sockets = seen.sockets;
         found.extend(HttpBody::entries(frames, Some(format!("{}#{sockets}", origin(&url)))));
     }
-    if mentions(text) + encoded > told(&found) + twice {
+    if mentions(text) > told(&found) + twice {
         // A message may be in a place where archives do not have one.
         found.insert(0, (0, LogLine::new(text.to_vec()).into()));
     } else if found.is_empty() {
@@ -201,8 +200,6 @@ pub(super) struct HttpBody {
     /// The offset of its text in the entry.
     start: usize,
     bytes: Vec<u8>,
-    /// True if the entry has it in Base64.
-    is_encoded: bool,
     is_stream: bool,
     sender: Option<Sender>,
     time: Option<Time>,
@@ -252,9 +249,7 @@ impl HttpBody {
             None => return None,
         };
         let decoded = if is_base64 { STANDARD.decode(text.trim_ascii()).ok() } else { None };
-        let is_encoded = decoded.is_some();
-        let body = Self::of(offset_in(whole, value) + quote, decoded.unwrap_or_else(|| text.into_owned()), sender);
-        body.map(|body| Self { is_encoded, ..body })
+        Self::of(offset_in(whole, value) + quote, decoded.unwrap_or_else(|| text.into_owned()), sender)
     }
 
     /// Returns a body of these bytes, unless they are blank.
@@ -262,7 +257,7 @@ impl HttpBody {
         let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
         let is_stream = fields.iter().any(|field| bytes.starts_with(field));
         let is_blank = bytes.trim_ascii().is_empty();
-        (!is_blank).then_some(Self { start, bytes, is_encoded: false, is_stream, sender, time: None, latency: None })
+        (!is_blank).then_some(Self { start, bytes, is_stream, sender, time: None, latency: None })
     }
 
     /// Returns the server-sent events of a stream, and the lines between them; or the body itself if it is not a
@@ -301,7 +296,7 @@ impl HttpBody {
 
 /// True if a text is JSON-RPC.
 fn is_rpc(text: &[u8]) -> bool {
-    objects(text.trim_ascii()).any(|object| is_message(&object))
+    Certainty::of(text.trim_ascii()) != Certainty::No
 }
 
 /// Returns the messages of a WebSocket (Chrome's and mitmproxy's `_webSocketMessages`), or the server-sent events of a
@@ -428,8 +423,7 @@ mod tests {
     fn server_sent_events() {
         let events = |text: &str| {
             let (bytes, sender) = (text.as_bytes().to_vec(), Some(Sender::Server));
-            let body =
-                HttpBody { start: 0, bytes, is_encoded: false, is_stream: true, sender, time: None, latency: None };
+            let body = HttpBody { start: 0, bytes, is_stream: true, sender, time: None, latency: None };
             let events = body.events().into_iter().map(|event| String::from_utf8_lossy(&event.bytes).into_owned());
             events.collect::<Vec<_>>()
         };
@@ -471,9 +465,6 @@ mod tests {
         let (got, pushed) = (r#"{"id":1,"result":1}"#, r#"{"jsonrpc":1}"#);
         let elsewhere = r#"{"request":{"postData":{"text":{"jsonrpc":1}}},"x":{"jsonrpc":2}}"#;
         let told = format!("# {elsewhere}");
-        let encoded =
-            r#"{"_webSocketMessages":[{"type":"send","opcode":2,"data":"eyJqc29ucnBjIjoxfQ=="},{"x":{"jsonrpc":2}}]}"#;
-        let encoded_told = format!("# {encoded}");
         let nameless = r#"{"_eventSourceMessages":[{"":{"jsonrpc":2},"data":"{\"jsonrpc\":1}"}],"response":{"content":{"mimeType":"text/event-stream","text":"data: {\"jsonrpc\":1}\n\n"}}}"#;
         let nameless_told = format!("# {nameless}");
         let whole = [
@@ -482,7 +473,6 @@ mod tests {
             (format!("{{{},\"_webSocketMessages\":[{}],{answer}}}", request(""), frame("")), vec![ask, got, pushed]),
             (r#"{"request":{"postData":{"text":{"jsonrpc":1}}}}"#.to_owned(), vec![pushed]),
             (elsewhere.to_owned(), vec![&told, pushed]),
-            (encoded.to_owned(), vec![&encoded_told, pushed]),
             (nameless.to_owned(), vec![&nameless_told, pushed]),
             (r#"{"_eventSourceMessages":[{"data":"{\"jsonrpc\":1}"}],"response":{"content":{"text":"data: {\"jsonrpc\":1}\n\n"}}}"#.to_owned(), vec![pushed]),
         ];

@@ -1,10 +1,10 @@
 //! `mcp-inspector-network`: the HTTP requests that the MCP Inspector exports. Each is read like an entry of an HTTP
 //! Archive.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION, comment, mentions, told};
-use super::marked::{Extras, FoundEntry};
+use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, scalar};
 use super::times::duration;
 use super::{LogLine, Sender};
@@ -12,7 +12,7 @@ use super::{LogLine, Sender};
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an array of `{\"id\":…,\"timestamp\":…,\"method\":\"POST\",\"url\":…,\"requestBody\":\"{…}\",\"responseBody\":\"{…}\",\"duration\":…}`",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id)",
-    sign: FormatTest::Value(detect),
+    clue: FormatClue::Value(detect),
     decoder: |limit| {
         let mut seen = ArchiveFacts::default();
         object_array(limit, Some(&HEADERS), move |entry, text, more| open(entry, text, more, &mut seen))

@@ -2,19 +2,19 @@
 //! that the array may be larger than memory, and may lack its end.
 
 use super::Record;
-use super::about::{FormatInfo, FormatTest, InputHead};
 use super::decoder::{Step, leading_blanks, trim_end};
-use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
-use super::marked::Extras;
+use super::elements::{Element, ElementFormat, ElementSplitter, Elements};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::Extras;
 use super::value::{Extent, value};
 use memchr::{memchr, memrchr};
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "one array of messages over several lines, `[` `{…},` `{…}` `]`; each element is a record",
     carries: "messages only",
-    sign: FormatTest::Value(detect),
+    clue: FormatClue::Value(detect),
     // One byte above the maximum size of an element, so that it is found to be too long.
-    decoder: |limit| ArrayDecoder::boxed(limit, 1, JsonArray::Outside),
+    decoder: |limit| ElementSplitter::boxed(limit, 1, JsonArray::Outside),
 };
 
 /// True if the first value that begins a line is an array over several lines, with only blanks after it. Its end may be
@@ -86,7 +86,7 @@ enum JsonArray {
     Inside,
 }
 
-impl ArrayFormat for JsonArray {
+impl ElementFormat for JsonArray {
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         *self = match (&self, input) {
             (Self::Outside, _) => match opens(input, end) {

@@ -9,15 +9,15 @@
 //!
 //! After a prefix, the message may continue on the lines below.
 
-use super::about::{FormatInfo, FormatTest};
-use super::clues::Clues;
-use super::clues::SessionKey;
+use super::certainty::{Certainty, has_members_of_messages};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
-use super::inside::{messages, messages_over_lines};
-use super::key::{Decision, KeyTrials};
-use super::known::{has_members_of_messages, is_sure};
-use super::marked::{AROUND, Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
-use super::object::{RawObject, is_message};
+use super::format_info::{FormatClue, FormatInfo};
+use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
+use super::object::RawObject;
+use super::search::{messages, messages_over_lines};
+use super::session_key::{Decision, KeyTrials};
+use super::surroundings::SessionKey;
+use super::surroundings::Surroundings;
 use super::value::{Extent, value};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr_iter};
@@ -26,13 +26,13 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "one JSON value a line, a message, or with messages inside; other lines are records that are no JSON",
     carries: "messages; time and sender where what is around a message tells them",
     // Every log without another sign.
-    sign: FormatTest::Value(|_| true),
-    decoder: |limit| MarkedLines::boxed(limit, AROUND, JsonLines::new(limit, true)),
+    clue: FormatClue::Value(|_| true),
+    decoder: |limit| LineSplitter::boxed(limit, AROUND, JsonLines::new(limit, true)),
 };
 
 /// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
-    MarkedLines::boxed(limit, AROUND, JsonLines::new(limit, false))
+    LineSplitter::boxed(limit, AROUND, JsonLines::new(limit, false))
 }
 
 /// The evidence of earlier lines about the next line.
@@ -61,7 +61,7 @@ pub(super) struct JsonLines {
     closed: usize,
 }
 
-impl LineReader for JsonLines {
+impl LineFormat for JsonLines {
     #[inline]
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let first = first_name(line);
@@ -166,7 +166,7 @@ impl JsonLines {
         };
         let (below, whole) = (&window[at..start + length], &window[..start + length]);
         memchr(b'\n', below)?;
-        let is_plain = || RawObject::parse(&text[..length]).is_some_and(|object| is_message(&object));
+        let is_plain = || is_object && Certainty::of(&text[..length]) != Certainty::No;
         let mut found = match at == 0 && self.seen == LineEvidence::Messages && is_plain() {
             true => vec![(0, Record::new(whole).into())],
             false => messages_over_lines(whole, start, self.key),
@@ -206,7 +206,7 @@ impl JsonLines {
             let is_file_name = line.starts_with(b"-- ") && line.ends_with(b" --") && memchr(b'{', line).is_none();
             let otherwise = || if is_inside || is_file_name { (0, text().into()) } else { record() };
             return match self.is_stated {
-                _ if is_array && (!is_inside || is_sure(line)) => record(),
+                _ if is_array && (!is_inside || Certainty::of(line) == Certainty::Sure) => record(),
                 true => otherwise(),
                 false => self.first(line, None, more).unwrap_or_else(otherwise),
             };
@@ -219,15 +219,15 @@ impl JsonLines {
                 (self.seen, self.has_meta) = (LineEvidence::Messages, object.has("_meta"));
             }
             let meta = object.object("_meta").filter(|_| self.has_meta);
-            let clues = meta.map_or_else(Clues::default, |meta| Clues::default().within(&meta));
-            return (0, clues.of(Record::new(line)).into());
+            let facts = meta.map_or_else(Surroundings::default, |meta| Surroundings::default().within(&meta));
+            return (0, facts.of(Record::new(line)).into());
         }
         if let Some(first) = self.first(line, Some(&object), more) {
             return first;
         }
         match self.seen == LineEvidence::Inside && object.is_whole() {
             true => {
-                let around = Clues { key: self.key, ..Clues::default() };
+                let around = Surroundings { key: self.key, ..Surroundings::default() };
                 (0, LogLine { session: around.within(&object).session_key(), ..text() }.into())
             }
             false => record(),
@@ -236,7 +236,7 @@ impl JsonLines {
 
     /// True if an object without `jsonrpc` counts as a message by the names of its members.
     fn takes(&self, object: &RawObject<'_>) -> bool {
-        self.seen != LineEvidence::Inside || is_message(object)
+        self.seen != LineEvidence::Inside || Certainty::of_object(object) != Certainty::No
     }
 
     /// Returns the first message inside a line.
@@ -290,12 +290,12 @@ mod tests {
             meta.replace("outgoing", "incoming")
         );
         let found = entries(|| (ABOUT.decoder)(1000), log.as_bytes());
-        let clues = |entry: &Entry<'_>| match entry {
+        let facts = |entry: &Entry<'_>| match entry {
             Entry::Record(record) => (record.time.is_some(), record.direction, record.bytes.len()),
             Entry::LogLine(line) => panic!("{line:?}"),
         };
         let (out, back) = (Some(Direction::Out), Some(Direction::In));
-        let found: Vec<_> = found.iter().map(|(_, entry)| clues(entry)).collect();
+        let found: Vec<_> = found.iter().map(|(_, entry)| facts(entry)).collect();
         assert_eq!(found, [(true, out, 98), (true, back, 98), (false, None, 45)]);
     }
 

@@ -27,11 +27,6 @@ impl<'a> RawObject<'a> {
         Some(Self { whole, ..object })
     }
 
-    /// Parses a message.
-    pub(crate) fn message(text: &'a [u8]) -> Option<Self> {
-        Self::parse(text).filter(is_message)
-    }
-
     /// Parses an object that other text may follow. Also returns its size in bytes: up to its `}`, or else to the end.
     pub(super) fn first(text: &'a [u8]) -> Option<(Self, usize)> {
         let mut rest = text.strip_prefix(b"{")?;
@@ -223,13 +218,6 @@ fn mark(text: &[u8]) -> usize {
 /// Returns the offset of `part` in `whole`, from which it was cut out.
 pub(super) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
-}
-
-/// True if an object is a JSON-RPC message: other JSON has a `method` or an `id` too.
-pub(super) fn is_message(object: &RawObject<'_>) -> bool {
-    let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
-    let answer = object.has("id") && (object.has("result") || object.has("error"));
-    object.has("jsonrpc") || call || answer
 }
 
 /// Returns the side that a value names, given the names of client and server.

@@ -1,9 +1,10 @@
 //! `sse`: a stream of server-sent events, read as in section 9.2.6 of the HTML standard, and the HTTP heads around it.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
+use super::certainty::Certainty;
 use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
-use super::marked::{Extras, FoundEntry};
-use super::object::{RawObject, is_message, offset_in};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::{Extras, FoundEntry};
+use super::object::{RawObject, offset_in};
 use super::value::may_be_message;
 use super::{LogLine, Record, Sender};
 use memchr::memchr2;
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
     carries: "sender (always the server)",
-    sign: FormatTest::Line(detect),
+    clue: FormatClue::Line(detect),
     decoder: |limit| Box::new(Sse { limit, more: Extras::default(), long: None }),
 };
 
@@ -270,7 +271,8 @@ impl<'a> Event<'a> {
         let (_, data) = self.trimmed();
         match self.name {
             b"" | b"message" => may_be_message(&data),
-            _ => RawObject::parse(&data).is_some_and(|object| object.is_whole() && is_message(&object)),
+            _ => RawObject::parse(&data)
+                .is_some_and(|object| object.is_whole() && Certainty::of_object(&object) != Certainty::No),
         }
     }
 }
@@ -334,7 +336,7 @@ mod tests {
         let found = long(&input);
         assert_eq!(found, ["[1234]", "<7>", "# : c", "# <5002>", "<5007>", "# <7>", "<5004>", "# {}"]);
         let input = format!("event: ping\nnote: {text}\r\ndata: 1\r\rdata: [1]");
-        assert_eq!(long(&input), ["# event: ping", "# <5006>", "# data: 1", "[1]"]);
+        assert_eq!(long(&input), ["# event: ping", "# <5006>", "# <7>", "[1]"]);
         assert_eq!(events(usize::MAX, "data: [1]").1, ["[1]"]);
     }
 

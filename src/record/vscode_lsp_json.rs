@@ -1,9 +1,9 @@
 //! `vscode-lsp-json`: one object per line, with the message, its direction and its time.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
+use super::certainty::may_hold_message;
 use super::decoder::{leading_blanks, split_once};
-use super::known::may_hold_message;
-use super::marked::{FoundEntry, HEAD, marked_lines};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::{FoundEntry, HEAD, line_splitter};
 use super::object::{RawObject, offset_in};
 use super::times::{epoch, from_milliseconds};
 use super::vscode::{LineStamp, LineTag};
@@ -12,8 +12,8 @@ use super::{Record, Sender, Time};
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`[LSP   - 10:00:00] {\"isLSPMessage\":true,\"type\":\"send-request\",\"message\":{…},\"timestamp\":…}`",
     carries: "sender, time",
-    sign: FormatTest::Line(detect),
-    decoder: |limit| marked_lines(limit, HEAD, |line, _| read(line)),
+    clue: FormatClue::Line(detect),
+    decoder: |limit| line_splitter(limit, HEAD, |line, _| read(line)),
 };
 
 /// True if a line is marked, before any line that is another JSON value.

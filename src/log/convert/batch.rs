@@ -10,9 +10,9 @@ use super::error::ConvertError;
 use super::worker::{ConvertWorker, PairingState, ScannedRecord, WrittenOutput, bad_element};
 use crate::json::{self, Value};
 use crate::mapping::{Loss, MapPart};
-use crate::message::{Content, Recognized, Single};
+use crate::message::{Content, Single};
 use crate::protocol::Extract;
-use crate::record::{Entry, KnownMethod, Record};
+use crate::record::{Certainty, Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
 
 /// The approximate size of a piece, in bytes of its elements.
@@ -74,12 +74,12 @@ impl ConvertWorker<'_, '_> {
             most = most.max(shown);
             first = false;
         }
-        paired.summary.count_batch(Recognized::batch(most));
+        paired.summary.count_batch(Certainty::of_batch(most));
         written.tally.merge(&self.mapper.take_tally());
         Ok(())
     }
 
-    /// Writes elements to the sink, maybe the first and the last of their batch. Returns the greatest [`Recognized`]
+    /// Writes elements to the sink, maybe the first and the last of their batch. Returns the greatest [`Certainty`]
     /// among them.
     fn piece(
         &mut self,
@@ -89,7 +89,7 @@ impl ConvertWorker<'_, '_> {
         open: &mut Option<OpenBatch>,
         paired: &mut PairingState,
         written: &mut WrittenOutput<'_>,
-    ) -> Result<Option<Recognized>, ConvertError> {
+    ) -> Result<Option<Certainty>, ConvertError> {
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
         let scanned: Vec<_> = piece.iter().map(|element| self.scan(element.as_bytes(), false, &mut payloads)).collect();
@@ -97,7 +97,7 @@ impl ConvertWorker<'_, '_> {
         let mut singles: Vec<Single<'_>> = singles.collect();
         self.scanner.shrink();
         singles.iter().for_each(|single| paired.summary.count_element(single));
-        let most = singles.iter().map(Single::recognized).max();
+        let most = singles.iter().map(Single::certainty).max();
 
         self.rendered.clear();
         let mut failures = Vec::new();

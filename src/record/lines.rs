@@ -1,7 +1,7 @@
 //! Formats of lines, some of which hold a message: the common part of most formats.
 
+use super::certainty::mentions;
 use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
-use super::known::mentions;
 use super::object::{RawObject, extent, offset_in};
 use super::{Entry, LogLine, Record};
 use memchr::memchr;
@@ -61,7 +61,7 @@ pub(super) struct LineInInput<'a> {
 }
 
 /// Reads the lines of one format, one after the other. Most implementations are functions.
-pub(super) trait LineReader: Send {
+pub(super) trait LineFormat: Send {
     /// Returns the first entry on a line, which is given without blanks around it. `None` if the line is text between
     /// messages.
     ///
@@ -90,50 +90,50 @@ pub(super) trait LineReader: Send {
     }
 }
 
-impl<F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send> LineReader for F {
+impl<F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send> LineFormat for F {
     #[inline]
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         self(line, more)
     }
 }
 
-/// Gives the entries that [`LineReader`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF or
-/// CRLF, the last one also with the input. Lines that are too long are skipped.
-pub(super) struct MarkedLines {
+/// Gives the entries that [`LineFormat`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF
+/// or CRLF, the last one also with the input. Lines that are too long are skipped.
+pub(super) struct LineSplitter {
     limit: usize,
     /// The maximum number of bytes in a line, from its first byte that is not blank to its end.
     most: usize,
     /// The number of bytes of the input that are known not to hold an LF.
     searched: usize,
-    marks: Box<dyn LineReader>,
+    format: Box<dyn LineFormat>,
     more: Extras,
     /// A line that is being skipped, the offset of its entry, and the entry without its bytes.
     long: Option<(SkippedLength, FoundEntry<'static>)>,
 }
 
-/// Creates a decoder of lines that a function reads, like [`MarkedLines::boxed`].
-pub(super) fn marked_lines<F>(limit: usize, around: usize, read: F) -> Box<dyn Decoder>
+/// Creates a decoder of lines that a function reads, like [`LineSplitter::boxed`].
+pub(super) fn line_splitter<F>(limit: usize, around: usize, read: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    MarkedLines::boxed(limit, around, read)
+    LineSplitter::boxed(limit, around, read)
 }
 
-impl MarkedLines {
+impl LineSplitter {
     /// Creates a decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
-    pub(super) fn boxed(limit: usize, around: usize, marks: impl LineReader + 'static) -> Box<dyn Decoder> {
+    pub(super) fn boxed(limit: usize, around: usize, format: impl LineFormat + 'static) -> Box<dyn Decoder> {
         Box::new(Self {
             limit,
             most: limit.saturating_add(around),
             searched: 0,
-            marks: Box::new(marks),
+            format: Box::new(format),
             more: Extras::default(),
             long: None,
         })
     }
 }
 
-impl Decoder for MarkedLines {
+impl Decoder for LineSplitter {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         if let Some(step) = self.more.next(self.limit) {
             return step;
@@ -147,7 +147,7 @@ impl Decoder for MarkedLines {
                 None => line,
             });
         }
-        if let Some(step) = self.marks.resume(input, end, &mut self.more) {
+        if let Some(step) = self.format.resume(input, end, &mut self.more) {
             self.searched = self.searched.saturating_sub(step.consumed());
             return step;
         }
@@ -173,7 +173,7 @@ impl Decoder for MarkedLines {
         self.searched = 0;
         if line.strip_suffix(b"\r").unwrap_or(line).len() > self.most {
             let head = &line[..=self.most];
-            let (start, entry) = self.marks.read(head, &mut self.more).unwrap_or((0, LogLine::new(head).into()));
+            let (start, entry) = self.format.read(head, &mut self.more).unwrap_or((0, LogLine::new(head).into()));
             self.long = Some((SkippedLength::new(head), (start, entry.oversized(0))));
             self.more = Extras::default();
             return Step::Begin { start, consumed: head.len() };
@@ -182,19 +182,19 @@ impl Decoder for MarkedLines {
     }
 }
 
-impl MarkedLines {
+impl LineSplitter {
     /// Reads the line at the beginning of the input, which has `length` bytes with its end.
     #[inline]
     fn line<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Step<'a> {
         let text = trim_end(line);
-        if let Some(step) = self.marks.below(LineInInput { line: text, length, input, end }, &mut self.more) {
+        if let Some(step) = self.format.below(LineInInput { line: text, length, input, end }, &mut self.more) {
             if step.consumed() > 0 {
                 self.searched = line.len().saturating_sub(step.consumed());
             }
             return step;
         }
-        let found = self.marks.read(text, &mut self.more);
-        if let Some(is_decided) = self.marks.look_ahead(input, length, end) {
+        let found = self.format.read(text, &mut self.more);
+        if let Some(is_decided) = self.format.look_ahead(input, length, end) {
             self.more.entries.clear();
             return if is_decided { self.step(input, end) } else { Step::NeedMore };
         }
@@ -296,7 +296,7 @@ mod tests {
         let name = "n".repeat(HEAD);
         let long = "x".repeat(HEAD + 30);
         let input = format!("a>1\n text \r\n\n  b>{{}}  \r\n>\n{name}>1\na>{long} \n{long}\nb>123456\n>7");
-        let found = entries(|| marked_lines(5, HEAD, |line, _| names(line)), input.as_bytes());
+        let found = entries(|| line_splitter(5, HEAD, |line, _| names(line)), input.as_bytes());
         let text = format!("# {name}>1");
         assert_eq!(texts(&found), ["1", "# text", "{}", "# >", &text, "<4126>", "# <4126>", "<6>", "7"]);
         let records = found.iter().filter_map(|(_, entry)| match entry {
