@@ -42,6 +42,7 @@ const HEADER: usize = 4096;
 enum Header {
     /// The length, if it is a number.
     Length(Option<u64>),
+    /// A content type of the protocols.
     Type,
 }
 
@@ -50,7 +51,12 @@ impl Header {
         let (name, value) = str::from_utf8(&line[..line.len().min(HEADER)]).ok()?.split_once(':')?;
         match name.trim_end().to_ascii_lowercase().as_str() {
             "content-length" => Some(Self::Length(value.trim().parse().ok())),
-            "content-type" => Some(Self::Type),
+            "content-type" => {
+                let (kind, charset) = value.split_once(';').unwrap_or((value, ""));
+                let is_usual = matches!(kind.trim(), "application/vscode-jsonrpc" | "application/json")
+                    && matches!(charset.trim(), "" | "charset=utf-8" | "charset=utf8");
+                is_usual.then_some(Self::Type)
+            }
             _ => None,
         }
     }
@@ -192,9 +198,9 @@ mod tests {
         let input = "Content-Length: 9\r\n\r\n{\"a\":[\n]}Content-Type: x\r\nCONTENT-LENGTH:4\r\n\r\n \t{}\r\n\
                      content-length: 2\ncontent-length: 2\n\n[]Content-Length: 3\r\n\r\n123";
         let found = entries(|| (ABOUT.decoder)(100), input.as_bytes());
-        assert_eq!(texts(&found), ["{\"a\":[\n]}", "{}", "[]", "123"]);
+        assert_eq!(texts(&found), ["{\"a\":[\n]}", "# Content-Type: x", "{}", "[]", "123"]);
         let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
-        assert_eq!(starts, [21, input.find("{}").unwrap(), input.find("[]").unwrap(), input.len() - 3]);
+        assert_eq!(starts, [21, 30, input.find("{}").unwrap(), input.find("[]").unwrap(), input.len() - 3]);
     }
 
     #[test]
