@@ -215,7 +215,7 @@ pub(super) const AROUND: usize = 48 * 1024;
 pub(super) type KnownMembers = Option<&'static [&'static str]>;
 
 /// Returns the entry found in an envelope, and before it the `text` of the envelope if another member mentions more
-/// messages than were found in it, or if the text does after a syntax error.
+/// messages than were found in it, or if the text after the last member does.
 pub(super) fn with_others<'a>(
     envelope: &RawObject<'_>,
     text: &'a [u8],
@@ -232,8 +232,8 @@ pub(super) fn with_others<'a>(
         !known.iter().any(|known| known.as_bytes() == name)
             && mentions(value) > within.map(|(_, bytes)| mentions(bytes)).sum()
     };
-    let all = || found.iter().map(|(_, bytes)| mentions(bytes)).sum();
-    match envelope.members().any(says_more) || !envelope.is_whole() && mentions(text) > all() {
+    let end = envelope.members().last().map_or(0, |(_, value)| offset_in(text, value) + value.len());
+    match envelope.members().any(says_more) || mentions(&text[end..]) > 0 {
         true => with_text(text, (start, entry), more),
         false => (start, entry),
     }
