@@ -8,6 +8,9 @@ use std::ops::Range;
 use super::canonical::{Canonical, Numbers, number_text, write_char, write_unit};
 use super::{Cursor, Evidence, MAX_DEPTH, Number, Text};
 
+/// The maximum size, in bytes, of objects that are sorted at once. Each level of nesting may sort a byte once more.
+const SHORT: usize = 1 << 10;
+
 /// Writes canonical JSON from JSON text, reusing its buffers for the next text.
 pub struct QuickWriter {
     numbers: Numbers,
@@ -148,15 +151,14 @@ impl QuickWriter {
     fn object(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
         self.enter(cursor)?;
         let object = out.len();
-        let first = self.members.len();
+        let (first, unsorted) = (self.members.len(), self.unsorted.len());
         let (mut is_ordered, mut is_plain) = (true, true);
         out.push('{');
         let mut more = cursor.take(b'}').is_none();
         while more {
             let start = out.len();
-            cursor.peek().filter(|byte| *byte == b'"')?;
-            is_plain &= self.string(cursor, out)?;
-            let name_end = out.len() - 1;
+            is_plain &= self.name(cursor, out)?;
+            let name_end = out.len() - 2;
             let name = out.as_bytes().get(start + 1..name_end)?;
             let written = out.as_bytes().get(self.start..)?;
             // Names above U+DFFF are compared by UTF-16 code unit.
@@ -167,7 +169,6 @@ impl QuickWriter {
             if let Some(before) = self.members.last().filter(|_| self.members.len() > first) {
                 is_ordered &= before.prefix < prefix || before.prefix == prefix && before.name(written) < name;
             }
-            out.push(':');
             cursor.take(b':')?;
             self.value(cursor, out)?;
             let end = u32::try_from(out.len() - self.start).ok()?;
@@ -180,7 +181,11 @@ impl QuickWriter {
             }
         }
         if !(is_ordered && is_plain) {
-            self.sort_members(object, first, is_plain, out)?;
+            // A short object without unsorted objects in it is sorted at once, any other later.
+            let is_simple = is_plain && out.len() - object <= SHORT && self.unsorted.len() == unsorted;
+            if !(is_simple && self.sort_short(object, first, out)?) {
+                self.sort_members(object, first, is_plain, out)?;
+            }
         }
         self.members.truncate(first);
         out.push('}');
@@ -247,13 +252,59 @@ impl QuickWriter {
         Some(())
     }
 
+    /// Writes an object with plain names again, with its members in order. False if two members have the same name.
+    fn sort_short(&mut self, object: usize, first: usize, out: &mut String) -> Option<bool> {
+        let written = out.as_bytes().get(self.start..)?;
+        let order = |left: &WrittenMember, right: &WrittenMember| {
+            left.prefix.cmp(&right.prefix).then_with(|| left.name(written).cmp(right.name(written)))
+        };
+        let members = self.members.get_mut(first..)?;
+        members.sort_unstable_by(order);
+        if members.windows(2).any(|pair| matches!(pair, [left, right] if order(left, right).is_eq())) {
+            return Some(false);
+        }
+        self.scratch.clear();
+        for member in members {
+            if !self.scratch.is_empty() {
+                self.scratch.push(',');
+            }
+            self.scratch.push_str(out.get(self.start + member.start as usize..self.start + member.end as usize)?);
+        }
+        out.truncate(object + 1);
+        out.push_str(&self.scratch);
+        Some(true)
+    }
+
     fn enter(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         cursor.skip();
         self.depth += 1;
         (self.depth <= MAX_DEPTH).then_some(())
     }
 
+    /// Writes the name of a member, and its colon. Returns true if it was written without an escape sequence.
+    #[inline]
+    fn name(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<bool> {
+        let at = cursor.clone();
+        if let Some(name) = cursor.plain_string() {
+            out.push('"');
+            out.push_str(name);
+            out.push_str("\":");
+            return Some(true);
+        }
+        *cursor = at;
+        self.odd_name(cursor, out)
+    }
+
+    #[cold]
+    fn odd_name(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<bool> {
+        cursor.peek().filter(|byte| *byte == b'"')?;
+        let is_plain = self.string(cursor, out)?;
+        out.push(':');
+        Some(is_plain)
+    }
+
     /// Writes a string. Returns true if it was written without an escape sequence.
+    #[inline(always)]
     fn string(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<bool> {
         cursor.skip();
         out.push('"');
@@ -278,6 +329,7 @@ impl QuickWriter {
         Some(is_plain)
     }
 
+    #[cold]
     fn long_escape(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
         match cursor.escape()? {
             Ok(character) => write_char(character, out),
