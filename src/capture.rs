@@ -102,7 +102,7 @@ impl Capture {
     /// If the log cannot be read to its end. The messages read before stay.
     pub fn read(&mut self, log: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut reader = Reader::new(input, options)?;
-        let mut summary = Summary::new(reader.format(), reader.carriers());
+        let mut summary = Summary::new(reader.format(), reader.wrappers());
         let (mut sessions, mut open) = (Sessions::default(), OpenCalls::new());
         while let Some(entry) = reader.next_entry()? {
             let Entry::Record(record) = entry else {

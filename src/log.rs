@@ -27,7 +27,7 @@ use crate::diagnostic::{Finding, printable_path};
 use crate::mapping::{Mapper, Mapping};
 use crate::protocol::Protocol;
 use crate::query::{Cancel, Dataset, Query, QueryError};
-use crate::record::{Follow, FollowEvent, Format, Layout, ReaderOptions};
+use crate::record::{Follow, FollowEvent, Format, OwnFormat, ReaderOptions};
 use crate::sink::{Sink, Syntax};
 use crate::vocab::RESERVED;
 
@@ -177,10 +177,10 @@ impl Log {
         self
     }
 
-    /// Sets where messages are in lines whose layout is not detected.
+    /// Sets where messages are, in a log whose format is not built in.
     #[must_use]
-    pub fn with_layout(mut self, layout: Layout) -> Self {
-        self.options.reader.layout = Some(layout);
+    pub fn with_own_format(mut self, own_format: OwnFormat) -> Self {
+        self.options.reader.own_format = Some(own_format);
         self
     }
 

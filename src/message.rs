@@ -6,6 +6,7 @@
 //!
 //! The terms come from the [JSON-RPC 2.0 specification](https://www.jsonrpc.org/specification).
 
+mod certainty;
 mod extra;
 mod id;
 mod large;
@@ -13,11 +14,8 @@ mod parse;
 mod payload;
 mod problem;
 mod quick;
-mod recognized;
 
 use std::borrow::Cow;
-
-use serde_json::value::RawValue;
 
 pub use self::extra::{ExtraMembers, Member};
 pub use self::id::{Id, MAX_ID_DIGITS};
@@ -26,7 +24,6 @@ pub(crate) use self::parse::is_keyword_like;
 pub use self::payload::Payload;
 pub use self::problem::{Problem, Problems};
 pub use self::quick::{Scanned, Scanner};
-pub use self::recognized::Recognized;
 use crate::json;
 use crate::record::{KnownMethod, known_method};
 
@@ -182,9 +179,9 @@ impl<'a> Content<'a> {
     }
 
     /// Returns the text of each element of a batch, which is valid JSON; otherwise nothing.
-    pub(crate) fn element_texts<'r>(&self, record: &'r [u8]) -> Vec<&'r RawValue> {
+    pub(crate) fn element_texts<'r>(&self, record: &'r [u8]) -> Vec<&'r str> {
         match self {
-            Self::Batch(_) => serde_json::from_slice(record).unwrap_or_default(),
+            Self::Batch(_) => json::elements(str::from_utf8(record).unwrap_or_default()).collect(),
             Self::Single(_) | Self::Malformed(_) | Self::Exchange => Vec::new(),
         }
     }

@@ -4,16 +4,16 @@
 //! bytes → decompressed → wrapper taken off → splitter: pieces → rules of the format: entries
 //! ```
 //!
-//! - A *wrapper* ([`Carrier`]) is the text that a container, service manager or terminal puts around each line.
-//! - A *splitter* cuts bytes into pieces, without regard to their meaning: lines (`marked.rs`), elements of an array
-//!   (`elements.rs`), values, frames, events. It is a [`Decoder`], which does no I/O: it is shown bytes, and returns
-//!   the next step.
+//! - A *wrapper* ([`Wrapper`]) is the text that a container, service manager or terminal puts around each line.
+//! - A *splitter* cuts bytes into pieces, without regard to their meaning: lines (`lines.rs`), elements of an array
+//!   (`elements.rs`), values, frames, events. Splitter and rules of a format together are a [`Decoder`], which does no
+//!   I/O: it is shown bytes, and returns the next step.
 //! - A *rule* (`rules.rs`) turns a piece into entries: by JSON Pointers, or by a regular expression.
 //! - An *entry* is a record, which may be a message, or a log line. If a piece mentions more messages than its records
 //!   hold, the piece is also kept as a log line.
 //! - A *format* has a name, a clue by which it is recognised, a splitter, rules and a sample. It is a file in
-//!   `record/formats`, in the same terms as a user's `-f FILE.toml` ([`Layout`]); formats that need more than rules are
-//!   modules.
+//!   `record/formats`, in the same terms as a user's `-f FILE.toml` ([`OwnFormat`]); formats that need more than
+//!   rules are modules.
 //!
 //! A [`Reader`] runs all of these. This stage does not interpret a record's bytes: text that is not JSON is a record
 //! too.
@@ -43,13 +43,10 @@
 //! 2. `tests/formats/NAME/` holds the logs `typical.log`, and `edge.log` with everything that may go wrong. Beside each
 //!    log are its entries, `.entries`, and beside the typical one its graph, `.ttl`.
 //!
-//! A format that needs more is a module with a constant `ABOUT` (`record/about.rs`), a sample in `record/samples`, and
-//! a row in the table of `record/detect.rs`.
+//! A format that needs more is a module with a constant `ABOUT` (`record/format_info.rs`), a sample in `record/samples`,
+//! and a row in the table of `record/detect.rs`.
 
-mod about;
-mod carried;
-mod carrier;
-mod clues;
+mod certainty;
 mod colours;
 mod content_length;
 mod decoder;
@@ -60,25 +57,21 @@ mod detect;
 mod elements;
 mod entry;
 mod follow;
+mod format_info;
 mod formats;
 mod har;
 mod har_entry;
 mod identity;
-mod inside;
 mod inspector_network;
 mod json_array;
 mod json_lines;
 mod json_values;
-mod key;
-mod known;
-mod lane;
-mod layout;
+mod lines;
 mod lsp_trace;
-mod marked;
 mod mcpspy;
-mod nature;
-mod nested;
+mod methods;
 mod object;
+mod own_format;
 mod page;
 mod pointer;
 mod protocol_monitor;
@@ -86,22 +79,29 @@ mod reader;
 mod rules;
 mod sample;
 mod scan;
+mod search;
 mod session_by;
+mod session_key;
 mod sse;
+mod surroundings;
 mod tar;
 mod times;
 mod tshark;
 mod unanswered;
+mod unread;
+mod unwrapped;
 mod value;
 mod vscode;
 mod vscode_lsp_json;
 mod vscode_lsp_text;
 mod window;
+mod wrapper;
+mod writer;
 mod zed_acp;
 mod zstd;
 
-pub use carrier::Carrier;
-pub(crate) use clues::stated_time;
+pub use certainty::Certainty;
+pub(crate) use certainty::{is_member_of_messages, names_jsonrpc};
 pub use decoder::{Decoder, Step};
 pub(crate) use decompress::plain_text;
 pub use decompress::{InputCompression, decompressed};
@@ -112,16 +112,17 @@ pub use entry::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLin
 pub use follow::{Follow, FollowEvent};
 #[cfg(feature = "parquet")]
 pub(crate) use identity::file_id;
-pub(crate) use known::{KnownMethod, Protocols, is_member_of_messages, known_method, names_jsonrpc};
-pub use layout::{Layout, LayoutError};
-pub(crate) use nature::nature;
-pub(crate) use nested::{MEMBERS, nested};
+pub(crate) use methods::{KnownMethod, Protocols, known_method};
 pub(crate) use object::{RawObject, unescaped as unescaped_bytes};
+pub use own_format::{OwnFormat, OwnFormatError};
 pub(crate) use page::page_mark;
 pub use pointer::PointerError;
 pub use reader::{OwnEntries, ReadError, Reader, ReaderOptions};
 pub use session_by::SessionBy;
+pub(crate) use surroundings::stated_time;
 pub(crate) use times::{days_later, is_time, unix_epoch};
+pub(crate) use unread::{nested, other_kind};
 pub(crate) use value::whole_value;
+pub use wrapper::Wrapper;
 
 pub use crate::diagnostic::Location;

@@ -155,7 +155,7 @@ impl Report {
         let (tee, window) = RecordingReader::new(plain_text(input).map_err(unreadable)?);
         self.pieces.begin(window, chosen.is_some());
         let mut reader = Reader::new(tee, options)?;
-        let paired = PairingState::new(Summary::new(reader.format(), reader.carriers()));
+        let paired = PairingState::new(Summary::new(reader.format(), reader.wrappers()));
         let facts = LogFacts::new(name, reader.format(), self.index.len());
         let mut log = OpenLog {
             chosen,
@@ -212,7 +212,7 @@ impl Report {
                     continue;
                 }
                 let text = node.batch_index.and_then(|index| texts.get(index as usize - 1));
-                let text = text.map_or(&*record.bytes, |text| text.get().as_bytes());
+                let text = text.map_or(&*record.bytes, |text| text.as_bytes());
                 place = self.place(record, text)?;
             }
             self.message(node, place, &statements, log);

@@ -5,7 +5,7 @@ use std::io::{Read, Write as _};
 use crate::diagnostic::printable;
 use crate::message::Content;
 use crate::record::{
-    Direction, Entry, Format, FoundIn, Layout, Reader, ReaderOptions, Record, Sender, decompressed, toml_string,
+    Direction, Entry, Format, FoundIn, OwnFormat, Reader, ReaderOptions, Record, Sender, decompressed, toml_string,
 };
 use crate::summary::Summary;
 use anstyle::{AnsiColor, Style};
@@ -48,7 +48,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
     let mut reader = Reader::new(head.as_slice().chain(input), options)?;
     let format = reader.format();
-    let mut summary = Summary::new(format, reader.carriers());
+    let mut summary = Summary::new(format, reader.wrappers());
     let mut seen = Vec::new();
     writeln!(out, "{}: {}", source.name(), summary.forms())?;
     while let Some(entry) = reader.next_entry()? {
@@ -129,10 +129,10 @@ fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
             false => format!("No `--from` says quite the same; `--from {}` is a start.", format.name()),
         };
     }
-    let Some((places, layout)) = Layout::describe(&found) else {
+    let Some((places, own_format)) = OwnFormat::describe(&found) else {
         return "Messages are in too many places for a file for --from to say where.".to_owned();
     };
-    let again = entries(head, &ReaderOptions::default().with_layout(layout.clone()), seen.len());
+    let again = entries(head, &ReaderOptions::default().with_own_format(own_format.clone()), seen.len());
     let introduction = match again == seen {
         true => "# This file for --from says the same.",
         false => "# This file for --from is a start: it does not find quite the same.",
@@ -141,7 +141,7 @@ fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     sample.dedup();
     sample.truncate(SHOWN);
     let sample = sample.join("\n");
-    let messages = entries(sample.as_bytes(), &ReaderOptions::default().with_layout(layout), usize::MAX);
+    let messages = entries(sample.as_bytes(), &ReaderOptions::default().with_own_format(own_format), usize::MAX);
     let messages = messages.iter().filter(|entry| matches!(entry, Entry::Record(_))).count();
     format!(
         "{introduction}\nname = \"my format\"\n{places}\nsample = {}\ngives = {{ messages = {messages} }}",

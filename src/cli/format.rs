@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::convert::processors;
-use crate::record::{Format, Layout, ReaderOptions, SessionBy};
+use crate::record::{Format, OwnFormat, ReaderOptions, SessionBy};
 use anyhow::{Context as _, bail};
 use clap::Args;
 
@@ -28,8 +28,8 @@ pub struct FormatArgs {
     from: Option<FormatChoice>,
 
     /// Parts of JSON lines, by JSON Pointers: 'message=/payload time=/ts sender=/dir session=/conn'
-    #[arg(long, value_name = "POINTERS", value_parser = Layout::envelope, hide_short_help = true)]
-    envelope: Option<Layout>,
+    #[arg(long, value_name = "POINTERS", value_parser = OwnFormat::envelope, hide_short_help = true)]
+    envelope: Option<OwnFormat>,
 
     /// Parts of text lines: a regular expression with the group `message`, and optionally `time`, `sender`, `session`
     #[arg(long, value_name = "REGEX", conflicts_with = "envelope", hide_short_help = true)]
@@ -64,7 +64,7 @@ pub struct FormatArgs {
 #[derive(Debug, Clone)]
 enum FormatChoice {
     Format(Format),
-    Layout(Layout),
+    OwnFormat(OwnFormat),
 }
 
 impl FormatArgs {
@@ -86,9 +86,9 @@ impl FormatArgs {
     /// Returns the options for reading.
     pub fn options(&self) -> anyhow::Result<ReaderOptions> {
         let group = self.session_by.as_ref().and_then(SessionBy::group);
-        let layout = match (&self.line, group) {
-            (Some(regex), Some(group)) => Some(Layout::line_by(regex, group).context("--line")?),
-            (Some(regex), None) => Some(Layout::line(regex).context("--line")?),
+        let own_format = match (&self.line, group) {
+            (Some(regex), Some(group)) => Some(OwnFormat::line_by(regex, group).context("--line")?),
+            (Some(regex), None) => Some(OwnFormat::line(regex).context("--line")?),
             (None, Some(group)) => {
                 bail!("--session-by {group} names a group of --line, which is missing; a pointer begins with /")
             }
@@ -96,11 +96,13 @@ impl FormatArgs {
         };
         let options = ReaderOptions::default().with_max_record_size(self.max_record_size);
         let options = self.session_by.iter().cloned().fold(options, ReaderOptions::with_session_by);
-        Ok(match (&self.from, layout) {
+        Ok(match (&self.from, own_format) {
             (None, None) => options,
             (Some(FormatChoice::Format(format)), None) => options.with_format(*format),
-            (Some(FormatChoice::Layout(layout)), None) => options.with_layout(layout.clone()),
-            (None | Some(FormatChoice::Format(Format::JsonLines)), Some(layout)) => options.with_layout(layout),
+            (Some(FormatChoice::OwnFormat(own_format)), None) => options.with_own_format(own_format.clone()),
+            (None | Some(FormatChoice::Format(Format::JsonLines)), Some(own_format)) => {
+                options.with_own_format(own_format)
+            }
             _ => bail!("--envelope and --line say where messages are in lines: leave out --from"),
         })
     }
@@ -109,7 +111,7 @@ impl FormatArgs {
 /// Parses the name of a format, or reads a file that describes a format.
 fn parse_from(name: &str) -> Result<FormatChoice, String> {
     match name.ends_with(".toml") {
-        true => load(Path::new(name)).map(FormatChoice::Layout).map_err(|error| told(error.as_ref())),
+        true => load(Path::new(name)).map(FormatChoice::OwnFormat).map_err(|error| told(error.as_ref())),
         false => {
             named("format", Format::ALL, Format::name, name).map(FormatChoice::Format).map_err(|wrong| match Path::new(
                 name,
@@ -124,7 +126,7 @@ fn parse_from(name: &str) -> Result<FormatChoice, String> {
 }
 
 /// Reads the description of a format from a file.
-fn load(path: &Path) -> anyhow::Result<Layout> {
+fn load(path: &Path) -> anyhow::Result<OwnFormat> {
     let text = fs::read_to_string(path).context("it cannot be read")?;
-    Ok(Layout::described(&text)?)
+    Ok(OwnFormat::described(&text)?)
 }

@@ -10,13 +10,21 @@ use super::unescape;
 /// end of a text that is cut off.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
+    bytes: &'a [u8],
+    /// The same as text; empty if the bytes may not be UTF-8.
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
     pub fn new(text: &'a str, at: usize) -> Self {
-        Self { text, at }
+        Self { bytes: text.as_bytes(), text, at }
+    }
+
+    /// A cursor over bytes that may not be UTF-8. It checks their structure: names, strings and numbers are read as empty
+    /// texts.
+    pub fn over(bytes: &'a [u8]) -> Self {
+        Self { bytes, text: "", at: 0 }
     }
 
     /// The position, in bytes.
@@ -25,13 +33,17 @@ impl<'a> Cursor<'a> {
     }
 
     fn rest(&self) -> &'a [u8] {
-        self.text.as_bytes().get(self.at..).unwrap_or_default()
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// The text from `start` up to the cursor.
+    pub(super) fn text_from(&self, start: usize) -> &'a str {
+        self.text.get(start..self.at).unwrap_or_default()
     }
 
     /// Skips whitespace, and returns the byte after it without consuming that byte.
     pub fn peek(&mut self) -> Option<u8> {
-        let bytes = self.text.as_bytes();
-        while let Some(byte) = bytes.get(self.at) {
+        while let Some(byte) = self.bytes.get(self.at) {
             if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
                 return Some(*byte);
             }
@@ -64,13 +76,20 @@ impl<'a> Cursor<'a> {
         self.peek().is_none()
     }
 
+    /// Within a string, moves to the next quote, backslash or control character, and returns that byte.
+    #[inline(always)]
+    fn next_special(&mut self) -> Option<u8> {
+        self.at += special(self.bytes.get(self.at..)?);
+        self.bytes.get(self.at).copied()
+    }
+
     /// Within a string, moves to the next quote, backslash or control character. Returns the text before it, and that
     /// byte.
     #[inline(always)]
     pub fn plain(&mut self) -> Option<(&'a str, u8)> {
         let start = self.at;
-        self.at += special(self.text.as_bytes().get(start..)?);
-        Some((self.text.get(start..self.at)?, *self.text.as_bytes().get(self.at)?))
+        let special = self.next_special()?;
+        Some((self.text.get(start..self.at)?, special))
     }
 
     /// Reads a string without escape sequences. Returns the text between its quotes.
@@ -85,57 +104,20 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a string. Returns the text between its quotes, with its escape sequences, or the problem with it.
+    #[inline]
     pub fn string(&mut self) -> Result<&'a str, &'static str> {
         self.take(b'"').ok_or("expected a string")?;
         let start = self.at;
-        self.string_rest(true)?;
-        Ok(self.text.get(start..self.at - 1).unwrap_or_default())
-    }
-
-    /// Checks the rest of a string and skips it, with its quote.
-    #[inline(always)]
-    fn string_rest(&mut self, may_have_lone_surrogates: bool) -> Result<(), &'static str> {
         loop {
-            match self.plain() {
-                Some((_, b'\\')) => match self.escape().ok_or("invalid escape")? {
-                    Err(_) if !may_have_lone_surrogates => return Err("lone surrogate"),
-                    _ => {}
-                },
-                Some((_, b'"')) => {
+            match self.next_special() {
+                Some(b'\\') => drop(self.escape().ok_or("invalid escape")?),
+                Some(b'"') => {
+                    let string = self.text_from(start);
                     self.skip();
-                    return Ok(());
+                    return Ok(string);
                 }
                 _ => return Err("control character in a string"),
             }
-        }
-    }
-
-    /// Checks the next value and skips it. `None` for text that is not JSON, is nested deeper than `depth`, or has a lone
-    /// surrogate.
-    pub fn check(&mut self, depth: usize) -> Option<()> {
-        match self.peek()? {
-            b'"' => {
-                self.skip();
-                self.string_rest(false).ok()
-            }
-            bracket @ (b'{' | b'[') => {
-                let depth = depth.checked_sub(1)?;
-                let end = if bracket == b'{' { b'}' } else { b']' };
-                self.skip();
-                let mut more = self.take(end).is_none();
-                while more {
-                    if bracket == b'{' {
-                        self.take(b'"')?;
-                        self.string_rest(false).ok()?;
-                        self.take(b':')?;
-                    }
-                    self.check(depth)?;
-                    more = self.another(end)?;
-                }
-                Some(())
-            }
-            b't' | b'f' | b'n' => self.word().map(drop),
-            _ => self.number().map(drop),
         }
     }
 
@@ -165,11 +147,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips the next value of canonical text. If `depth` is not 0, skips the rest of that many enclosing arrays and
-    /// objects.
+    /// Skips the next value of text that is known to be JSON. If `depth` is not 0, skips the rest of that many enclosing
+    /// arrays and objects.
     pub fn pass_canonical(&mut self, mut depth: usize) -> Option<()> {
         loop {
-            let byte = *self.text.as_bytes().get(self.at)?;
+            let byte = self.peek()?;
             self.skip();
             match byte {
                 b'"' => self.pass_string()?,
@@ -184,9 +166,10 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the next value of canonical text, and returns its text.
+    /// Reads the next value of text that is known to be JSON, and returns its text.
     #[inline]
     pub fn canonical(&mut self) -> Option<&'a str> {
+        self.peek()?;
         let start = self.at;
         self.pass_canonical(0)?;
         self.text.get(start..self.at)
@@ -202,7 +185,7 @@ impl<'a> Cursor<'a> {
     pub fn short_escape(&mut self) -> Option<&'a str> {
         let end = self.at + 2;
         let escape = self.text.get(self.at..end)?;
-        matches!(self.text.as_bytes().get(self.at + 1)?, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't').then(|| {
+        matches!(self.bytes.get(self.at + 1)?, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't').then(|| {
             self.at = end;
             escape
         })
@@ -248,6 +231,11 @@ impl<'a> Cursor<'a> {
     pub fn number(&mut self) -> Option<&'a str> {
         self.peek()?;
         let start = self.at;
+        self.check_number()?;
+        Some(self.text_from(start))
+    }
+
+    fn check_number(&mut self) -> Option<()> {
         self.pass(b"-");
         if self.pass(b"0").is_none() {
             self.digits()?;
@@ -261,7 +249,7 @@ impl<'a> Cursor<'a> {
             self.pass(b"+-");
             self.digits()?;
         }
-        self.text.get(start..self.at)
+        Some(())
     }
 
     fn pass(&mut self, bytes: &[u8]) -> Option<()> {
@@ -271,7 +259,7 @@ impl<'a> Cursor<'a> {
     /// Skips one or more digits.
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
-        while self.text.as_bytes().get(self.at).is_some_and(u8::is_ascii_digit) {
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
             self.skip();
         }
         (self.at > start).then_some(())

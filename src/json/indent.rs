@@ -1,11 +1,11 @@
 //! JSON for people: text with line ends and indentation between its tokens.
 
-use super::{Value, write_string};
+use super::{Value, check, write_string};
 
 /// Returns the text with each member and element on a line of its own. Only whitespace between tokens is changed; text
 /// that is not JSON is returned as it is.
 pub fn indented(text: &str) -> String {
-    match serde_json::from_str::<&serde_json::value::RawValue>(text) {
+    match check(text.as_bytes()) {
         Ok(_) => indent(text),
         Err(_) => text.to_owned(),
     }

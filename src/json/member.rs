@@ -73,20 +73,20 @@ impl MemberName {
     }
 }
 
-/// Returns the members of an object in canonical text, in order: the names as spelled, without quotes, and the texts of
-/// the values. Empty for any other value; stops at an error.
-pub(crate) fn members(canonical: &str) -> impl Iterator<Item = (&str, &str)> {
-    parts(canonical, b'{')
+/// Returns the members of an object in text that is known to be JSON, in order: the names as spelled, without quotes, and
+/// the texts of the values. Empty for any other value; stops at an error.
+pub(crate) fn members(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    parts(text, b'{')
 }
 
 /// Returns the text of the member with that name, if the text is an object that has it.
-pub(crate) fn member<'t>(canonical: &'t str, name: &str) -> Option<&'t str> {
-    members(canonical).find(|(found, _)| *found == name).map(|(_, value)| value)
+pub(crate) fn member<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    members(text).find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
-/// Returns the texts of the elements of an array in canonical text; empty for any other value.
-pub(crate) fn elements(canonical: &str) -> impl Iterator<Item = &str> {
-    parts(canonical, b'[').map(|(_, element)| element)
+/// Returns the texts of the elements of an array in text that is known to be JSON; empty for any other value.
+pub(crate) fn elements(text: &str) -> impl Iterator<Item = &str> {
+    parts(text, b'[').map(|(_, element)| element)
 }
 
 /// Decodes a canonical text that is a Unicode string; `None` for any other text.
@@ -102,7 +102,7 @@ pub(crate) fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Reads a value of canonical text in place, and no part of it twice.
+/// Reads a value of text that is known to be JSON in place, and no part of it twice.
 impl<'t> Cursor<'t> {
     /// Calls `take` for each member of the object that is next, with its name as spelled and the cursor at its value.
     /// Skips whatever `take` does not read. `None` if the next value is not an object.
@@ -155,13 +155,13 @@ impl<'t> Cursor<'t> {
             return Some("");
         }
         let name = self.known_string()?;
-        self.skip();
+        self.take(b':')?;
         Some(name)
     }
 }
 
-fn parts(canonical: &str, open: u8) -> impl Iterator<Item = (&str, &str)> {
-    let mut cursor = Cursor::new(canonical, 0);
+fn parts(text: &str, open: u8) -> impl Iterator<Item = (&str, &str)> {
+    let mut cursor = Cursor::new(text, 0);
     let mut more = cursor.enter(open) == Some(true);
     std::iter::from_fn(move || {
         if !std::mem::take(&mut more) {
@@ -268,6 +268,10 @@ mod tests {
             elements(r#"[[1,[2]],{"a":1},"b",null]"#).collect::<Vec<_>>(),
             ["[1,[2]]", r#"{"a":1}"#, "\"b\"", "null"]
         );
+        let spaced = elements(" [1 , \"a]\" ,{ \"a\" : [1, 2] } ,\n[ ] ,{}\t,-1e5 ] ");
+        assert_eq!(spaced.collect::<Vec<_>>(), ["1", "\"a]\"", "{ \"a\" : [1, 2] }", "[ ]", "{}", "-1e5"]);
+        assert_eq!(all(r#" { "a" : [ ] , "b":1 } "#), ["a=[ ]", "b=1"]);
+        assert_eq!(elements("[ ]").count(), 0);
         for text in ["{}", "[]", "[1]", "1", r#""{\"a\":1}""#, ""] {
             assert_eq!(members(text).count(), 0, "{text}");
         }

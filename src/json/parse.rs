@@ -8,18 +8,51 @@ use super::{Array, Cursor, Error, ErrorKind, Evidence, MAX_DEPTH, Number, Object
 ///
 /// Takes time linear in the text, and no stack for nesting. A byte-order mark is not whitespace.
 pub fn parse(bytes: &[u8]) -> Result<Value<'_>, Error> {
-    build(bytes, &mut ValueBuilder::default())
+    let mut builder = ValueBuilder::default();
+    let (value, _) = whole(bytes, &mut builder)?;
+    builder.levels.checked().map(|()| value)
 }
 
-/// Checks a text as [`parse`] does, and returns what `builder` makes of it.
-pub(super) fn build<'a, B: Build<'a>>(bytes: &'a [u8], builder: &mut B) -> Result<B::Built, Error> {
+impl<'a> Value<'a> {
+    /// Returns the value of a text that is known to be JSON, without the content of an array or object.
+    pub(crate) fn hollow(text: &'a str) -> Self {
+        let evidence = Evidence::default();
+        match text.as_bytes().first() {
+            Some(b'[') => Self::Array(Array { items: Vec::new(), raw: text, evidence }),
+            Some(b'{') => Self::Object(Object { members: Vec::new(), raw: text, evidence }),
+            _ => parse(text.as_bytes()).unwrap_or(Self::Null),
+        }
+    }
+}
+
+/// Checks a text as [`parse`] does, and returns it.
+pub(crate) fn check(bytes: &[u8]) -> Result<&str, Error> {
+    let mut levels = Levels::default();
+    let ((), text) = whole(bytes, &mut levels)?;
+    levels.checked().map(|()| text)
+}
+
+/// Returns what `builder` makes of a text that is one JSON value, and the text.
+fn whole<'a, B: Build<'a>>(bytes: &'a [u8], builder: &mut B) -> Result<(B::Built, &'a str), Error> {
     let text =
         str::from_utf8(bytes).map_err(|error| Error { kind: ErrorKind::NotUtf8, offset: error.valid_up_to() })?;
-    Parser { text, cursor: Cursor::new(text, 0), ends: Vec::new(), too_deep: None, builder }.parse()
+    let mut cursor = Cursor::new(text, 0);
+    if cursor.is_at_end() {
+        return Err(Error { kind: ErrorKind::Empty, offset: cursor.at() });
+    }
+    let built = cursor.value(builder).and_then(|built| match cursor.is_at_end() {
+        true => Ok(built),
+        false => Err("trailing characters"),
+    });
+    built.map(|built| (built, text)).map_err(|problem| {
+        let is_cut = cursor.at() == text.len();
+        let kind = if is_cut { ErrorKind::UnexpectedEnd } else { ErrorKind::Syntax(problem.to_owned()) };
+        Error { kind, offset: cursor.at() }
+    })
 }
 
 /// A builder, which receives the content of a text from front to back.
-pub(super) trait Build<'a> {
+pub(crate) trait Build<'a> {
     /// The result for one value.
     type Built;
 
@@ -35,12 +68,12 @@ pub(super) trait Build<'a> {
     /// A value of the array or object that began last.
     fn add(&mut self, built: Self::Built);
 
-    /// The array or object that began last ends before `end`, with `bracket`.
-    fn end(&mut self, bracket: u8, text: &'a str, end: usize) -> Self::Built;
+    /// The array or object that began last ends before the cursor.
+    fn end(&mut self, is_object: bool, cursor: &Cursor<'a>) -> Self::Built;
 }
 
 /// A value that is neither an array nor an object.
-pub(super) enum Scalar<'a> {
+pub(crate) enum Scalar<'a> {
     /// `null`, `true` or `false`.
     Word(&'static str),
     /// A number as it is spelled.
@@ -61,119 +94,145 @@ impl<'a> Scalar<'a> {
     }
 }
 
-struct Parser<'a, 'b, B> {
-    text: &'a str,
-    cursor: Cursor<'a>,
-    /// The closing brackets of all open arrays and objects.
-    ends: Vec<u8>,
-    /// The offset of the first array or object that is nested too deep. The text after it is still checked.
-    too_deep: Option<usize>,
-    /// Receives all content that is not nested too deep.
-    builder: &'b mut B,
-}
-
-impl<'a, B: Build<'a>> Parser<'a, '_, B> {
-    fn parse(mut self) -> Result<B::Built, Error> {
-        if self.cursor.is_at_end() {
-            return Err(Error { kind: ErrorKind::Empty, offset: self.cursor.at() });
-        }
+impl<'a> Cursor<'a> {
+    /// Reads the next value, and returns what `builder` makes of it. Otherwise returns the problem with the byte at which
+    /// the cursor stops, or stops at the end of a text that is cut off.
+    pub fn value<B: Build<'a>>(&mut self, builder: &mut B) -> Result<B::Built, &'static str> {
+        let mut open = OpenBrackets::default();
         loop {
-            let mut built = match self.cursor.peek() {
-                Some(bracket @ (b'[' | b'{')) => match self.begin(bracket) {
-                    Some(empty) => empty,
-                    None if bracket == b'[' => continue,
-                    None => {
-                        self.name()?;
+            let mut built = match self.peek() {
+                Some(bracket @ (b'[' | b'{')) => {
+                    builder.begin(self.at());
+                    self.skip();
+                    let is_object = bracket == b'{';
+                    if self.take(if is_object { b'}' } else { b']' }).is_some() {
+                        builder.end(is_object, self)
+                    } else {
+                        open.push(is_object);
+                        if is_object {
+                            self.member_name(builder)?;
+                        }
                         continue;
                     }
-                },
-                Some(b'"') => {
-                    let string = self.string()?;
-                    self.builder.scalar(Scalar::String(string))
                 }
-                Some(b't' | b'f' | b'n') => match self.cursor.word() {
-                    Some(word) => self.builder.scalar(Scalar::Word(word)),
-                    None => return Err(self.wrong("expected `true`, `false` or `null`")),
-                },
-                Some(b'-' | b'0'..=b'9') => match self.cursor.number() {
-                    Some(spelling) => self.builder.scalar(Scalar::Number(spelling)),
-                    None => return Err(self.wrong("invalid number")),
-                },
-                _ => return Err(self.wrong("expected value")),
+                Some(b'"') => builder.scalar(Scalar::String(self.string()?)),
+                Some(b't' | b'f' | b'n') => {
+                    builder.scalar(Scalar::Word(self.word().ok_or("expected `true`, `false` or `null`")?))
+                }
+                Some(b'-' | b'0'..=b'9') => builder.scalar(Scalar::Number(self.number().ok_or("invalid number")?)),
+                _ => return Err("expected value"),
             };
             // The value may be the last one of several arrays and objects.
             loop {
-                let Some(&end) = self.ends.last() else { return self.end(built) };
-                self.builder.add(built);
-                match self.cursor.another(end) {
-                    Some(false) => built = self.close(),
-                    Some(true) if end == b'}' => break self.name()?,
+                let Some(is_object) = open.last() else { return Ok(built) };
+                builder.add(built);
+                match self.another(if is_object { b'}' } else { b']' }) {
+                    Some(false) => {
+                        open.pop();
+                        built = builder.end(is_object, self);
+                    }
+                    Some(true) if is_object => break self.member_name(builder)?,
                     Some(true) => break,
-                    None if end == b'}' => return Err(self.wrong("expected `,` or `}`")),
-                    None => return Err(self.wrong("expected `,` or `]`")),
+                    None if is_object => return Err("expected `,` or `}`"),
+                    None => return Err("expected `,` or `]`"),
                 }
             }
         }
     }
 
-    /// Begins an array or object, and ends it at once if it is empty.
-    fn begin(&mut self, bracket: u8) -> Option<B::Built> {
-        let start = self.cursor.at();
-        self.cursor.skip();
-        let end = if bracket == b'[' { b']' } else { b'}' };
-        self.ends.push(end);
-        if self.ends.len() <= MAX_DEPTH {
-            self.builder.begin(start);
-        } else {
-            self.too_deep.get_or_insert(start);
-        }
-        self.cursor.take(end).map(|()| self.close())
-    }
-
-    /// Ends the innermost array or object, whose closing bracket has been skipped.
-    fn close(&mut self) -> B::Built {
-        match self.ends.pop() {
-            Some(bracket) if self.ends.len() < MAX_DEPTH => self.builder.end(bracket, self.text, self.cursor.at()),
-            _ => self.builder.scalar(Scalar::Word("null")),
-        }
-    }
-
     /// Reads the name of a member, and its colon.
-    fn name(&mut self) -> Result<(), Error> {
-        if self.cursor.peek() != Some(b'"') {
-            return Err(self.wrong("expected a member name"));
+    fn member_name<B: Build<'a>>(&mut self, builder: &mut B) -> Result<(), &'static str> {
+        if self.peek() != Some(b'"') {
+            return Err("expected a member name");
         }
-        let name = self.string()?;
-        self.builder.name(name);
-        self.cursor.take(b':').ok_or_else(|| self.wrong("expected `:`"))
-    }
-
-    fn string(&mut self) -> Result<&'a str, Error> {
-        self.cursor.string().map_err(|problem| self.wrong(problem))
-    }
-
-    /// Returns the result of the whole text.
-    fn end(mut self, built: B::Built) -> Result<B::Built, Error> {
-        if !self.cursor.is_at_end() {
-            return Err(self.wrong("trailing characters"));
-        }
-        self.too_deep.map_or(Ok(built), |offset| Err(Error { kind: ErrorKind::TooDeep, offset }))
-    }
-
-    /// Returns the error at the position of the cursor.
-    fn wrong(&self, problem: &str) -> Error {
-        let offset = self.cursor.at();
-        let kind = match self.text.len() {
-            end if end == offset => ErrorKind::UnexpectedEnd,
-            _ => ErrorKind::Syntax(problem.to_owned()),
-        };
-        Error { kind, offset }
+        builder.name(self.string()?);
+        self.take(b':').ok_or("expected `:`")
     }
 }
 
-/// Builds values.
+/// The arrays and objects around a place in a text, of any number.
+#[derive(Default)]
+struct OpenBrackets {
+    count: usize,
+    /// The innermost ones, a bit each, which is 1 for an object. The outer ones are in full words.
+    inner: u64,
+    outer: Vec<u64>,
+}
+
+impl OpenBrackets {
+    fn push(&mut self, is_object: bool) {
+        if self.count > 0 && self.count.is_multiple_of(64) {
+            self.outer.push(self.inner);
+        }
+        self.inner = self.inner << 1 | u64::from(is_object);
+        self.count += 1;
+    }
+
+    fn pop(&mut self) {
+        self.count -= 1;
+        self.inner >>= 1;
+        if self.count > 0 && self.count.is_multiple_of(64) {
+            self.inner = self.outer.pop().unwrap_or_default();
+        }
+    }
+
+    /// True if the innermost one is an object; `None` outside of all.
+    fn last(&self) -> Option<bool> {
+        (self.count > 0).then_some(self.inner & 1 == 1)
+    }
+}
+
+/// Builds nothing, and finds nesting that is too deep. The text after it is still checked.
+#[derive(Default)]
+pub(crate) struct Levels {
+    depth: usize,
+    /// The offset of the first array or object that is nested too deep.
+    too_deep: Option<usize>,
+}
+
+impl Levels {
+    /// The levels inside `depth` arrays and objects.
+    pub fn within(depth: usize) -> Self {
+        Self { depth, too_deep: None }
+    }
+
+    fn checked(&self) -> Result<(), Error> {
+        self.too_deep.map_or(Ok(()), |offset| Err(Error { kind: ErrorKind::TooDeep, offset }))
+    }
+
+    /// True unless an array or object is nested too deep.
+    pub fn are_few(&self) -> bool {
+        self.too_deep.is_none()
+    }
+}
+
+impl Build<'_> for Levels {
+    type Built = ();
+
+    fn scalar(&mut self, _: Scalar<'_>) {}
+
+    #[inline]
+    fn begin(&mut self, start: usize) {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            self.too_deep.get_or_insert(start);
+        }
+    }
+
+    fn name(&mut self, _: &str) {}
+
+    fn add(&mut self, (): ()) {}
+
+    #[inline]
+    fn end(&mut self, _: bool, _: &Cursor<'_>) {
+        self.depth -= 1;
+    }
+}
+
+/// Builds values. Content that is nested too deep is null.
 #[derive(Default)]
 struct ValueBuilder<'a> {
+    levels: Levels,
     open: Vec<OpenValue<'a>>,
 }
 
@@ -196,7 +255,10 @@ impl<'a> Build<'a> for ValueBuilder<'a> {
     }
 
     fn begin(&mut self, start: usize) {
-        self.open.push(OpenValue { start, ..OpenValue::default() });
+        self.levels.begin(start);
+        if self.levels.depth <= MAX_DEPTH {
+            self.open.push(OpenValue { start, ..OpenValue::default() });
+        }
     }
 
     fn name(&mut self, name: &'a str) {
@@ -217,10 +279,14 @@ impl<'a> Build<'a> for ValueBuilder<'a> {
         }
     }
 
-    fn end(&mut self, bracket: u8, text: &'a str, end: usize) -> Value<'a> {
+    fn end(&mut self, is_object: bool, cursor: &Cursor<'a>) -> Value<'a> {
+        self.levels.depth -= 1;
+        if self.levels.depth >= MAX_DEPTH {
+            return Value::Null;
+        }
         let OpenValue { start, mut evidence, items, mut members, .. } = self.open.pop().unwrap_or_default();
-        let raw = text.get(start..end).unwrap_or_default();
-        if bracket == b']' {
+        let raw = cursor.text_from(start);
+        if !is_object {
             return Value::Array(Array { items, raw, evidence });
         }
         if has_duplicate(&members) {

@@ -46,7 +46,7 @@ impl<'a> Text<'a> {
     }
 
     /// Decodes the text between the quotes of a valid JSON string.
-    pub(super) fn decode(inner: &'a str) -> Self {
+    pub(crate) fn decode(inner: &'a str) -> Self {
         if !inner.contains('\\') {
             return Text::Unicode(Cow::Borrowed(inner));
         }
@@ -79,7 +79,7 @@ impl<'a> Text<'a> {
 /// Maps a byte of UTF-8 so that mapped bytes compare as UTF-16 code units do. Bytes of UTF-8 compare as code points do.
 /// UTF-16 differs only in that U+E000 to U+FFFF (first bytes EE and EF) come after the supplementary characters (first
 /// bytes F0 to F4), whose surrogates are below U+E000.
-pub(super) fn utf16_rank(byte: u8) -> u8 {
+fn utf16_rank(byte: u8) -> u8 {
     if matches!(byte, 0xEE | 0xEF) { byte + 0x10 } else { byte }
 }
 

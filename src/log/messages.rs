@@ -130,7 +130,7 @@ fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<Logge
     let session = sessions.last_key().map(str::to_owned);
     for annotated in annotated {
         let text = match annotated.batch_index {
-            Some(index) => elements.get(index as usize - 1).map(|element| Cow::Borrowed(element.get())),
+            Some(index) => elements.get(index as usize - 1).map(|element| Cow::Borrowed(*element)),
             None => Some(String::from_utf8_lossy(&record.bytes)),
         };
         if !matches!(annotated.node, Node::Batch) {

@@ -5,8 +5,8 @@ use std::fmt;
 
 use crate::diagnostic::printable;
 use crate::mapping::Losses;
-use crate::message::{Content, Kind, Problem, Problems, Recognized, Single};
-use crate::record::{Carrier, Format, Protocols, names_jsonrpc, nature, nested};
+use crate::message::{Content, Kind, Problem, Problems, Single};
+use crate::record::{Certainty, Format, Protocols, Wrapper, names_jsonrpc, nested, other_kind};
 use crate::session::Sessions;
 
 /// The maximum number of characters that are shown of an unread line.
@@ -20,7 +20,7 @@ pub struct Summary {
     /// The formats of the inputs, each once.
     pub formats: Vec<Format>,
     /// The wrappers around the inputs, each once.
-    pub carriers: Vec<Carrier>,
+    pub wrappers: Vec<Wrapper>,
     /// The number of sessions, at least one for each input.
     pub sessions: u64,
     /// The number of inputs.
@@ -57,7 +57,7 @@ pub struct Summary {
     /// The sizes in bytes of an input and of its text, if the text is more than 1,000 times as long as the input.
     pub compression: Option<(u64, u64)>,
     problems: [u64; Problem::ALL.len()],
-    /// The number of records that are [`Recognized::Doubtful`].
+    /// The number of records that are [`Certainty::Maybe`].
     doubtful: u64,
     /// The number of lines of text that hold `"jsonrpc":`.
     mentions: u64,
@@ -67,8 +67,8 @@ pub struct Summary {
 
 impl Summary {
     /// Creates the summary of an input without records.
-    pub fn new(format: Format, carriers: &[Carrier]) -> Self {
-        Self { formats: vec![format], carriers: carriers.to_vec(), sessions: 1, inputs: 1, ..Self::default() }
+    pub fn new(format: Format, wrappers: &[Wrapper]) -> Self {
+        Self { formats: vec![format], wrappers: wrappers.to_vec(), sessions: 1, inputs: 1, ..Self::default() }
     }
 
     /// The number of occurrences of a problem.
@@ -83,14 +83,14 @@ impl Summary {
         self.malformed += u64::from(matches!(content, Content::Malformed(_)));
         self.exchanges += u64::from(matches!(content, Content::Exchange));
         content.elements().iter().for_each(|element| self.count_element(element));
-        self.count_recognized(content.recognized());
+        self.count_certainty(content.certainty());
     }
 
     /// Counts a batch, whose elements are counted separately.
-    pub(crate) fn count_batch(&mut self, recognized: Recognized) {
+    pub(crate) fn count_batch(&mut self, certainty: Certainty) {
         self.records += 1;
         self.batches += 1;
-        self.count_recognized(recognized);
+        self.count_certainty(certainty);
     }
 
     /// Counts a message, or the value in its place.
@@ -107,11 +107,11 @@ impl Summary {
         self.mentions += u64::from(names_jsonrpc(line));
     }
 
-    fn count_recognized(&mut self, recognized: Recognized) {
-        match recognized {
-            Recognized::JsonRpc => {}
-            Recognized::Doubtful => self.doubtful += 1,
-            Recognized::Nothing => self.unread += 1,
+    fn count_certainty(&mut self, certainty: Certainty) {
+        match certainty {
+            Certainty::Sure => {}
+            Certainty::Maybe => self.doubtful += 1,
+            Certainty::No => self.unread += 1,
         }
     }
 
@@ -169,7 +169,7 @@ impl Summary {
         if !self.nothing_read() {
             return None;
         }
-        let nature = nature(&self.head).map_or_else(
+        let advice = other_kind(&self.head).map_or_else(
             || {
                 // A bracket alone would not help.
                 let end = self.head.iter().skip(8).position(|byte| *byte == b'\n').map_or(self.head.len(), |at| at + 8);
@@ -195,13 +195,13 @@ impl Summary {
             },
             str::to_owned,
         );
-        Some(format!("found no JSON-RPC ({}: {}); {nature}", self.forms(), self.counts()))
+        Some(format!("found no JSON-RPC ({}: {}); {advice}", self.forms(), self.counts()))
     }
 
     /// The names of wrappers and formats: `docker, json-lines`.
     pub fn forms(&self) -> String {
-        let carriers = self.carriers.iter().map(|carrier| carrier.name());
-        carriers.chain(self.formats.iter().map(|format| format.name())).collect::<Vec<_>>().join(", ")
+        let wrappers = self.wrappers.iter().map(|wrapper| wrapper.name());
+        wrappers.chain(self.formats.iter().map(|format| format.name())).collect::<Vec<_>>().join(", ")
     }
 
     /// Lists the counts above 0, each with its noun.
@@ -234,7 +234,7 @@ impl Summary {
     /// Adds the counts of another input.
     pub fn merge(&mut self, other: &Self) {
         add_new(&mut self.formats, &other.formats);
-        add_new(&mut self.carriers, &other.carriers);
+        add_new(&mut self.wrappers, &other.wrappers);
         self.sessions += other.sessions;
         self.zones = [self.zones[0] | other.zones[0], self.zones[1] | other.zones[1]];
         self.inputs += other.inputs;

@@ -479,8 +479,8 @@ pub(super) fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&'e MembersPlan<
     let listed = match (plan, all) {
         (Some(plan), _) => &plan.extra,
         (None, ExtraMembers::Listed(members)) => members,
-        (None, &ExtraMembers::Canonical { text, interoperable }) => {
-            return Some(Payload::Canonical { text, interoperable });
+        (None, ExtraMembers::Canonical { text, interoperable }) => {
+            return Some(Payload::Canonical { text, interoperable: *interoperable });
         }
     };
     (!listed.is_empty()).then(|| Value::Object(Object::from_members(listed.clone())).into())

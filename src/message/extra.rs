@@ -1,5 +1,7 @@
 //! Members that JSON-RPC does not define.
 
+use std::borrow::Cow;
+
 use crate::json::{MemberName, Text, Value};
 
 /// A member of an object: its name and its value.
@@ -13,7 +15,7 @@ pub enum ExtraMembers<'a> {
     /// An object of the members in canonical form, if they are too large to be held as values.
     Canonical {
         /// The text.
-        text: &'a str,
+        text: Cow<'a, str>,
         /// See [`Canonical::interoperable`](crate::json::Canonical::interoperable).
         interoperable: bool,
     },

@@ -1,58 +1,46 @@
-//! Messages that are too large to be held as values. Their payloads are written from the text in canonical form.
+//! Messages that are too large to be held as values. They are written in canonical form, of which their payloads are
+//! parts.
 //!
 //! The result is the same as from [`Content::parse`](super::Content::parse); tests compare both.
 
-use std::ops::Range;
-
-use super::parse::{is_answer_without_result, is_keyword_like, kind_of, message, not_an_object};
+use super::parse::{is_answer_without_result, is_keyword_like, message};
 use super::{ErrorMember, ExtraMembers, Invalid, Kind, Message, Payload, Problem, Problems, Single};
-use crate::json::{Object, Outline, OutlineMember, OutlinePlace, OutlineWriter, Value};
-use crate::record::MEMBERS;
+use crate::json::{self, Canonical, Evidence, Numbers, Object, QuickWriter, Text, Value};
 
 /// The minimum size, in bytes, of records and elements of batches that are read in this way if they are unusual. As
 /// values, they may take 30 times as much memory.
 pub(crate) const LARGE: usize = 1 << 20;
 
+/// The members of messages, and of their errors.
+const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 const ERROR_MEMBERS: [&str; 3] = ["code", "message", "data"];
 
 /// The maximum number of extra members that are listed.
 const FEW: usize = 64;
 
-/// A message or another JSON value, with its payloads as ranges of a text of its own.
+/// A message or another JSON value, in canonical form.
 #[derive(Debug)]
 pub(crate) struct LargeSingle<'a> {
-    single: Single<'a>,
-    written: String,
-    parts: Vec<(WrittenPart, Range<usize>, bool)>,
-}
-
-/// A part of a message that was written.
-#[derive(Debug, Clone, Copy)]
-enum WrittenPart {
-    Params,
-    Result,
-    Error,
-    ErrorData,
-    ErrorExtra,
-    Extra,
-    Value,
+    /// The value as it is spelled.
+    text: &'a str,
+    canonical: String,
+    interoperable: bool,
+    evidence: Evidence,
+    result_unknown: bool,
 }
 
 impl<'a> LargeSingle<'a> {
     /// Reads a text; for `result_unknown`, see [`Content::parse_without_result`](super::Content::parse_without_result).
-    pub fn new(outline: &Outline<'a>, result_unknown: bool) -> Self {
-        let writer = OutlineWriter::new(outline);
-        let mut reader = LargeReader { outline, writer, written: String::new(), parts: Vec::new() };
-        let mut single = reader.single(result_unknown);
-        let duplicate = reader.writer.duplicate_member;
-        let (problems, text) = match &mut single {
-            Single::Message(message) => (&mut message.problems, &mut message.text),
-            Single::Invalid(invalid) => (&mut invalid.problems, &mut invalid.text),
-        };
-        problems.insert_if(duplicate, Problem::DuplicateMember);
-        problems.insert_if(outline.lone_surrogate, Problem::LoneSurrogate);
-        *text = duplicate.then(|| outline.text().trim_ascii());
-        Self { single, written: reader.written, parts: reader.parts }
+    pub fn new(bytes: &'a [u8], result_unknown: bool) -> Result<Self, json::Error> {
+        let (mut writer, mut canonical) = (QuickWriter::new(Numbers::Exact), String::with_capacity(bytes.len()));
+        let text = str::from_utf8(bytes).ok();
+        match text.and_then(|text| Some((text, writer.write_text(text, &mut canonical)?))) {
+            Some((text, Canonical { interoperable })) => {
+                let (text, evidence) = (text.trim_ascii(), writer.evidence());
+                Ok(Self { text, canonical, interoperable, evidence, result_unknown })
+            }
+            None => Err(json::check(bytes).err().unwrap_or(json::Error { kind: json::ErrorKind::TooDeep, offset: 0 })),
+        }
     }
 
     /// Returns the message, or the value in its place.
@@ -60,160 +48,115 @@ impl<'a> LargeSingle<'a> {
     where
         'a: 's,
     {
-        let mut single: Single<'s> = self.single.clone();
-        for (part, range, interoperable) in &self.parts {
-            let (text, interoperable) = (self.written.get(range.clone()).unwrap_or_default(), *interoperable);
-            let payload = Payload::Canonical { text, interoperable };
-            let extra = ExtraMembers::Canonical { text, interoperable };
-            let message = match &mut single {
-                Single::Message(message) => message,
-                Single::Invalid(invalid) => {
-                    invalid.value = payload;
-                    continue;
-                }
-            };
-            match (part, &mut message.error) {
-                (WrittenPart::Params, _) => message.params = Some(payload),
-                (WrittenPart::Result, _) => message.result = Some(payload),
-                (WrittenPart::Extra, _) => message.extra = extra,
-                (WrittenPart::ErrorData, Some(ErrorMember::Object(error))) => error.data = Some(payload),
-                (WrittenPart::ErrorExtra, Some(ErrorMember::Object(error))) => error.extra = extra,
-                (_, error) => *error = Some(ErrorMember::Other(payload)),
+        match Single::from_value(known_members(&self.canonical, &MEMBERS)) {
+            Single::Message(message) => Single::Message(self.message(message)),
+            Single::Invalid(Invalid { value: Payload::Value(Value::Object(object)), .. })
+                if self.result_unknown && is_answer_without_result(&object) =>
+            {
+                Single::Message(self.message(message(object, Kind::Response, Problems::default(), None)))
+            }
+            Single::Invalid(invalid) => {
+                let mut problems = Problems::default();
+                problems.insert_evidence(self.evidence);
+                let value = Payload::Canonical { text: &self.canonical, interoperable: self.interoperable };
+                Single::Invalid(Invalid { value, problems, text: self.source(), ..invalid })
             }
         }
-        single
-    }
-}
-
-struct LargeReader<'o, 'a> {
-    outline: &'o Outline<'a>,
-    writer: OutlineWriter<'o, 'a>,
-    written: String,
-    parts: Vec<(WrittenPart, Range<usize>, bool)>,
-}
-
-impl<'a> LargeReader<'_, 'a> {
-    fn single(&mut self, result_unknown: bool) -> Single<'a> {
-        let root = self.outline.root();
-        self.message(root, result_unknown).map_or_else(
-            |reason| {
-                self.value(WrittenPart::Value, root);
-                let (value, problems) = (Value::Null.into(), Problems::default());
-                Single::Invalid(Invalid { value, reason, problems, text: None })
-            },
-            Single::Message,
-        )
     }
 
-    /// Returns the message, or the reason why the value is not one.
-    fn message(&mut self, root: OutlinePlace, result_unknown: bool) -> Result<Message<'a>, &'static str> {
-        let value = self.outline.hollow(root);
-        if !matches!(value, Value::Object(_)) {
-            return Err(not_an_object(&value));
-        }
-        let members = self.members(root);
-        let mut object = self.hollow(root, &members, &MEMBERS);
-        let mut error = None;
-        for (name, value) in &mut object.members {
-            if let (Some("error"), Value::Object(hollow)) = (name.as_str(), value) {
-                let place = self.place(root, &members, "error")?;
-                let members = self.members(place);
-                *hollow = self.hollow(place, &members, &ERROR_MEMBERS);
-                error = Some((place, members));
+    /// True if the value is an array.
+    pub fn is_array(&self) -> bool {
+        self.canonical.starts_with('[')
+    }
+
+    /// Adds what the known members do not say to a message.
+    fn message<'s>(&'s self, mut message: Message<'s>) -> Message<'s>
+    where
+        'a: 's,
+    {
+        message.problems.insert_evidence(self.evidence);
+        message.text = self.source();
+        [&mut message.params, &mut message.result].into_iter().flatten().for_each(|payload| self.write(payload));
+        let mut has_keyword = self.extra(&self.canonical, &MEMBERS, &mut message.extra);
+        match &mut message.error {
+            Some(ErrorMember::Other(payload)) => self.write(payload),
+            Some(ErrorMember::Object(error)) => {
+                error.data.iter_mut().for_each(|data| self.write(data));
+                let object = json::member(&self.canonical, "error").unwrap_or_default();
+                has_keyword |= self.extra(object, &ERROR_MEMBERS, &mut error.extra);
             }
+            None => {}
         }
-        let answer = result_unknown && is_answer_without_result(&object);
-        let kind = if answer { Kind::Response } else { kind_of(&object)? };
+        message.problems.insert_if(has_keyword, Problem::KeywordMember);
+        message
+    }
 
-        let mut message = message(object, kind, Problems::default(), None);
-        let payloads = [
-            ("params", WrittenPart::Params, message.params.is_some()),
-            ("result", WrittenPart::Result, message.result.is_some()),
-            ("error", WrittenPart::Error, matches!(message.error, Some(ErrorMember::Other(_)))),
-        ];
-        for (name, part, _) in payloads.into_iter().filter(|(.., there)| *there) {
-            self.value(part, self.place(root, &members, name)?);
+    /// The text, if the canonical form does not keep all of it.
+    fn source(&self) -> Option<&'a str> {
+        self.evidence.duplicate_member.then_some(self.text)
+    }
+
+    /// Replaces an array or object by its text.
+    fn write<'s>(&self, payload: &mut Payload<'s>) {
+        if let Payload::Value(value) = payload
+            && let Some(text) = value.raw()
+        {
+            *payload = Payload::Canonical { text, interoperable: self.is_interoperable(text) };
         }
-        let mut keyword = self.extra(root, &members, &MEMBERS, &mut message.extra, WrittenPart::Extra);
-        if let (Some(ErrorMember::Object(object)), Some((place, members))) = (&mut message.error, error) {
-            if object.data.is_some() {
-                self.value(WrittenPart::ErrorData, self.place(place, &members, "data")?);
-            }
-            keyword |= self.extra(place, &members, &ERROR_MEMBERS, &mut object.extra, WrittenPart::ErrorExtra);
-        }
-        message.problems.insert_if(keyword, Problem::KeywordMember);
-        Ok(message)
     }
 
-    fn members(&mut self, object: OutlinePlace) -> Vec<OutlineMember> {
-        let (members, duplicate, _) = self.outline.members(object);
-        self.writer.duplicate_member |= duplicate;
-        members
-    }
-
-    /// Returns the members with these names, without the content of arrays and objects.
-    fn hollow(&self, object: OutlinePlace, members: &[OutlineMember], names: &[&str]) -> Object<'a> {
-        let named = members.iter().map(|member| (self.outline.name(*member), *member));
-        let known = named.filter(|(name, _)| name.as_str().is_some_and(|name| names.contains(&name)));
-        Object::from_members(
-            known.map(|(name, member)| (name, self.outline.hollow(self.outline.value(object, member)))).collect(),
-        )
-    }
-
-    fn place(&self, object: OutlinePlace, members: &[OutlineMember], name: &str) -> Result<OutlinePlace, &'static str> {
-        let member = members.iter().find(|member| self.outline.name(**member).as_str() == Some(name));
-        Ok(self.outline.value(object, *member.ok_or("a member is missing")?))
-    }
-
-    /// Lists or writes the members without one of these names, and the members that are `extra` nevertheless. Returns
-    /// true if a name is like a JSON-LD keyword.
-    fn extra(
-        &mut self,
-        object: OutlinePlace,
-        members: &[OutlineMember],
-        names: &[&str],
-        extra: &mut ExtraMembers<'a>,
-        part: WrittenPart,
-    ) -> bool {
-        let outline = self.outline;
-        let is_extra = |member: &OutlineMember| match outline.name(*member) {
-            name if name.as_str().is_some_and(|name| names.contains(&name)) => {
-                extra.listed().iter().any(|(found, _)| *found == name)
-            }
-            _ => true,
+    /// Lists or writes the members of an object that are not `known`, and the known members that are extra nevertheless.
+    /// Returns true if a name is like a JSON-LD keyword.
+    fn extra<'s>(&self, object: &'s str, known: &[&str], extra: &mut ExtraMembers<'s>) -> bool {
+        let listed = extra.listed();
+        let is_extra = |(name, _): &(&str, &str)| {
+            !known.contains(name) || listed.iter().any(|(found, _)| found.as_str() == Some(name))
         };
-        let members: Vec<_> = members.iter().copied().filter(is_extra).collect();
-        let few = members.iter().take(FEW + 1);
-        let listed = few.map(|member| (outline.name(*member), outline.hollow(outline.value(object, *member))));
-        let listed: Vec<_> = listed.collect();
-        let is_small = |(_, value): &(_, Value<'_>)| !matches!(value, Value::Array(_) | Value::Object(_));
-        if listed.len() > FEW || !listed.iter().all(is_small) {
-            self.write(part, |writer, out| writer.object(object, &members, out));
-        } else {
-            *extra = ExtraMembers::Listed(listed);
-        }
-        members.iter().any(|member| outline.name(*member).as_str().is_some_and(is_keyword_like))
+        let members = || json::members(object).filter(is_extra);
+        let is_keyword = members().any(|(name, _)| is_keyword_like(name));
+        let is_large = |(index, (_, value)): (usize, (&str, &str))| index >= FEW || value.starts_with(['{', '[']);
+        *extra = match members().enumerate().any(is_large) {
+            true => {
+                let mut text = String::with_capacity(object.len());
+                for (name, value) in members() {
+                    let separator = if text.is_empty() { "{\"" } else { ",\"" };
+                    [separator, name, "\":", value].iter().for_each(|part| text.push_str(part));
+                }
+                text.push('}');
+                let interoperable = self.is_interoperable(&text);
+                ExtraMembers::Canonical { text: text.into(), interoperable }
+            }
+            false => ExtraMembers::Listed(
+                members().map(|(name, value)| (Text::decode(name), Value::hollow(value))).collect(),
+            ),
+        };
+        is_keyword
     }
 
-    fn value(&mut self, part: WrittenPart, place: OutlinePlace) {
-        self.write(part, |writer, out| {
-            writer.value(place, out);
-        });
+    /// See [`Canonical::interoperable`], for a part of the text.
+    fn is_interoperable(&self, part: &str) -> bool {
+        let written = || QuickWriter::new(Numbers::Exact).write_text(part, &mut String::new());
+        self.interoperable || written().is_some_and(|canonical| canonical.interoperable)
     }
+}
 
-    fn write(&mut self, part: WrittenPart, write: impl FnOnce(&mut OutlineWriter<'_, 'a>, &mut String)) {
-        let start = self.written.len();
-        self.writer.interoperable = true;
-        write(&mut self.writer, &mut self.written);
-        self.parts.push((part, start..self.written.len(), self.writer.interoperable));
+/// Returns a value of which only the `known` members are held, and the members of an error.
+fn known_members<'t>(text: &'t str, known: &[&str]) -> Value<'t> {
+    if !text.starts_with('{') {
+        return Value::hollow(text);
     }
+    let members = json::members(text).filter(|(name, _)| known.contains(name));
+    let members = members.map(|(name, value)| match name {
+        "error" => (Text::decode(name), known_members(value, &ERROR_MEMBERS)),
+        name => (Text::decode(name), Value::hollow(value)),
+    });
+    Value::Object(Object::from_members(members.collect()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Content;
     use super::*;
-    use crate::json::Numbers;
 
     /// Returns the whole message as text, with its payloads in canonical form.
     fn shown(single: &Single<'_>) -> String {
@@ -280,13 +223,12 @@ mod tests {
             &format!(r#"{{"method":"m"{many}}}"#),
             &format!(r#"{{"error":{{"code":1{many},"@id":1}}}}"#),
         ] {
-            let outline = Outline::new(text.as_bytes()).unwrap();
             for unknown in [false, true] {
                 let parse = if unknown { Content::parse_without_result } else { Content::parse };
                 let Content::Single(single) = parse(text.as_bytes()) else { panic!() };
-                let large = LargeSingle::new(&outline, unknown);
+                let large = LargeSingle::new(text.as_bytes(), unknown).unwrap();
                 assert_eq!(shown(&large.single()), shown(&single), "{text}");
-                assert_eq!(large.single().recognized(), single.recognized(), "{text}");
+                assert_eq!(large.single().certainty(), single.certainty(), "{text}");
             }
         }
     }
@@ -294,8 +236,7 @@ mod tests {
     #[test]
     fn arrays_in_batches_too() {
         let text = r#"[{"a":1,"a":2}]"#;
-        let single = Single::from_value(crate::json::parse(text.as_bytes()).unwrap());
-        let outline = Outline::new(text.as_bytes()).unwrap();
-        assert_eq!(shown(&LargeSingle::new(&outline, false).single()), shown(&single));
+        let single = Single::from_value(json::parse(text.as_bytes()).unwrap());
+        assert_eq!(shown(&LargeSingle::new(text.as_bytes(), false).unwrap().single()), shown(&single));
     }
 }

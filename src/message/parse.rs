@@ -70,8 +70,7 @@ impl<'a> Single<'a> {
     pub fn from_value(value: Value<'a>) -> Self {
         let evidence = value.evidence();
         let mut problems = Problems::default();
-        problems.insert_if(evidence.duplicate_member, Problem::DuplicateMember);
-        problems.insert_if(evidence.lone_surrogate, Problem::LoneSurrogate);
+        problems.insert_evidence(evidence);
         let text = value.raw().filter(|_| evidence.duplicate_member);
 
         let (reason, value) = match value {
@@ -95,7 +94,7 @@ pub(super) fn is_answer_without_result(object: &Object<'_>) -> bool {
 const HALF: &str = "half of a surrogate pair in id, method or error message";
 
 /// Returns the kind according to the table, or the reason why the object is not a message.
-pub(super) fn kind_of(object: &Object<'_>) -> Result<Kind, &'static str> {
+fn kind_of(object: &Object<'_>) -> Result<Kind, &'static str> {
     let [method, id, result, error] = ["method", "id", "result", "error"].map(|name| object.get(name));
     if let Some(id) = id.filter(|id| Id::from_value(id).is_none()) {
         return Err(match id {
@@ -125,7 +124,7 @@ pub(super) fn kind_of(object: &Object<'_>) -> Result<Kind, &'static str> {
 }
 
 /// Returns the reason why a value that is not an object is not a message.
-pub(super) fn not_an_object(value: &Value<'_>) -> &'static str {
+fn not_an_object(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "null, not an object",
         Value::Bool(_) => "a boolean, not an object",

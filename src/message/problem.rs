@@ -2,6 +2,7 @@
 
 use oxrdf::NamedNodeRef;
 
+use crate::json::Evidence;
 use crate::vocab::rpcg;
 
 macro_rules! problems {
@@ -86,6 +87,12 @@ impl Problems {
         if condition {
             self.insert(problem);
         }
+    }
+
+    /// Adds the problems that a text has evidence of.
+    pub(super) fn insert_evidence(&mut self, evidence: Evidence) {
+        self.insert_if(evidence.duplicate_member, Problem::DuplicateMember);
+        self.insert_if(evidence.lone_surrogate, Problem::LoneSurrogate);
     }
 
     /// True if the set contains the problem.

@@ -1,7 +1,7 @@
-//! Describes the places of messages in a log, as a [`Layout`] that finds them again.
+//! Describes the places of messages in a log, as a [`OwnFormat`] that finds them again.
 
-use super::layout::Layout;
 use super::object::{RawObject, elements, scalar, unescape};
+use super::own_format::OwnFormat;
 use super::rules::{WordMeaning, named_meaning, time};
 use super::{Record, times};
 use crate::json::pointer_token;
@@ -20,8 +20,8 @@ pub struct FoundIn<'a> {
 /// The maximum number of places, more than logs have in practice.
 const MOST: usize = 12;
 
-impl Layout {
-    /// Returns a layout that finds these records again, with pointers if all of them were inside objects, and the TOML
+impl OwnFormat {
+    /// Returns a format that finds these records again, with pointers if all of them were inside objects, and the TOML
     /// for it in a file: `envelope = …` or `line = …`. `None` if all records were whole lines.
     pub fn describe(found: &[FoundIn<'_>]) -> Option<(String, Self)> {
         let inside: Vec<_> = found.iter().filter(|found| found.line != &*found.record.bytes).collect();
@@ -32,7 +32,7 @@ impl Layout {
     }
 }
 
-fn pointers(found: &[&FoundIn<'_>]) -> Option<(String, Layout)> {
+fn pointers(found: &[&FoundIn<'_>]) -> Option<(String, OwnFormat)> {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     for FoundIn { line, record, .. } in found {
         let text_is = |is: &dyn Fn(&str) -> bool| pointer(line, &|value| scalar(value).is_some_and(|text| is(&text)));
@@ -49,7 +49,8 @@ fn pointers(found: &[&FoundIn<'_>]) -> Option<(String, Layout)> {
             return None;
         }
     }
-    let layout = Layout::at_pointers(pairs.iter().map(|(name, pointer)| ((*name).to_owned(), pointer.clone()))).ok()?;
+    let own_format =
+        OwnFormat::at_pointers(pairs.iter().map(|(name, pointer)| ((*name).to_owned(), pointer.clone()))).ok()?;
     let mut parts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (name, pointer) in pairs {
         parts.entry(name).or_default().push(toml_string(&pointer));
@@ -58,11 +59,11 @@ fn pointers(found: &[&FoundIn<'_>]) -> Option<(String, Layout)> {
         [pointer] => format!("{name} = {pointer}"),
         several => format!("{name} = [{}]", several.join(", ")),
     });
-    Some((format!("envelope = {{ {} }}", parts.collect::<Vec<_>>().join(", ")), layout))
+    Some((format!("envelope = {{ {} }}", parts.collect::<Vec<_>>().join(", ")), own_format))
 }
 
 /// Returns the pointer to the first value for which `is` returns true, also in strings that hold JSON.
-fn pointer(value: &[u8], is: &dyn Fn(&[u8]) -> bool) -> Option<String> {
+pub(super) fn pointer(value: &[u8], is: &dyn Fn(&[u8]) -> bool) -> Option<String> {
     let below = |name: &str, value: &[u8]| Some(format!("/{}{}", pointer_token(name), pointer(value, is)?));
     match value.first()? {
         _ if is(value) => Some(String::new()),
@@ -80,7 +81,7 @@ fn meaning(record: &Record<'_>) -> Option<WordMeaning> {
 }
 
 /// Makes an expression from the text before the messages: the shapes of times, and the words for the sender.
-fn expression(found: &[&FoundIn<'_>]) -> Option<(String, Layout)> {
+fn expression(found: &[&FoundIn<'_>]) -> Option<(String, OwnFormat)> {
     let [mut times, mut words, mut anchors] = [Vec::new(), Vec::new(), Vec::new()];
     for FoundIn { line, at, record } in found {
         let front = std::str::from_utf8(line.get(..*at)?).ok()?;
@@ -111,8 +112,8 @@ fn expression(found: &[&FoundIn<'_>]) -> Option<(String, Layout)> {
     };
     let (time, word) = (any(&times, "[^{]*?(?<time>", ")"), any(&words, r"(?:[^{]*\W)?(?<sender>", r")\W"));
     let regex = format!(r#"^{time}{word}[^{{]*?{}(?<message>(?:\[\s*)?\{{\s*\\?".*)"#, any(&anchors, "(?:", r#")"?"#));
-    let layout = Layout::line(&regex).ok()?;
-    Some((format!("line = {}", toml_string(&regex)), layout))
+    let own_format = OwnFormat::line(&regex).ok()?;
+    Some((format!("line = {}", toml_string(&regex)), own_format))
 }
 
 /// Returns a string in TOML: literal if possible, and with line breaks around the text if there are line breaks in it.

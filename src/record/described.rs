@@ -1,7 +1,7 @@
 //! A format described by a TOML file: a file of the user, or one in `record/formats`.
 
 use super::elements::first_element;
-use super::layout::{Layout, LayoutError};
+use super::own_format::{OwnFormat, OwnFormatError};
 use super::pointer::Pointer;
 use super::rules::{FormatRule, FormatRules, RuleKind, RulePlace, WordMeaning};
 use super::window::InputHead;
@@ -100,40 +100,40 @@ pub(super) struct FileFormat {
     pub carries: String,
     pub sample: String,
     pub refuse: Option<String>,
-    pub layout: Layout,
-    clue: Option<FormatClue>,
+    pub own_format: OwnFormat,
+    clue: Option<FileClue>,
 }
 
-enum FormatClue {
+enum FileClue {
     Text(Regex),
     Members(Vec<Vec<(Pointer, Regex)>>),
 }
 
 impl FileFormat {
     /// Parses the file of a built-in format.
-    pub fn parse(text: &str) -> Result<Self, LayoutError> {
+    pub fn parse(text: &str) -> Result<Self, OwnFormatError> {
         let described: FormatDefinition = toml::from_str(text)?;
-        let layout = described.layout()?;
+        let own_format = described.own_format()?;
         let clue = match &described.clue {
-            Some(ClueText::Text(regex)) => Some(FormatClue::Text(Regex::new(regex)?)),
+            Some(ClueText::Text(regex)) => Some(FileClue::Text(Regex::new(regex)?)),
             Some(ClueText::Members(tables)) => {
-                Some(FormatClue::Members(tables.iter().map(conditions).collect::<Result<_, _>>()?))
+                Some(FileClue::Members(tables.iter().map(conditions).collect::<Result<_, _>>()?))
             }
             None => None,
         };
         let FormatDefinition { summary, carries, refuse, sample, .. } = described;
-        Ok(Self { summary, carries, sample: sample.unwrap_or_default(), refuse, layout, clue })
+        Ok(Self { summary, carries, sample: sample.unwrap_or_default(), refuse, own_format, clue })
     }
 
     /// True if an input has this format.
     pub fn is_in(&self, window: &InputHead<'_>) -> bool {
         match &self.clue {
             None => false,
-            Some(FormatClue::Text(regex)) => {
+            Some(FileClue::Text(regex)) => {
                 regex.find(window.bytes).is_some_and(|found| found.start() < window.before_values())
             }
-            Some(FormatClue::Members(tables)) => {
-                let object = if self.layout.is_array() { first_element(window) } else { window.objects().next() };
+            Some(FileClue::Members(tables)) => {
+                let object = if self.own_format.is_array() { first_element(window) } else { window.objects().next() };
                 let has = |table: &Vec<(Pointer, Regex)>| {
                     let object = object.as_ref().filter(|object| !object.has("jsonrpc"))?;
                     Some(table.iter().all(|(pointer, regex)| pointer.has(object, window.bytes, regex)))
@@ -144,22 +144,22 @@ impl FileFormat {
     }
 }
 
-fn conditions(table: &BTreeMap<String, String>) -> Result<Vec<(Pointer, Regex)>, LayoutError> {
+fn conditions(table: &BTreeMap<String, String>) -> Result<Vec<(Pointer, Regex)>, OwnFormatError> {
     table.iter().map(|(at, regex)| Ok((Pointer::parse(at)?, Regex::new(regex)?))).collect()
 }
 
 impl FormatDefinition {
-    pub fn layout(&self) -> Result<Layout, LayoutError> {
+    pub fn own_format(&self) -> Result<OwnFormat, OwnFormatError> {
         let own =
             DescribedRule { envelope: self.envelope.clone(), line: self.line.clone(), ..DescribedRule::default() };
         let own = (self.rule.is_empty() && self.refuse.is_none()).then_some(own);
         let rules = self.rule.iter().chain(&own).map(|rule| self.one(rule)).collect::<Result<_, _>>()?;
         let regex = |text: &Option<String>| text.as_deref().map(Regex::new).transpose();
         let (tail, truncated) = (regex(&self.tail)?, regex(&self.truncated)?);
-        Ok(Layout::new(FormatRules { rules, is_array: self.array, tail, truncated }))
+        Ok(OwnFormat::new(FormatRules { rules, is_array: self.array, tail, truncated }))
     }
 
-    fn one(&self, rule: &DescribedRule) -> Result<FormatRule, LayoutError> {
+    fn one(&self, rule: &DescribedRule) -> Result<FormatRule, OwnFormatError> {
         let place = match (&rule.envelope, &rule.line) {
             (Some(envelope), None) => {
                 RulePlace::at_pointers(envelope.iter().flat_map(|(name, pointers)| pointers.pairs(name)))?
@@ -167,7 +167,7 @@ impl FormatDefinition {
             (None, Some(regex)) => RulePlace::line(regex, "session", rule.gives)?,
             _ => {
                 let what = "say where the message is: by either `envelope` or `line`";
-                return Err(LayoutError::File(format!("{}: {what}", self.name)));
+                return Err(OwnFormatError::File(format!("{}: {what}", self.name)));
             }
         };
         let words = [

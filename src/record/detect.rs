@@ -1,13 +1,13 @@
 //! The formats, and their detection.
 
 use super::Entry;
-use super::about::{FormatInfo, FormatTest, InputHead};
-use super::carried::UnwrappedLog;
-use super::carrier::Carrier;
 use super::decoder::{Decoder, Step};
 use super::described::FileFormat;
+use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::formats::files;
-use super::layout::Layout;
+use super::own_format::OwnFormat;
+use super::unwrapped::UnwrappedLog;
+use super::wrapper::Wrapper;
 use super::{content_length, har, inspector_network, json_array, json_lines, json_values, mcpspy};
 use super::{protocol_monitor, sse, tar, tshark, vscode_lsp_json, vscode_lsp_text, zed_acp};
 use memchr::{memchr, memmem, memrchr};
@@ -89,7 +89,7 @@ impl Format {
     pub(super) const WINDOW: usize = 64 * 1024;
 
     /// Detects the format of an input by its first bytes, at most 64 KiB. The same bytes give the same format. For a
-    /// log whose lines are in a [`Carrier`], it is the format of the text inside.
+    /// log whose lines are in a [`Wrapper`], it is the format of the text inside.
     ///
     /// An input that begins as tape archives do is `tar`. Other formats are tried in the order of their ranks, and the
     /// first match decides. A format's file or module states its sign: text before any line that is or begins another
@@ -109,35 +109,35 @@ impl Format {
     }
 
     /// Returns the wrappers around a text, the outermost first, and the text inside.
-    fn taken_off(text: &[u8]) -> (Vec<Carrier>, Cow<'_, [u8]>) {
-        let (mut carriers, mut text) = (Vec::new(), Cow::Borrowed(text));
-        while carriers.len() < Carrier::MOST && !tar::is_archive(&text) {
-            let shown = Carrier::shown(&text);
-            let Some(carrier) = shown.or_else(|| Carrier::possible(&text)) else { break };
-            let inside = UnwrappedLog::inside(carrier, &text);
-            let has_fence = || Carrier::possible(&inside) == Some(Carrier::Fenced);
+    fn taken_off(text: &[u8]) -> (Vec<Wrapper>, Cow<'_, [u8]>) {
+        let (mut wrappers, mut text) = (Vec::new(), Cow::Borrowed(text));
+        while wrappers.len() < Wrapper::MOST && !tar::is_archive(&text) {
+            let shown = Wrapper::shown(&text);
+            let Some(wrapper) = shown.or_else(|| Wrapper::possible(&text)) else { break };
+            let inside = UnwrappedLog::inside(wrapper, &text);
+            let has_fence = || Wrapper::possible(&inside) == Some(Wrapper::Fenced);
             // JSON may be indented without a wrapper. A wrapper inside of the indentation makes it certain.
             let is_sure =
-                || !matches!(carrier, Carrier::Indented(_)) || shown.is_some() || Carrier::shown(&inside).is_some();
+                || !matches!(wrapper, Wrapper::Indented(_)) || shown.is_some() || Wrapper::shown(&inside).is_some();
             if !is_sure()
                 && !has_fence()
                 && matches!(Self::of(&inside), Self::JsonLines | Self::JsonValues | Self::JsonArray)
             {
                 break;
             }
-            carriers.push(carrier);
+            wrappers.push(wrapper);
             text = inside.into();
         }
-        (carriers, text)
+        (wrappers, text)
     }
 
     /// Detects wrappers and a format as soon as the content shows them, so that a live log need not wait: in the first
     /// 1, 2, 4, 8, … lines that hold a whole JSON value or the sign of a format. Otherwise decides by `head` if `all`
     /// is true, because no more will be examined. The same bytes give the same result, however they are split.
-    pub(super) fn settled(head: &[u8], all: bool, looked: &mut ExaminedInput) -> Option<(Vec<Carrier>, Self)> {
+    pub(super) fn settled(head: &[u8], all: bool, looked: &mut ExaminedInput) -> Option<(Vec<Wrapper>, Self)> {
         let head = &head[..head.len().min(Self::WINDOW)];
         while let Some(text) = looked.further(head) {
-            let (carriers, seen) = Self::taken_off(text);
+            let (wrappers, seen) = Self::taken_off(text);
             // A part of a line is not a value.
             let window = InputHead::new(&seen[..memrchr(b'\n', &seen).map_or(0, |last| last + 1)]);
             let has_whole_value = window.first_value.is_some_and(|value| value.end.is_some());
@@ -145,46 +145,48 @@ impl Format {
                 let format = Self::of(window.bytes);
                 // More input is needed to see text after an array, and arrows that point the other way in a log of
                 // arrows.
-                let may_be_arrows = || carriers.contains(&Carrier::Quoted) && Self::of(text) == Self::Arrows;
+                let may_be_arrows = || wrappers.contains(&Wrapper::Quoted) && Self::of(text) == Self::Arrows;
                 if format != Self::JsonArray && (format != Self::JsonLines || !may_be_arrows()) {
-                    return Some((carriers, format));
+                    return Some((wrappers, format));
                 }
             }
         }
         all.then(|| {
-            let (carriers, text) = Self::taken_off(head);
-            (carriers, Self::of(&text))
+            let (wrappers, text) = Self::taken_off(head);
+            (wrappers, Self::of(&text))
         })
     }
 
-    /// Returns the wrappers of a log whose format or `layout` was stated, as soon as a record shows inside of them. The
-    /// result is empty if the lines as they are have the format, or a record in the place that the layout states.
-    pub(super) fn carriers(
+    /// Returns the wrappers of a log whose format was stated, built in or `own_format`, as soon as a record shows inside
+    /// of them. The result is empty if the lines as they are have the format, or a record in the place that the user's
+    /// format states.
+    pub(super) fn wrappers(
         self,
-        layout: Option<&Layout>,
+        own_format: Option<&OwnFormat>,
         head: &[u8],
         all: bool,
         looked: &mut ExaminedInput,
-    ) -> Option<Vec<Carrier>> {
+    ) -> Option<Vec<Wrapper>> {
         let head = &head[..head.len().min(Self::WINDOW)];
         let has_record = |text: &[u8], all| {
-            let decoder = layout.map_or_else(|| self.decoder(Self::WINDOW), |layout| layout.decoder(Self::WINDOW));
+            let decoder =
+                own_format.map_or_else(|| self.decoder(Self::WINDOW), |own_format| own_format.decoder(Self::WINDOW));
             has_record(decoder, text, all)
         };
         let shown = |text: &[u8], all| {
-            let (carriers, seen) = Self::taken_off(text);
-            let as_it_is = match layout {
+            let (wrappers, seen) = Self::taken_off(text);
+            let as_it_is = match own_format {
                 Some(_) => has_record(text, all),
-                None => carriers.is_empty() || self != Self::JsonLines && Self::of(text) == self,
+                None => wrappers.is_empty() || self != Self::JsonLines && Self::of(text) == self,
             };
             match as_it_is {
                 true => has_record(text, all).then(Vec::new),
-                false => (!carriers.is_empty() && has_record(&seen, all)).then_some(carriers),
+                false => (!wrappers.is_empty() && has_record(&seen, all)).then_some(wrappers),
             }
         };
         while let Some(text) = looked.further(head) {
-            if let Some(carriers) = shown(text, false) {
-                return Some(carriers);
+            if let Some(wrappers) = shown(text, false) {
+                return Some(wrappers);
             }
         }
         all.then(|| shown(head, true).unwrap_or_default())
@@ -199,10 +201,10 @@ impl Format {
         });
         let has = |literal: &&str| memmem::find(window.bytes, literal.as_bytes()).is_some();
         RANKED.iter().copied().find(|format| match format.row().says {
-            FormatSource::Module(FormatInfo { sign: FormatTest::Line(test) | FormatTest::Refused(test, _), .. }, _) => {
+            FormatSource::Module(FormatInfo { clue: FormatClue::Line(test) | FormatClue::Refused(test, _), .. }, _) => {
                 test(window)
             }
-            FormatSource::Module(FormatInfo { sign: FormatTest::Value(test), .. }, _) => !by_text && test(window),
+            FormatSource::Module(FormatInfo { clue: FormatClue::Value(test), .. }, _) => !by_text && test(window),
             FormatSource::File { by_text: false, .. } if by_text => false,
             FormatSource::File { by_text: true, .. } if window.before_values() == 0 => false,
             FormatSource::File { literals, file, .. } => literals.iter().any(has) && file.is_in(window),
@@ -256,7 +258,7 @@ impl Format {
     pub fn decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
         match self.row().says {
             FormatSource::Module(about, _) => (about.decoder)(max_record_size),
-            FormatSource::File { file, .. } => file.layout.decoder(max_record_size),
+            FormatSource::File { file, .. } => file.own_format.decoder(max_record_size),
         }
     }
 
@@ -272,7 +274,7 @@ impl Format {
     /// The reason why logs in this format are detected but not read, with advice; `None` if they are read.
     pub fn refusal(self) -> Option<&'static str> {
         match self.row().says {
-            FormatSource::Module(FormatInfo { sign: FormatTest::Refused(_, reason), .. }, _) => Some(reason),
+            FormatSource::Module(FormatInfo { clue: FormatClue::Refused(_, reason), .. }, _) => Some(reason),
             FormatSource::Module(..) => None,
             FormatSource::File { file, .. } => file.refuse.as_deref(),
         }

@@ -1,47 +1,43 @@
 //! Formats that are one array. Its elements are read one by one, so that the array may be larger than memory.
 
 use super::Record;
-use super::about::InputHead;
 use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
-use super::marked::{Extras, FoundEntry, KnownMembers, LineReader, MarkedLines, with_others};
+use super::format_info::InputHead;
+use super::lines::{Extras, FoundEntry, KnownMembers, LineFormat, LineSplitter, with_others};
 use super::object::{RawObject, elements};
 use super::scan::ValueScan;
 use super::value::is_whole;
-use memchr::memrchr;
 
 /// Reads an array in one format, and the text around it.
-pub(super) trait ArrayFormat: Send {
+pub(super) trait ElementFormat: Send {
     /// Returns the next step. `input` begins with neither a blank nor the rest of an element. `None` for a line of
     /// text.
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>>;
 }
 
 /// A decoder for such a format.
-pub(super) struct ArrayDecoder {
+pub(super) struct ElementSplitter {
     elements: Elements,
-    format: Box<dyn ArrayFormat>,
+    format: Box<dyn ElementFormat>,
 }
 
-impl ArrayDecoder {
+impl ElementSplitter {
     /// Creates a decoder. Elements may have `around` bytes more than the limit for a record.
-    pub(super) fn boxed(limit: usize, around: usize, format: impl ArrayFormat + 'static) -> Box<dyn Decoder> {
+    pub(super) fn boxed(limit: usize, around: usize, format: impl ElementFormat + 'static) -> Box<dyn Decoder> {
         let most = limit.saturating_add(around);
-        let elements = Elements { limit, most, indent: 0, line_begins: true, long: None };
-        MarkedLines::boxed(limit, 0, Self { elements, format: Box::new(format) })
+        let elements = Elements { limit, most, long: None };
+        LineSplitter::boxed(limit, 0, Self { elements, format: Box::new(format) })
     }
 }
 
-impl LineReader for ArrayDecoder {
+impl LineFormat for ElementSplitter {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         let resumed = self.elements.resume(input, end);
-        let step = resumed.or_else(|| self.format.next(&mut self.elements, input, end, more))?;
-        self.elements.note(&input[..step.consumed()]);
-        Some(step)
+        resumed.or_else(|| self.format.next(&mut self.elements, input, end, more))
     }
 
     /// Reads the rest of a line: text, or an object, which is a message here too.
     fn read<'a>(&mut self, line: &'a [u8], _: &mut Extras) -> Option<FoundEntry<'a>> {
-        self.elements.note(b"\n");
         let is_object = line.len() <= self.elements.limit && line.starts_with(b"{") && is_whole(line);
         is_object.then(|| (0, Record::new(line).into()))
     }
@@ -62,7 +58,7 @@ pub(super) fn object_array<F>(limit: usize, known: KnownMembers, open: F) -> Box
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    ArrayDecoder::boxed(limit, AROUND, ObjectArray { open: Box::new(open), known })
+    ElementSplitter::boxed(limit, AROUND, ObjectArray { open: Box::new(open), known })
 }
 
 /// Returns the first entry in an object, and adds the others.
@@ -73,21 +69,18 @@ struct ObjectArray {
     known: KnownMembers,
 }
 
-impl ArrayFormat for ObjectArray {
+impl ElementFormat for ObjectArray {
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         match input {
-            [b'{', ..] => {
-                let scan = ValueScan::object(elements.column());
-                Some(elements.element(input, end, scan, |elements, Element { text, length, .. }| {
-                    let object = RawObject::parse(text).filter(RawObject::is_whole);
-                    let found = object.and_then(|object| {
-                        let found = (self.open)(&object, text, more)?;
-                        Some(with_others(&object, text, self.known, found, more))
-                    });
-                    let found = found.unwrap_or_else(|| (0, Record::new(text).into()));
-                    more.give(found, length, elements.limit)
-                }))
-            }
+            [b'{', ..] => Some(elements.element(input, end, |elements, Element { text, length, .. }| {
+                let object = RawObject::parse(text).filter(RawObject::is_whole);
+                let found = object.and_then(|object| {
+                    let found = (self.open)(&object, text, more)?;
+                    Some(with_others(&object, text, self.known, found, more))
+                });
+                let found = found.unwrap_or_else(|| (0, Record::new(text).into()));
+                more.give(found, length, elements.limit)
+            })),
             [b',' | b']', ..] => Some(Step::Skip { consumed: 1 }),
             [b'[', rest @ ..] => {
                 let behind = &rest[..rest.len().min(AROUND)];
@@ -102,14 +95,11 @@ impl ArrayFormat for ObjectArray {
     }
 }
 
-/// The state of reading elements, and the lines around them.
+/// The state of reading elements.
 pub(super) struct Elements {
     /// The maximum size in bytes of a record, and of an element.
     pub limit: usize,
     most: usize,
-    /// The number of blanks at the beginning of the current line; and true if only blanks have been read of it.
-    pub indent: usize,
-    line_begins: bool,
     /// An element that is skipped because it is too long.
     long: Option<(SkippedLength, ValueScan)>,
 }
@@ -144,36 +134,15 @@ impl Elements {
         }
     }
 
-    /// Updates the indentation of the current line.
-    fn note(&mut self, consumed: &[u8]) {
-        let line = match memrchr(b'\n', consumed) {
-            Some(at) => {
-                (self.indent, self.line_begins) = (0, true);
-                &consumed[at + 1..]
-            }
-            None => consumed,
-        };
-        if self.line_begins {
-            let blanks = leading_blanks(line);
-            self.indent += blanks;
-            self.line_begins = blanks == line.len();
-        }
-    }
-
-    /// The number of blanks before this place, if there are only blanks before it on its line.
-    pub(super) fn column(&self) -> Option<usize> {
-        self.line_begins.then_some(self.indent)
-    }
-
-    /// Finds the end of an element with `scan`, and returns the result of `take` for the element.
+    /// Finds the end of an element, and returns the result of `take` for the element.
     pub(super) fn element<'a>(
         &mut self,
         input: &'a [u8],
         end: bool,
-        mut scan: ValueScan,
         take: impl FnOnce(&mut Self, Element<'a>) -> Step<'a>,
     ) -> Step<'a> {
         let window = &input[..input.len().min(self.most)];
+        let mut scan = ValueScan::default();
         let found = scan.end(window);
         if found.is_none() && window.len() == self.most {
             self.long = Some((SkippedLength::new(window), scan));

@@ -300,9 +300,9 @@ impl<'a> Entry<'a> {
 
     /// Sets the time, unless the entry has one.
     #[must_use]
-    pub(crate) fn timed(mut self, of_carrier: Option<Time>) -> Self {
+    pub(crate) fn timed(mut self, of_wrapper: Option<Time>) -> Self {
         let (Self::Record(Record { time, .. }) | Self::LogLine(LogLine { time, .. })) = &mut self;
-        *time = time.or(of_carrier);
+        *time = time.or(of_wrapper);
         self
     }
 

@@ -1,20 +1,20 @@
 //! `har`: an HTTP Archive, whose entries are read one by one.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
-use super::decoder::{Step, leading_blanks, split_once, trim_end};
-use super::elements::{ArrayDecoder, ArrayFormat, Element, Elements};
-use super::known::may_hold_message;
-use super::marked::Extras;
+use super::certainty::may_hold_message;
+use super::decoder::{Step, trim_end};
+use super::elements::{Element, ElementFormat, ElementSplitter, Elements};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::Extras;
 use super::object::RawObject;
 use super::scan::ValueScan;
-use super::value::{Extent, value};
 use super::{Entry, LogLine, Record, har_entry};
+use memchr::memmem;
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an HTTP Archive (browsers, mitmproxy): bodies, server-sent events and WebSocket messages; other requests are comments",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id, WebSockets)",
-    sign: FormatTest::Line(detect),
-    decoder: |limit| ArrayDecoder::boxed(limit, AROUND, Har::default()),
+    clue: FormatClue::Line(detect),
+    decoder: |limit| ElementSplitter::boxed(limit, AROUND, Har::default()),
 };
 
 /// True if the first object that begins a line and has a member has a `log` with entries, or with a version and a
@@ -32,139 +32,91 @@ fn detect(window: &InputHead<'_>) -> bool {
 /// headers.
 const AROUND: usize = 48 * 1024;
 
-/// The maximum length of the name of a member, in bytes. Longer names do not matter.
-const NAME: usize = 1024;
+/// The name of the member with the entries.
+const ENTRIES: &[u8] = b"\"entries\"";
 
-/// Walks to `log.entries`, and gives the content of each entry. Holds one entry at a time: its text, up to the limit,
-/// and the messages in it.
+/// Searches for the entries, and gives the content of each. Holds one entry at a time: its text, up to the limit, and the
+/// messages in it.
 #[derive(Default)]
 struct Har {
-    level: HarLevel,
+    place: HarPlace,
+    /// The text of the archive up to the current position, entries apart.
+    scan: ValueScan,
     /// True if the archive had entries.
-    entries_seen: bool,
+    has_entries: bool,
     /// The facts about the exchanges so far.
     seen: har_entry::ArchiveFacts,
-    /// Set before the value of a member that is neither the log nor its entries; true if archives have that member.
-    value: Option<bool>,
 }
 
 /// The part of an archive at the current position.
 #[derive(Clone, Copy, Default, PartialEq)]
-enum HarLevel {
+enum HarPlace {
     #[default]
     Outside,
-    Root,
-    Log,
+    /// In an archive, and not in its entries.
+    Around,
     Entries,
 }
 
-impl ArrayFormat for Har {
+impl ElementFormat for Har {
     fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
-        if let (Some(is_usual), [_, ..]) = (self.value, input) {
-            let step = Self::value(elements, input, end, is_usual);
-            self.value = self.value.filter(|_| step == Step::NeedMore);
-            return Some(step);
+        match (self.place, input) {
+            (HarPlace::Outside, [b'{', ..]) => {
+                *self = Self { place: HarPlace::Around, seen: std::mem::take(&mut self.seen), ..Self::default() };
+            }
+            (HarPlace::Outside, _) => return None,
+            (HarPlace::Entries, [b']', ..]) => {
+                self.place = HarPlace::Around;
+                self.scan.end(b"]");
+                return Some(Step::Skip { consumed: 1 });
+            }
+            (HarPlace::Entries, [b',', ..]) => return Some(Step::Skip { consumed: 1 }),
+            (HarPlace::Entries, _) => return Some(self.entry(elements, input, end, more)),
+            (HarPlace::Around, _) => {}
         }
-        Some(match (self.level, input) {
-            (HarLevel::Outside, [b'{', ..]) => {
-                self.entries_seen = false;
-                self.enter(HarLevel::Root, 1)
-            }
-            (HarLevel::Outside, _) => return None,
-            (_, [b',', ..]) => Step::Skip { consumed: 1 },
-            (HarLevel::Entries, [b']', ..]) => self.enter(HarLevel::Log, 1),
-            // In the entries, the closing bracket is missing.
-            (HarLevel::Log | HarLevel::Entries, [b'}', ..]) => self.enter(HarLevel::Root, 1),
-            (HarLevel::Root, [b'}', ..]) => {
-                self.level = HarLevel::Outside;
-                match self.entries_seen {
-                    true => Step::Skip { consumed: 1 },
-                    false => Step::entry(0, 1, LogLine::new(&input[..1])),
-                }
-            }
-            (HarLevel::Entries, _) => self.entry(elements, input, end, more),
-            (_, [b'"', ..]) => self.member(elements, input, end),
-            _ => Self::value(elements, input, end, false),
-        })
+        Some(self.around(elements.limit, input, end))
     }
 }
 
-/// Members of a log that are neither entries nor a message.
-const USUAL: [&[u8]; 5] = [b"\"version\"", b"\"creator\"", b"\"browser\"", b"\"pages\"", b"\"comment\""];
-
 impl Har {
-    /// Reads the value of a member, or the text in place of a member, as a line; skips it if archives have that member
-    /// and it cannot hold a message.
-    fn value<'a>(elements: &mut Elements, input: &'a [u8], end: bool, is_usual: bool) -> Step<'a> {
-        elements.element(input, end, ValueScan::value(), |elements, Element { length, .. }| {
-            let (text, consumed) = (&input[..length.max(1)], length.max(1));
-            match is_usual && !may_hold_message(text) {
-                true => Step::Skip { consumed },
-                false => Step::entry(0, consumed, Entry::from(LogLine::new(trim_end(text))).within(elements.limit)),
-            }
-        })
-    }
-
-    fn enter<'a>(&mut self, level: HarLevel, consumed: usize) -> Step<'a> {
-        self.level = level;
-        Step::Skip { consumed }
-    }
-
-    /// Reads a name, its colon, and the first byte of its value.
-    fn member<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool) -> Step<'a> {
-        let window = &input[..input.len().min(NAME)];
-        let cut = trim_end(split_once(window, b":").map_or(window, |(name, _)| name));
-        let unseen = |elements: &mut Elements| match window.len() < NAME {
-            true if !end => Step::NeedMore,
-            // The input ends in the name.
-            true if USUAL.iter().chain([&b"\"log\""[..], b"\"entries\""].iter()).any(|name| name.starts_with(cut)) => {
-                Step::Skip { consumed: input.len() }
-            }
-            _ => Self::value(elements, input, end, false),
+    /// Reads the text up to the next entries, or up to the end of the archive. It is a line of text if it may hold a
+    /// message, and in an archive without entries.
+    fn around<'a>(&mut self, limit: usize, input: &'a [u8], end: bool) -> Step<'a> {
+        let most = limit.saturating_add(AROUND);
+        let window = &input[..input.len().min(most)];
+        let starts = || {
+            memmem::find_iter(window, ENTRIES).filter_map(|at| {
+                let colon = window[at + ENTRIES.len()..].trim_ascii_start().strip_prefix(b":")?;
+                Some(window.len() - colon.trim_ascii_start().strip_prefix(b"[")?.len())
+            })
         };
-        let name = match value(window) {
-            Extent::Whole(length) => &window[..length],
-            Extent::Incomplete => return unseen(elements),
-            Extent::Broken(_) => return Self::value(elements, input, end, false),
+        let found = starts().next();
+        let mut scan = self.scan.clone();
+        let closed = scan.end(&window[..found.unwrap_or(window.len())]);
+        if closed.is_none() && found.is_none() && window.len() < most && !end {
+            return Step::NeedMore;
+        }
+        let consumed = closed.or(found).unwrap_or(window.len());
+        self.scan = scan;
+        self.place = match (closed, found) {
+            (Some(_), _) => HarPlace::Outside,
+            (None, Some(_)) => HarPlace::Entries,
+            (None, None) => HarPlace::Around,
         };
-        let colon = name.len() + leading_blanks(&window[name.len()..]);
-        let at = match window.get(colon) {
-            Some(b':') => colon + 1 + leading_blanks(&window[colon + 1..]),
-            Some(_) => return Self::value(elements, input, end, false),
-            None => return unseen(elements),
-        };
-        match (self.level, name, window.get(at)) {
-            (_, _, None) => unseen(elements),
-            (HarLevel::Root, b"\"log\"", Some(b'{')) => self.enter(HarLevel::Log, at + 1),
-            (HarLevel::Log, b"\"entries\"", Some(b'[')) => {
-                self.entries_seen = true;
-                self.enter(HarLevel::Entries, at + 1)
-            }
-            // The value is missing: the brace or bracket closes.
-            (_, _, Some(b'}' | b']' | b',')) => Step::Skip { consumed: at },
-            (level, name, _) => {
-                let is_usual = level == HarLevel::Log && USUAL.contains(&name);
-                self.value = Some(is_usual);
-                match is_usual {
-                    true => Step::Skip { consumed: at },
-                    false => {
-                        Step::entry(0, at, Entry::from(LogLine::new(trim_end(&input[..at]))).within(elements.limit))
-                    }
-                }
-            }
+        self.has_entries |= self.place == HarPlace::Entries;
+        let text = &input[..consumed];
+        match may_hold_message(text) || self.place == HarPlace::Outside && !self.has_entries {
+            true => Step::entry(0, consumed, Entry::from(LogLine::new(trim_end(text))).within(limit)),
+            false => Step::Skip { consumed },
         }
     }
 
     /// Reads an entry of the archive, or the text in its place.
     fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
-        let scan = match input.first() {
-            // In an archive that is not indented, other objects begin in the first column too.
-            Some(b'{') => ValueScan::object(elements.column().filter(|&column| column > 0)),
-            _ => ValueScan::value(),
-        };
-        elements.element(input, end, scan, |elements, Element { text, length, is_closed }| {
+        elements.element(input, end, |elements, Element { text, length, is_closed }| {
             if !text.starts_with(b"{") {
-                return Step::entry(0, length, LogLine::new(text));
+                let text = trim_end(&input[..length.max(1)]);
+                return Step::entry(0, length.max(1), Entry::from(LogLine::new(text)).within(elements.limit));
             }
             if is_closed {
                 more.entries = har_entry::entries(text, &mut self.seen).into();
@@ -190,28 +142,18 @@ mod tests {
 
     #[test]
     fn entries_wherever_they_are() {
-        let none = "# }";
-        let (get, call, pages) = ("# GET http://h/a", r#"{"jsonrpc":1}"#, format!("# [{CALL}]"));
+        let (get, call, pages) =
+            ("# GET http://h/a", r#"{"jsonrpc":1}"#, format!("# {{\"log\":{{\"pages\":[{CALL}],\"entries\":["));
         let table = [
             (format!("{{\"log\":{{\"entries\":[{ENTRY},{CALL}]}}}}"), vec![get, call]),
             (format!("\n {{ \"log\" :\n{{ \"entries\"\t: [ {CALL} ,\n {ENTRY} ] }} }}\n"), vec![call, get]),
             (
                 format!(
-                    "{{\"a\":[\"]\",{{\"log\":1}}],\"log\":{{\"pages\":[{CALL}],\"n\":-1.5,\"entries\":[{CALL}],\"z\":\"\\\"\"}},\"b\":1}}"
+                    "{{\"a\":[\"]\",{{\"log\":1}}],\"log\":{{\"n\":\"entries\",\"entries\":[{CALL}],\"z\":\"\\\"\"}},\"b\":1}}"
                 ),
-                vec![
-                    "# \"a\":",
-                    "# [\"]\",{\"log\":1}]",
-                    &pages,
-                    "# \"n\":",
-                    "# -1.5",
-                    call,
-                    "# \"z\":",
-                    "# \"\\\"\"",
-                    "# \"b\":",
-                    "# 1",
-                ],
+                vec![call],
             ),
+            (format!("{{\"log\":{{\"pages\":[{CALL}],\"entries\":[{CALL}]}}}}"), vec![&pages, call]),
             (
                 format!("{{\"log\":{{\"entries\":[{CALL}],\"entries\":[{ENTRY}]}},\"log\":{{\"entries\":[{CALL}]}}}}"),
                 vec![call, get, call],
@@ -224,23 +166,13 @@ mod tests {
                 format!("one\ntwo {{\n{{\"log\":{{\"entries\":[{CALL}]}}}} three\nfour\n"),
                 vec!["# one", "# two {", call, "# three", "# four"],
             ),
-            (format!("{{\"log\":{{\"entries\":[{CALL}}}}}\n{{\"log\":{{\"entries\":[{ENTRY}]}}}}"), vec![call, get]),
-            (format!("{{\"log\":{{oops \"entries\":[{CALL}]:}}}}"), vec!["# oops", call, "# :"]),
             (format!("{{\"log\":{{\"entries\":[{CALL},{{\"request\":"), vec![call, "{\"request\":"]),
-            (
-                format!("{{\"log\":{{\"entries\":[\n {{\"a\":\n \"\n}},\n {CALL},\n {{\"x\":[\n {CALL}\n {{"),
-                vec!["{\"a\":\n \"\n},", call, "{\"x\":[", call, "{"],
-            ),
             (
                 format!("{{\"log\":{{\n\"entries\":[\n{{\"x\":[\n{{}}\n]}},\n{CALL}\n]}}}}"),
                 vec!["# {\"x\":[\n{}\n]}", call],
             ),
             ("{\"log\":{\"entries\":[]}}".to_owned(), vec![]),
-            (
-                "{\"log\":{\"entries\":1}}{\"log\":[]}\n{}".to_owned(),
-                vec!["# \"entries\":", "# 1", none, "# \"log\":", "# []", none, none],
-            ),
-            ("{\"log\":,\"log\"}".to_owned(), vec!["# \"log\"", none]),
+            ("{\"log\":{\"entries\":1}}\n{}".to_owned(), vec!["# {\"log\":{\"entries\":1}}", "# {}"]),
             ("{\"log\":{\"vers".to_owned(), vec![]),
         ];
         for (input, expected) in table {
@@ -264,15 +196,9 @@ mod tests {
             "a longer line\n{{\"log\":{{\"x\":\"{:2000}\",\"entries\":[{{\"a\":[\"{:60000}\"]}},{CALL}]}}}}",
             "", ""
         );
-        assert_eq!(
-            texts(&drive(&mut *(ABOUT.decoder)(12), long.as_bytes(), &[])),
-            ["# <13>", "# \"x\":", "# <2002>", "<60010>", "<13>"]
-        );
-        let cut = &long[..long.len() - CALL.len() - 10];
-        assert_eq!(
-            texts(&drive(&mut *(ABOUT.decoder)(12), cut.as_bytes(), &[])),
-            ["# <13>", "# \"x\":", "# <2002>", "<60004>"]
-        );
+        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(12), input.as_bytes(), &[]));
+        assert_eq!(found(&long), ["# <13>", "<60010>", "<13>"]);
+        assert_eq!(found(&long[..long.len() - CALL.len() - 10]), ["# <13>", "<60004>"]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `mcp-inspector-network`: the HTTP requests that the MCP Inspector exports. Each is read like an entry of an HTTP
 //! Archive.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION, comment, mentions, told};
-use super::marked::{Extras, FoundEntry};
+use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, scalar};
 use super::times::duration;
 use super::{LogLine, Sender};
@@ -12,7 +12,7 @@ use super::{LogLine, Sender};
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an array of `{\"id\":…,\"timestamp\":…,\"method\":\"POST\",\"url\":…,\"requestBody\":\"{…}\",\"responseBody\":\"{…}\",\"duration\":…}`",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id)",
-    sign: FormatTest::Value(detect),
+    clue: FormatClue::Value(detect),
     decoder: |limit| {
         let mut seen = ArchiveFacts::default();
         object_array(limit, Some(&HEADERS), move |entry, text, more| open(entry, text, more, &mut seen))
@@ -39,8 +39,7 @@ fn open<'a>(
 ) -> Option<FoundEntry<'a>> {
     let url = entry.string("url").filter(|url| !url.is_empty())?;
     let body = |name, sender| entry.get(name).and_then(|body| HttpBody::new(body, text, false, Some(sender)));
-    let [sent, received] = [body("requestBody", Sender::Client), body("responseBody", Sender::Server)]
-        .map(|body| body.into_iter().collect());
+    let (sent, received) = (body("requestBody", Sender::Client), body("responseBody", Sender::Server));
     let (started, took) = (entry.date_time("timestamp"), entry.get("duration").and_then(duration));
     let (bodies, _) = HttpBody::of_exchange(started, took, sent, received, Vec::new());
     let header = |headers, wanted: &str| {

@@ -9,31 +9,30 @@
 //!
 //! After a prefix, the message may continue on the lines below.
 
-use super::about::{FormatInfo, FormatTest};
-use super::clues::Clues;
-use super::clues::SessionKey;
-use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
-use super::inside::{messages, messages_over_lines};
-use super::key::{Decision, KeyTrials};
-use super::known::{has_members_of_messages, is_sure};
-use super::marked::{AROUND, Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
-use super::object::{RawObject, is_message};
-use super::scan::ValueScan;
+use super::certainty::{Certainty, has_members_of_messages};
+use super::decoder::{Decoder, Step, leading_blanks, trim_end};
+use super::format_info::{FormatClue, FormatInfo};
+use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
+use super::object::RawObject;
+use super::search::{messages, messages_over_lines};
+use super::session_key::{Decision, KeyTrials};
+use super::surroundings::SessionKey;
+use super::surroundings::Surroundings;
 use super::value::{Extent, value};
 use super::{LogLine, Record};
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter};
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "one JSON value a line, a message, or with messages inside; other lines are records that are no JSON",
     carries: "messages; time and sender where what is around a message tells them",
     // Every log without another sign.
-    sign: FormatTest::Value(|_| true),
-    decoder: |limit| MarkedLines::boxed(limit, AROUND, JsonLines::new(limit, true)),
+    clue: FormatClue::Value(|_| true),
+    decoder: |limit| LineSplitter::boxed(limit, AROUND, JsonLines::new(limit, true)),
 };
 
 /// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
-    MarkedLines::boxed(limit, AROUND, JsonLines::new(limit, false))
+    LineSplitter::boxed(limit, AROUND, JsonLines::new(limit, false))
 }
 
 /// The evidence of earlier lines about the next line.
@@ -62,7 +61,7 @@ pub(super) struct JsonLines {
     closed: usize,
 }
 
-impl LineReader for JsonLines {
+impl LineFormat for JsonLines {
     #[inline]
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let first = first_name(line);
@@ -133,25 +132,6 @@ fn ends_in_direction(line: &[u8]) -> bool {
         || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Returns the end of the object at the beginning of a text, which has a syntax error at `error`: at its bracket, or
-/// before a line that does not continue JSON, or begins another object. `None` if more text is needed.
-fn end_of_broken(text: &[u8], error: usize, is_all: bool) -> Option<usize> {
-    let goes_on = |byte: u8| is_blank(byte) || b"\"},]".contains(&byte);
-    let window = &text[..text.len().min(error.saturating_add(AROUND))];
-    let from = memrchr(b'\n', &text[..error]).unwrap_or(0);
-    let ends = memchr_iter(b'\n', &window[from..]).map(|at| from + at + 1);
-    let bound = ends.into_iter().find(|&at| window.get(at).is_some_and(|byte| !goes_on(*byte)));
-    let part = &window[..bound.unwrap_or(window.len())];
-    let is_undecided = bound.is_none() && !is_all && window.len() < error.saturating_add(AROUND);
-    ValueScan::value().end(part).or_else(|| (!is_undecided).then(|| trim_end(part).len()))
-}
-
-/// True if a line after the first is a message by itself.
-fn is_message_below(text: &[u8]) -> bool {
-    let mut below = text.split(|byte| *byte == b'\n').skip(1);
-    below.any(|line| first_name(line) == b"jsonrpc" && RawObject::parse(line).is_some_and(|object| object.is_whole()))
-}
-
 /// Returns the name of an object's first member, if it is not longer than `jsonrpc`.
 #[inline]
 fn first_name(line: &[u8]) -> &[u8] {
@@ -177,28 +157,16 @@ impl JsonLines {
             Some(first) if b"{[".contains(first) => *first == b'{',
             Some(_) => return None,
         };
-        let extent = value(text);
-        if let Extent::Broken(error) = extent
-            && at == 0
-            && self.seen == LineEvidence::Messages
-            && is_message_below(&text[..error])
-        {
-            return self.close(&[]);
-        }
-        let length = match extent {
+        let length = match value(text) {
             Extent::Whole(length) => length,
             Extent::Incomplete if !is_all => return Some(Step::NeedMore),
             Extent::Incomplete if is_object => trim_end(text).len(),
-            Extent::Broken(error) if is_object && is_sure(&text[..error]) => match end_of_broken(text, error, is_all) {
-                Some(length) => length,
-                None => return Some(Step::NeedMore),
-            },
             Extent::Incomplete => return self.close(text),
             Extent::Broken(error) => return self.close(&text[..error]),
         };
         let (below, whole) = (&window[at..start + length], &window[..start + length]);
         memchr(b'\n', below)?;
-        let is_plain = || RawObject::parse(&text[..length]).is_some_and(|object| is_message(&object));
+        let is_plain = || is_object && Certainty::of(&text[..length]) != Certainty::No;
         let mut found = match at == 0 && self.seen == LineEvidence::Messages && is_plain() {
             true => vec![(0, Record::new(whole).into())],
             false => messages_over_lines(whole, start, self.key),
@@ -238,7 +206,7 @@ impl JsonLines {
             let is_file_name = line.starts_with(b"-- ") && line.ends_with(b" --") && memchr(b'{', line).is_none();
             let otherwise = || if is_inside || is_file_name { (0, text().into()) } else { record() };
             return match self.is_stated {
-                _ if is_array && (!is_inside || is_sure(line)) => record(),
+                _ if is_array && (!is_inside || Certainty::of(line) == Certainty::Sure) => record(),
                 true => otherwise(),
                 false => self.first(line, None, more).unwrap_or_else(otherwise),
             };
@@ -251,15 +219,15 @@ impl JsonLines {
                 (self.seen, self.has_meta) = (LineEvidence::Messages, object.has("_meta"));
             }
             let meta = object.object("_meta").filter(|_| self.has_meta);
-            let clues = meta.map_or_else(Clues::default, |meta| Clues::default().within(&meta));
-            return (0, clues.of(Record::new(line)).into());
+            let facts = meta.map_or_else(Surroundings::default, |meta| Surroundings::default().within(&meta));
+            return (0, facts.of(Record::new(line)).into());
         }
         if let Some(first) = self.first(line, Some(&object), more) {
             return first;
         }
         match self.seen == LineEvidence::Inside && object.is_whole() {
             true => {
-                let around = Clues { key: self.key, ..Clues::default() };
+                let around = Surroundings { key: self.key, ..Surroundings::default() };
                 (0, LogLine { session: around.within(&object).session_key(), ..text() }.into())
             }
             false => record(),
@@ -268,7 +236,7 @@ impl JsonLines {
 
     /// True if an object without `jsonrpc` counts as a message by the names of its members.
     fn takes(&self, object: &RawObject<'_>) -> bool {
-        self.seen != LineEvidence::Inside || is_message(object)
+        self.seen != LineEvidence::Inside || Certainty::of_object(object) != Certainty::No
     }
 
     /// Returns the first message inside a line.
@@ -322,12 +290,12 @@ mod tests {
             meta.replace("outgoing", "incoming")
         );
         let found = entries(|| (ABOUT.decoder)(1000), log.as_bytes());
-        let clues = |entry: &Entry<'_>| match entry {
+        let facts = |entry: &Entry<'_>| match entry {
             Entry::Record(record) => (record.time.is_some(), record.direction, record.bytes.len()),
             Entry::LogLine(line) => panic!("{line:?}"),
         };
         let (out, back) = (Some(Direction::Out), Some(Direction::In));
-        let found: Vec<_> = found.iter().map(|(_, entry)| clues(entry)).collect();
+        let found: Vec<_> = found.iter().map(|(_, entry)| facts(entry)).collect();
         assert_eq!(found, [(true, out, 98), (true, back, 98), (false, None, 45)]);
     }
 

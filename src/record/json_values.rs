@@ -1,19 +1,19 @@
 //! `json-values`: JSON values one after another, over many lines or several on one.
 
 use super::Record;
-use super::about::{FormatInfo, FormatTest, InputHead};
+use super::certainty::Certainty;
 use super::decoder::{Decoder, SkippedLength, Step, is_blank, leading_blanks, trim_end};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::json_lines::{JsonLines, opens};
-use super::known::is_sure;
-use super::marked::{Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
+use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::value::ValueSpan;
 use memchr::{memchr, memchr_iter, memrchr};
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
-    sign: FormatTest::Value(detect),
-    decoder: |limit| MarkedLines::boxed(limit, 0, JsonValues::new(limit)),
+    clue: FormatClue::Value(detect),
+    decoder: |limit| LineSplitter::boxed(limit, 0, JsonValues::new(limit)),
 };
 
 /// The first bytes of a line before which a value with a syntax error ends.
@@ -22,7 +22,7 @@ const STARTS: &[u8] = b"{[";
 /// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
     let text = JsonLines::new(limit, false);
-    MarkedLines::boxed(limit, 0, JsonValues { text, ..JsonValues::new(limit) })
+    LineSplitter::boxed(limit, 0, JsonValues { text, ..JsonValues::new(limit) })
 }
 
 /// True if the first value spans several lines, as far as it is visible, or has another value after it on its line. It
@@ -42,7 +42,7 @@ fn is_behind_a_prefix(window: &InputHead<'_>) -> bool {
     let starts = before.filter_map(|(at, line)| Some(at + opens(line)?)).take(MOST);
     starts.into_iter().any(|at| {
         let value = &window.bytes[at..];
-        is_sure(&value[leading_blanks(value)..])
+        Certainty::of(&value[leading_blanks(value)..]) == Certainty::Sure
     })
 }
 
@@ -58,7 +58,7 @@ pub(super) struct JsonValues {
     text: JsonLines,
 }
 
-impl LineReader for JsonValues {
+impl LineFormat for JsonValues {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         if let Some((passed, line_begins)) = &mut self.long {
             let done = match input.first() {

@@ -4,12 +4,12 @@
 //! lsp4j and lsp4clj write them with small differences.
 
 use super::Time;
-use super::decoder::{is_blank, leading_blanks, split_once, trim_end};
+use super::decoder::{leading_blanks, split_once, trim_end};
 use super::object::{ObjectBuilder, string};
 use super::times::{duration, number};
-use super::value::{Extent, is_whole, shows_its_end, value};
-use super::vscode::{self, LineStamp, LineTag};
-use memchr::{memchr, memchr_iter, memmem, memrchr};
+use super::value::{Extent, is_whole, value};
+use super::vscode::{LineStamp, LineTag};
+use memchr::{memchr, memmem};
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 
@@ -151,28 +151,13 @@ impl<'a> RequestFailure<'a> {
     }
 }
 
-/// The text from a headline on, as far as it is visible.
-#[derive(Clone, Copy)]
-pub(super) struct TraceText<'a> {
-    pub bytes: &'a [u8],
-    /// True if nothing follows.
-    pub last: bool,
-}
-
-/// The parts after a headline, and the offset of their end; or only that offset, if a part that must be JSON is not
-/// JSON, or is cut off.
-pub(super) type TraceBody<'a> = Result<(TraceParts<'a>, usize), usize>;
-
-/// The beginning of a line.
+/// The beginning of a line in a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Label {
     /// A name, and the offset of the JSON after it.
     Name(PartName, usize),
-    /// The statement that there is nothing, and the offset of the line's end.
-    Nothing(usize),
-    /// A part of such a label, before the end of the input.
-    CutOff,
-    Other,
+    /// The statement that there is nothing.
+    Nothing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -193,170 +178,108 @@ const NAMES: [(&[u8], PartName); 4] = [
 
 const NOTHING: [&[u8]; 2] = [b"No result returned.", b"No parameters provided."];
 
-/// The JSON after a name, if any, and the offset of its end; or only that offset, if the JSON is broken.
-type Json<'a> = Result<(Option<&'a [u8]>, usize), usize>;
-
-/// The maximum length, in bytes, of an error's message over several lines.
-const LONGEST_MESSAGE: usize = 8192;
-
-impl<'a> TraceText<'a> {
-    /// Returns the body of the message whose headline ends at `at`; `None` if more input is needed.
-    ///
-    /// The body must begin on the next line; otherwise it was not logged.
-    pub fn body(self, headline: &Headline<'a>, mut at: usize) -> Option<TraceBody<'a>> {
-        let mut parts = TraceParts::default();
-        if let Some((start, line)) = headline.failure {
-            let (failure, end) = self.failure(start, line, at)?;
-            (parts.failure, at) = (Some(failure), end);
-        }
-        let (name, start) = match self.label(at)? {
-            Label::Name(PartName::Error, _) | Label::Other => return Some(Ok((parts, at))),
-            Label::Name(name, start) => (name, start),
-            Label::Nothing(end) => return Some(Ok((parts, end))),
-            Label::CutOff => return Some(Err(self.bytes.len())),
-        };
-        let found = match self.json(start)? {
-            Ok((found, end)) => {
-                at = end;
-                found
-            }
-            Err(end) => return Some(Err(end)),
-        };
-        match name {
-            PartName::Value => parts.value = found,
-            _ => parts.error_data = found,
-        }
-        if headline.kind == HeadlineKind::Response && name == PartName::Value {
-            let blanks = self.bytes[at..].iter().take_while(|&&byte| byte != b'\n' && is_blank(byte)).count();
-            let next = match self.bytes.get(at + blanks) {
-                None if !self.last => return None,
-                Some(b'\n') => self.label(at + blanks + 1)?,
-                _ => Label::Other,
-            };
-            if let Label::Name(PartName::Error, start) = next
-                && let Ok((Some(error), end)) = self.json_of_error(start)?
-            {
-                at = end;
-                // lsp4j writes both, with null for the absent one.
-                if error != b"null" {
-                    parts.error = Some(error);
-                    parts.value = parts.value.filter(|value| value != b"null");
-                }
-            }
-        }
-        Some(Ok((parts, at)))
-    }
-
-    /// Returns the failure in a headline, which begins at `start` on `line` and may continue on the lines from `at`;
-    /// and its end.
-    fn failure(self, start: usize, line: &'a [u8], at: usize) -> Option<(RequestFailure<'a>, usize)> {
-        let only = RequestFailure { message: line.strip_suffix(b".").unwrap_or(line), code: None };
-        if let Some(failure) = RequestFailure::of(line) {
-            return Some((failure, at));
-        }
-        let mut next = at;
-        while next < self.bytes.len().min(at + LONGEST_MESSAGE) || !self.last {
-            if next >= at + LONGEST_MESSAGE || self.entry_ends(next)? || self.label(next)? != Label::Other {
-                break;
-            }
-            let end = match memchr(b'\n', &self.bytes[next..]) {
-                Some(length) => next + length,
-                None if self.last => self.bytes.len(),
-                None if self.bytes.len() - next > LONGEST_MESSAGE => break,
-                None => return None,
-            };
-            next = self.bytes.len().min(end + 1);
-            if let Some(failure) = RequestFailure::of(&self.bytes[start..end]) {
-                return Some((failure, next));
-            }
-        }
-        Some((only, at))
-    }
-
-    /// Returns the label at the beginning of the line at `at`; `None` if more input is needed.
-    fn label(self, at: usize) -> Option<Label> {
-        let rest = &self.bytes[at.min(self.bytes.len())..];
-        let seen = &rest[..rest.len().min(vscode::LONGEST + 32)];
-        let line_end = memchr(b'\n', seen);
-        if line_end.is_none() && seen.len() == rest.len() && !self.last {
-            return None;
-        }
-        let line = &seen[..line_end.unwrap_or(seen.len())];
+impl Label {
+    fn of(line: &[u8]) -> Option<Self> {
         let blanks = leading_blanks(line);
         // Channels put date and level before this line too.
         let stamp = match LineStamp::of(&line[blanks..]) {
-            Some(LineStamp { tag: Some(_), .. }) => return Some(Label::Other),
+            Some(LineStamp { tag: Some(_), .. }) => return None,
             stamp => stamp.map_or(0, |stamp| stamp.rest),
         };
         let start = blanks + stamp;
         let text = trim_end(&line[start..]);
         if NOTHING.contains(&text) {
-            return Some(Label::Nothing(at + line_end.map_or(line.len(), |end| end + 1)));
+            return Some(Self::Nothing);
         }
-        if let Some((name, kind)) = NAMES.iter().find(|(name, _)| text.starts_with(name)) {
-            return Some(Label::Name(*kind, at + start + name.len()));
-        }
-        let cut_off = self.last && line.len() == rest.len() && !text.is_empty();
-        let of_one = || NAMES.iter().map(|(name, _)| *name).chain(NOTHING).any(|name| name.starts_with(text));
-        Some(if cut_off && of_one() { Label::CutOff } else { Label::Other })
+        let (name, kind) = NAMES.iter().find(|(name, _)| text.starts_with(name))?;
+        Some(Self::Name(*kind, start + name.len()))
     }
+}
 
-    fn json(self, start: usize) -> Option<Json<'a>> {
-        let blanks = self.bytes[start..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let start = start + blanks;
-        match self.bytes.get(start) {
-            None if !self.last => return None,
-            None | Some(b'\r' | b'\n') => return Some(Ok((None, start))),
-            Some(_) => {}
+/// Returns the end of the message whose headline ends at `at`, as far as its text may go; `None` if more input is
+/// needed. A line ends the message if it is empty, or begins with a date or `[Name` without a [`Label`].
+pub(super) fn entry_end(text: &[u8], at: usize, is_all: bool) -> Option<usize> {
+    let mut next = at;
+    while next < text.len() {
+        let rest = &text[next..];
+        let length = memchr(b'\n', rest).map(|end| end + 1);
+        let line = &rest[..length.unwrap_or(rest.len())];
+        let begins_another = match line {
+            [b'[', letter, ..] => letter.is_ascii_alphabetic(),
+            [a, b, c, d, b'-', ..] => [a, b, c, d].iter().all(|byte| byte.is_ascii_digit()),
+            _ => trim_end(line).is_empty(),
+        };
+        match length {
+            None if !is_all => return None,
+            _ if begins_another && Label::of(line).is_none() => return Some(next),
+            _ => next += line.len(),
         }
-        let rest = &self.bytes[start..];
-        match value(rest) {
-            // More digits may follow.
-            Extent::Whole(length) if length == rest.len() && !self.last && !shows_its_end(rest) => None,
-            Extent::Whole(length) => Some(Ok((Some(&rest[..length]), start + length))),
-            Extent::Incomplete => self.last.then_some(Err(self.bytes.len())),
-            Extent::Broken(error) => {
-                // Broken JSON goes up to the next entry, or to the empty line after its own; the search begins at the
-                // line with the error.
-                let (end, is_seen) = self.entry_end(start + memrchr(b'\n', &rest[..error]).unwrap_or(0));
-                is_seen.then_some(Err(end))
+    }
+    is_all.then_some(next)
+}
+
+impl<'a> TraceParts<'a> {
+    /// Returns the parts in the text of a message whose headline ends at `at`, and the offset of their end. `None` if a
+    /// part that must be JSON is not JSON.
+    ///
+    /// The parts must begin on the next line; otherwise they were not logged.
+    pub fn of(headline: &Headline<'a>, text: &'a [u8], mut at: usize) -> Option<(Self, usize)> {
+        let mut parts = Self::default();
+        if let Some((start, line)) = headline.failure {
+            // An error's message may go on up to the next label.
+            let lines = text[at..].split_inclusive(|byte| *byte == b'\n');
+            let message =
+                start..at + lines.take_while(|line| Label::of(line).is_none()).map(<[u8]>::len).sum::<usize>();
+            let only = || RequestFailure { message: line.strip_suffix(b".").unwrap_or(line), code: None };
+            let whole = RequestFailure::of(line).or_else(|| {
+                let failure = RequestFailure::of(&text[message.clone()]);
+                at = if failure.is_some() { message.end } else { at };
+                failure
+            });
+            parts.failure = Some(whole.unwrap_or_else(only));
+        }
+        match Label::of(line_at(text, at)) {
+            None | Some(Label::Name(PartName::Error, _)) => return Some((parts, at)),
+            Some(Label::Nothing) => return Some((parts, at + line_at(text, at).len())),
+            Some(Label::Name(name, start)) => {
+                let (found, end) = json(text, at + start)?;
+                at = end;
+                match name {
+                    PartName::Value => parts.value = found,
+                    _ => parts.error_data = found,
+                }
             }
         }
-    }
-
-    /// Returns the JSON of lsp4j's errors. Other text after `Error:` is a line of its own.
-    fn json_of_error(self, start: usize) -> Option<Json<'a>> {
-        match self.bytes[start..].trim_ascii_start() {
-            [b'{' | b'n', ..] => self.json(start),
-            [] if !self.last => None,
-            _ => Some(Ok((None, start))),
-        }
-    }
-
-    /// Returns the end of the entry that continues at `from`, and true if that end is known. Otherwise returns an
-    /// offset up to which the entry does not end.
-    pub fn entry_end(self, from: usize) -> (usize, bool) {
-        for at in memchr_iter(b'\n', &self.bytes[from..]).map(|at| from + at) {
-            match self.entry_ends(at + 1) {
-                Some(false) => {}
-                Some(true) => return (at + 1, true),
-                None => return (at, false),
+        let blanks = line_at(text, at);
+        if headline.kind == HeadlineKind::Response
+            && parts.value.is_some()
+            && trim_end(blanks).is_empty()
+            && let Some(Label::Name(PartName::Error, start)) = Label::of(line_at(text, at + blanks.len()))
+            && let Some((Some(error), end)) = json(text, at + blanks.len() + start)
+        {
+            at = end;
+            // lsp4j writes both, with null for the absent one.
+            if error != b"null" {
+                parts.error = Some(error);
+                parts.value = parts.value.filter(|value| value != b"null");
             }
         }
-        (self.bytes.len(), self.last)
+        Some((parts, at))
     }
+}
 
-    /// True if an entry ends before the line at `at`: the line is empty, or begins with a date or `[Name`. `None` if
-    /// more input is needed.
-    fn entry_ends(self, at: usize) -> Option<bool> {
-        let rest = &self.bytes[at.min(self.bytes.len())..];
-        match rest {
-            [b'\n', ..] | [b'\r', b'\n', ..] => Some(true),
-            [b'[', letter, ..] => Some(letter.is_ascii_alphabetic()),
-            [a, b, c, d, b'-', ..] => Some([a, b, c, d].iter().all(|byte| byte.is_ascii_digit())),
-            _ if rest.len() >= 5 || self.last => Some(false),
-            _ => None,
-        }
+/// Returns the line at `at`, with its end.
+fn line_at(text: &[u8], at: usize) -> &[u8] {
+    text[at..].split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default()
+}
+
+/// Returns the JSON after a label, if any, and the offset of its end; `None` if it is broken or cut off.
+fn json(text: &[u8], start: usize) -> Option<(Option<&[u8]>, usize)> {
+    let start = start + line_at(text, start).iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match (text.get(start), value(&text[start..])) {
+        (None | Some(b'\r' | b'\n'), _) => Some((None, start)),
+        (_, Extent::Whole(length)) => Some((Some(&text[start..start + length]), start + length)),
+        _ => None,
     }
 }
 

@@ -1,9 +1,9 @@
 //! `mcpspy`: one object per line, with the members of the message among the members that MCPSpy adds, and the message
 //! as it was on the wire in a string.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
-use super::known::known_method;
-use super::marked::{AROUND, FoundEntry, in_envelope, marked_lines};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::{AROUND, FoundEntry, in_envelope, line_splitter};
+use super::methods::known_method;
 use super::object::{RawObject, offset_in, unescape};
 use super::{Record, Sender};
 use std::borrow::Cow;
@@ -12,10 +12,10 @@ use std::collections::HashMap;
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`{\"timestamp\":…,\"transport_type\":\"stdio\",\"stdio_transport\":{…},\"type\":\"request\",…,\"raw\":\"{…}\"}`, MCPSpy's JSONL output",
     carries: "time, sessions (process ids, hosts), sender where a message of the session tells it",
-    sign: FormatTest::Line(detect),
+    clue: FormatClue::Line(detect),
     decoder: |limit| {
         let mut pairs = ProcessPairs::default();
-        marked_lines(limit, AROUND, move |line, more| {
+        line_splitter(limit, AROUND, move |line, more| {
             in_envelope(line, more, Some(&MESSAGE), |object, own, _| pairs.open(object, own))
         })
     },
@@ -145,10 +145,7 @@ mod tests {
         let cut = &one[..one.len() - 3];
         assert_eq!(found(cut), [r#"{"id":1.0,"method":"a""#]);
         let more = http(r#""raw":"{\"id\":1}","more":{"jsonrpc":"2.0"}"#);
-        let twice = http(r#""raw":"{\"id\":1}","raw":"{\"id\":2}""#);
-        let [more_line, twice_line] = [&more, &twice].map(|line| format!("# {line}"));
-        assert_eq!(found(&more), [&*more_line, "{\"id\":1}"]);
-        assert_eq!(found(&twice), [&*twice_line, "{\"id\":2}"]);
+        assert_eq!(found(&more), [&*format!("# {more}"), "{\"id\":1}"]);
         for text in [&http(r#""type":"response","id":1,"result":{}"#), &http(r#""id":1,"raw":" ""#), "{\"raw\":\"{}\"}"]
         {
             assert_eq!(found(text), [format!("# {text}")]);

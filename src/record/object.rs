@@ -1,12 +1,10 @@
 //! JSON objects around messages, with their members as they are spelled. The objects may be cut off or broken.
 
 use super::decoder::{leading_blanks, trim_end};
-use super::scan::ValueScan;
 use super::times::date_time;
 use super::value::{Extent, value};
 use super::{Sender, Time};
 use crate::json::{special, unescape as unescape_one};
-use memchr::memchr;
 use std::borrow::Cow;
 
 /// The maximum number of members, more than any envelope has. The members of a larger object are not kept: they would
@@ -18,82 +16,44 @@ const MOST: usize = 1000;
 pub(crate) struct RawObject<'a> {
     members: Vec<(Cow<'a, [u8]>, &'a [u8])>,
     whole: bool,
-    proper: bool,
 }
 
 impl<'a> RawObject<'a> {
     /// Parses text that begins with `{`. The last value is the rest of the text if it is cut off or has a syntax error.
-    ///
-    /// Lenient about commas: here it only matters which members can be separated.
+    /// Commas are not checked.
     pub(crate) fn parse(text: &'a [u8]) -> Option<Self> {
         let (object, length) = Self::first(text)?;
         let whole = object.whole && leading_blanks(&text[length..]) == text.len() - length;
         Some(Self { whole, ..object })
     }
 
-    /// Parses a message.
-    pub(crate) fn message(text: &'a [u8]) -> Option<Self> {
-        Self::parse(text).filter(is_message)
-    }
-
     /// Parses an object that other text may follow. Also returns its size in bytes: up to its `}`, or else to the end.
     pub(super) fn first(text: &'a [u8]) -> Option<(Self, usize)> {
-        Self::read(text, false)
-    }
-
-    /// Parses an object, and continues after a syntax error with the next member.
-    pub(super) fn recover(text: &'a [u8]) -> Option<Self> {
-        Some(Self::read(text, true)?.0)
-    }
-
-    fn read(text: &'a [u8], recovers: bool) -> Option<(Self, usize)> {
         let mut rest = text.strip_prefix(b"{")?;
-        let (mut members, mut whole, mut proper) = (Vec::new(), true, true);
+        let mut members = Vec::new();
         loop {
-            let (gap, next) =
-                rest.split_at(rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len()));
-            let commas = gap.iter().filter(|byte| **byte == b',').count();
-            proper &= match next.first() {
-                Some(b'"') => commas == usize::from(!members.is_empty()),
-                Some(b'}') => commas == 0,
-                _ => true,
-            };
-            rest = next;
+            rest = &rest[rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len())..];
             if let Some(behind) = rest.strip_prefix(b"}") {
-                let length = if whole { text.len() - behind.len() } else { text.len() };
-                return Some((Self { members, whole, proper }, length));
+                return Some((Self { members, whole: true }, text.len() - behind.len()));
             }
-            let behind = match name(rest).filter(|_| members.len() < MOST) {
-                Some((name, colon)) => {
-                    let behind = &rest[colon + 1..];
-                    let found = trim_end(&behind[leading_blanks(behind)..]);
-                    let (length, is_value) = extent(found, recovers);
-                    whole &= is_value;
-                    if length > 0 {
-                        members.push((name, &found[..length]));
-                    }
-                    (is_value || recovers).then(|| &found[length..])
-                }
-                // The next name is in quotes.
-                None if recovers && members.len() < MOST => {
-                    rest.get(1..).and_then(|rest| Some(&rest[memchr(b'"', rest)?..]))
-                }
-                None => None,
-            };
-            whole &= behind.is_some() && rest.starts_with(b"\"");
-            let Some(behind) = behind else { return Some((Self { members, whole: false, proper }, text.len())) };
-            rest = behind;
+            let named = name(rest).filter(|_| members.len() < MOST);
+            let Some((name, colon)) = named else { return Some((Self { members, whole: false }, text.len())) };
+            let behind = &rest[colon + 1..];
+            let found = trim_end(&behind[leading_blanks(behind)..]);
+            let (length, is_value) = extent(found);
+            if length > 0 {
+                members.push((name, &found[..length]));
+            }
+            if !is_value {
+                return Some((Self { members, whole: false }, text.len()));
+            }
+            rest = &found[length..];
         }
     }
 
     /// True if it ends with its `}` and nothing follows.
     pub(super) fn is_whole(&self) -> bool {
         self.whole
-    }
-
-    /// True if its commas are valid JSON, as far as it goes.
-    pub(super) fn is_proper(&self) -> bool {
-        self.proper
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -119,9 +79,9 @@ impl<'a> RawObject<'a> {
         self.members.iter().filter(move |(found, _)| &**found == name.as_bytes()).map(|(_, value)| *value)
     }
 
-    /// Returns the objects in all members with a name; they may have syntax errors.
+    /// Returns the objects in all members with a name.
     pub(super) fn objects(&self, name: &str) -> impl Iterator<Item = Self> {
-        self.all(name).filter_map(Self::recover)
+        self.all(name).filter_map(Self::parse)
     }
 
     pub(super) fn object(&self, name: &str) -> Option<Self> {
@@ -150,11 +110,10 @@ fn name(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
 }
 
 /// Returns the size of the value at the beginning of `text`, in bytes, and true if it is valid. A value that is cut off
-/// or has a syntax error is the rest of the text; with `recovers`, a value with a syntax error ends with its brackets.
-pub(super) fn extent(text: &[u8], recovers: bool) -> (usize, bool) {
+/// or has a syntax error is the rest of the text.
+pub(super) fn extent(text: &[u8]) -> (usize, bool) {
     match value(text) {
         Extent::Whole(length) => (length, true),
-        Extent::Broken(_) if recovers => (ValueScan::value().end(text).unwrap_or(text.len()), false),
         Extent::Incomplete | Extent::Broken(_) => (text.len(), false),
     }
 }
@@ -162,18 +121,13 @@ pub(super) fn extent(text: &[u8], recovers: bool) -> (usize, bool) {
 /// Returns the elements of text that begins with `[`. The last one is the rest of the text if it is cut off or has a
 /// syntax error.
 pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    elements_of(text, false)
-}
-
-/// Returns the elements of an array; with `recovers`, continues with the next element after a syntax error.
-pub(super) fn elements_of(text: &[u8], recovers: bool) -> impl Iterator<Item = &[u8]> {
     let mut rest = text.strip_prefix(b"[").unwrap_or_default();
     std::iter::from_fn(move || {
         rest = trim_end(&rest[rest.iter().position(|byte| !b" \t\r\n,".contains(byte)).unwrap_or(rest.len())..]);
         if rest.is_empty() || rest[0] == b']' {
             return None;
         }
-        let (element, behind) = rest.split_at(extent(rest, recovers).0.max(1));
+        let (element, behind) = rest.split_at(extent(rest).0);
         rest = behind;
         Some(element)
     })
@@ -264,13 +218,6 @@ fn mark(text: &[u8]) -> usize {
 /// Returns the offset of `part` in `whole`, from which it was cut out.
 pub(super) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
-}
-
-/// True if an object is a JSON-RPC message: other JSON has a `method` or an `id` too.
-pub(super) fn is_message(object: &RawObject<'_>) -> bool {
-    let call = object.string("method").is_some() && (object.has("id") || object.has("params"));
-    let answer = object.has("id") && (object.has("result") || object.has("error"));
-    object.has("jsonrpc") || call || answer
 }
 
 /// Returns the side that a value names, given the names of client and server.
@@ -364,44 +311,6 @@ mod tests {
             assert!(!object.is_whole());
             assert_eq!(object.get("a"), found.map(str::as_bytes), "{text}");
         }
-    }
-
-    #[test]
-    fn commas() {
-        let is_proper = |text: &str| RawObject::parse(text.as_bytes()).unwrap().is_proper();
-        for (text, expected) in [
-            ("{}", true),
-            ("{\"a\":1 , \"b\":2}", true),
-            ("{\"a\":1 \"b\":2}", false),
-            ("{\"a\":1,,\"b\":2}", false),
-            ("{\"a\":1,}", false),
-            ("{,\"a\":1}", false),
-            ("{\"a\":1", true),
-            ("{\"a\":1 \"b\":", false),
-        ] {
-            assert_eq!(is_proper(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn behind_an_error() {
-        let table = [
-            ("{\"a\":\"x\ty\",\"b\":1}", "\"x\ty\""),
-            ("{\"a\":{oops},\"b\":1}", "{oops}"),
-            ("{\"a\":[1 2] oops \"b\" : 1}", "[1 2]"),
-            ("{\"a\":nil,\"b\":1}", "nil"),
-            ("{\"a\":,\"b\":1}", ""),
-            ("{oops \"x\ty\" \"a\":2,\"b\":1", "2"),
-        ];
-        for (text, a) in table {
-            let object = RawObject::recover(text.as_bytes()).unwrap();
-            assert!(!object.is_whole(), "{text}");
-            assert_eq!(object.get("a").unwrap_or_default(), a.as_bytes(), "{text}");
-            assert_eq!(object.get("b"), Some(&b"1"[..]), "{text}");
-        }
-        let all =
-            |text: &'static str| elements_of(text.as_bytes(), true).map(String::from_utf8_lossy).collect::<Vec<_>>();
-        assert_eq!(all("[oops, {\"a\" 1}, } 2]"), ["oops", "{\"a\" 1}", "}", "2"]);
     }
 
     #[test]

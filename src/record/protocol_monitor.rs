@@ -1,8 +1,8 @@
 //! `protocol-monitor`: the messages of DevTools that Chrome's Protocol monitor saves.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
-use super::marked::{Extras, FoundEntry};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::{Extras, FoundEntry};
 use super::object::{ObjectBuilder, RawObject, plain_name, side};
 use super::times::{duration, epoch, from_milliseconds, later, number};
 use super::{Flags, Record, Sender};
@@ -10,7 +10,7 @@ use super::{Flags, Record, Sender};
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an array of `{\"id\":1,\"method\":\"…\",\"params\":{},\"type\":\"send\"}`; older: of `{\"id\":1,\"method\":\"…\",\"params\":{},\"result\":{},\"requestTime\":…,\"elapsedTime\":…}`",
     carries: "sender; older: time, latency",
-    sign: FormatTest::Value(detect),
+    clue: FormatClue::Value(detect),
     decoder: |limit| object_array(limit, None, open),
 };
 

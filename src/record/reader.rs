@@ -1,11 +1,11 @@
 //! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
 
-use super::carried::UnwrappedLog;
 use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::ExaminedInput;
-use super::lane::{BYTE_ORDER_MARK, CHUNK, WriterLane};
 use super::session_by::SessionBy;
-use super::{Carrier, Decoder, Entry, Format, Layout, Location, LogLine, Step, Time};
+use super::unwrapped::UnwrappedLog;
+use super::writer::{BYTE_ORDER_MARK, CHUNK, WriterInput};
+use super::{Decoder, Entry, Format, Location, LogLine, OwnFormat, Step, Time, Wrapper};
 use std::io::{self, Read};
 use std::mem;
 
@@ -15,7 +15,7 @@ pub struct ReaderOptions {
     /// The format; `None` to detect it with [`Format::detect`].
     pub format: Option<Format>,
     /// The places of messages in the lines of an input, if the user states them. The format is then `json-lines`.
-    pub layout: Option<Layout>,
+    pub own_format: Option<OwnFormat>,
     /// The value that separates sessions, if the user states it.
     pub session_by: Option<SessionBy>,
     /// The size in bytes above which records are skipped, and given as [`oversized`](super::Flags::oversized). The
@@ -26,7 +26,7 @@ pub struct ReaderOptions {
 impl Default for ReaderOptions {
     /// Detects the format, and keeps records of up to 256 MiB.
     fn default() -> Self {
-        Self { format: None, layout: None, session_by: None, max_record_size: 256 * 1024 * 1024 }
+        Self { format: None, own_format: None, session_by: None, max_record_size: 256 * 1024 * 1024 }
     }
 }
 
@@ -39,8 +39,8 @@ impl ReaderOptions {
 
     /// Sets the places of messages in the lines of the input.
     #[must_use]
-    pub fn with_layout(self, layout: Layout) -> Self {
-        Self { layout: Some(layout), ..self }
+    pub fn with_own_format(self, own_format: OwnFormat) -> Self {
+        Self { own_format: Some(own_format), ..self }
     }
 
     /// Sets the value that alone separates sessions.
@@ -51,7 +51,7 @@ impl ReaderOptions {
 
     /// True if the user stated how to read the input, so that the format is not detected.
     pub fn is_stated(&self) -> bool {
-        self.format.is_some() || self.layout.is_some()
+        self.format.is_some() || self.own_format.is_some()
     }
 
     /// Sets the size in bytes above which records are skipped.
@@ -113,17 +113,17 @@ impl ReadError {
 pub struct Reader<'r> {
     input: PlainText<'r>,
     /// Removes wrappers. The bytes in the buffer, and `here`, then belong to the text inside.
-    carried: Option<Box<UnwrappedLog>>,
+    unwrapped: Option<Box<UnwrappedLog>>,
     /// The number of bytes of that text that were consumed.
     consumed: u64,
-    carriers: Vec<Carrier>,
+    wrappers: Vec<Wrapper>,
     /// The failure that came before wrappers were removed.
     failure: Option<ReadError>,
     state: ReaderState,
     format: Format,
     /// The text that is being read, and the texts of other writers with lines in between, the newest last.
-    lane: WriterLane,
-    parked: Vec<WriterLane>,
+    current: WriterInput,
+    parked: Vec<WriterInput>,
     /// The writer whose records are in the input's own session: the writer of the first record.
     first_writer: Option<Vec<u8>>,
     options: ReaderOptions,
@@ -154,7 +154,7 @@ enum ReaderState {
 /// The number of bytes of the text that are kept to describe it.
 const HEAD: usize = 4 * 1024;
 /// The maximum number of writers whose text is kept, besides the last writer.
-const LANES: usize = 64;
+const WRITERS: usize = 64;
 
 impl<'r> Reader<'r> {
     /// Reads until the content settles the format, or shows a record of the format in the options, but at most 64 KiB
@@ -168,13 +168,13 @@ impl<'r> Reader<'r> {
         let format = options.format.unwrap_or(Format::JsonLines);
         let mut reader = Self {
             input: PlainText::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
-            carried: None,
+            unwrapped: None,
             consumed: 0,
-            carriers: Vec::new(),
+            wrappers: Vec::new(),
             failure: None,
             state: ReaderState::Open,
             format,
-            lane: WriterLane::new(format.decoder(options.max_record_size)),
+            current: WriterInput::new(format.decoder(options.max_record_size)),
             parked: Vec::new(),
             first_writer: None,
             options: options.clone(),
@@ -183,20 +183,20 @@ impl<'r> Reader<'r> {
         };
         reader.fill(BYTE_ORDER_MARK.len());
         reader.state = match reader.state {
-            ReaderState::Failed(error) if reader.lane.filled == 0 => return Err(error),
+            ReaderState::Failed(error) if reader.current.filled == 0 => return Err(error),
             state => state,
         };
-        if reader.lane.unread().starts_with(BYTE_ORDER_MARK) {
+        if reader.current.unread().starts_with(BYTE_ORDER_MARK) {
             reader.consume(BYTE_ORDER_MARK.len());
         }
         if options.is_stated() {
-            let layout = options.layout.as_ref();
-            reader.carriers = reader.settle(|head, all, looked| format.carriers(layout, head, all, looked));
+            let own_format = options.own_format.as_ref();
+            reader.wrappers = reader.settle(|head, all, looked| format.wrappers(own_format, head, all, looked));
         } else {
-            (reader.carriers, reader.format) = reader.settle(Format::settled);
+            (reader.wrappers, reader.format) = reader.settle(Format::settled);
         }
-        reader.lane.decoder = reader.decoder();
-        if !reader.carriers.is_empty() {
+        reader.current.decoder = reader.decoder();
+        if !reader.wrappers.is_empty() {
             reader.take_off(options.max_record_size);
         }
         if let Some(reason) = reader.format.refusal() {
@@ -207,8 +207,8 @@ impl<'r> Reader<'r> {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         let limit = self.options.max_record_size;
-        match &self.options.layout {
-            Some(layout) => layout.decoder(limit),
+        match &self.options.own_format {
+            Some(own_format) => own_format.decoder(limit),
             None if self.options.is_stated() => self.format.decoder(limit),
             None => self.format.detected_decoder(limit),
         }
@@ -220,20 +220,20 @@ impl<'r> Reader<'r> {
     }
 
     /// The wrappers of the log, the outermost first. Lines that have the stated format as they are, or a record in the
-    /// place that the layout states, are not unwrapped.
-    pub fn carriers(&self) -> &[Carrier] {
-        &self.carriers
+    /// place that the user's format states, are not unwrapped.
+    pub fn wrappers(&self) -> &[Wrapper] {
+        &self.wrappers
     }
 
     /// The number of records that were given.
     pub fn record_count(&self) -> u64 {
-        self.lane.here.record
+        self.current.here.record
     }
 
     /// The number of bytes of text that were read, after decompression and with wrappers.
     pub(crate) fn text_length(&self) -> u64 {
-        let text = self.lane.here.byte + self.lane.unread().len() as u64;
-        self.carried.as_ref().map_or(text, |carried| carried.read_length())
+        let text = self.current.here.byte + self.current.unread().len() as u64;
+        self.unwrapped.as_ref().map_or(text, |unwrapped| unwrapped.read_length())
     }
 
     /// The beginning of the text that was read, at most 4 KiB, without blanks before it.
@@ -263,7 +263,7 @@ impl<'r> Reader<'r> {
         take: impl FnOnce(Entry<'_>) -> T,
     ) -> Result<Option<T>, ReadError> {
         loop {
-            if self.carried.is_some()
+            if self.unwrapped.is_some()
                 && let Some(line) = self.other_line(false)
             {
                 return Ok(Some(take(line)));
@@ -271,23 +271,23 @@ impl<'r> Reader<'r> {
             if matches!(self.state, ReaderState::Over) {
                 return Ok(None);
             }
-            let input = &self.lane.buffer[self.lane.start..self.lane.filled];
-            let end = self.lane.closes || matches!(self.state, ReaderState::Ended);
-            match self.lane.decoder.step(input, end) {
+            let input = &self.current.buffer[self.current.start..self.current.filled];
+            let end = self.current.closes || matches!(self.state, ReaderState::Ended);
+            match self.current.decoder.step(input, end) {
                 Step::NeedMore | Step::Skip { consumed: 0 } => {
                     if let Some(line) = self.other_line(true) {
                         return Ok(Some(take(line)));
                     }
-                    match (self.lane.decoder.failure(), mem::replace(&mut self.state, ReaderState::Over)) {
+                    match (self.current.decoder.failure(), mem::replace(&mut self.state, ReaderState::Over)) {
                         (Some(problem), _) => return Err(ReadError::Unreadable { format: self.format, problem }),
                         (None, ReaderState::Open) => {
                             self.state = ReaderState::Open;
-                            if !may_read && self.carried.as_ref().is_none_or(|carried| !carried.has_text()) {
+                            if !may_read && self.unwrapped.as_ref().is_none_or(|unwrapped| !unwrapped.has_text()) {
                                 return Ok(None);
                             }
-                            let have = self.lane.unread().len();
+                            let have = self.current.unread().len();
                             // A message is not searched again for each of its lines between lines of other writers.
-                            self.lane.wanted = if have < CHUNK { 0 } else { have + have / 8 };
+                            self.current.wanted = if have < CHUNK { 0 } else { have + have / 8 };
                             self.fill(have.saturating_mul(2).min(self.most).max(have + 1));
                         }
                         (None, ReaderState::Failed(error)) => return Err(error),
@@ -301,48 +301,48 @@ impl<'r> Reader<'r> {
                 }
                 Step::Skip { consumed } => self.consume(consumed),
                 Step::Begin { start, consumed } => {
-                    let begun = self.lane.here.behind(&input[..start], &mut self.lane.counted);
-                    self.lane.begun = Some(self.place(begun));
+                    let begun = self.current.here.behind(&input[..start], &mut self.current.counted);
+                    self.current.begun = Some(self.place(begun));
                     self.consume(consumed);
                 }
                 Step::Entry { start, consumed, mut entry } => {
                     let indent = match &entry {
                         Entry::LogLine(line) if start == 0 && !line.oversized && input.starts_with(&line.bytes) => {
-                            self.lane.indentation()
+                            self.current.indentation()
                         }
                         _ => 0,
                     };
-                    let (location, time) = match self.lane.begun.take() {
+                    let (location, time) = match self.current.begun.take() {
                         Some(begun) => begun,
                         None => {
-                            let begun = self.lane.here.behind(&input[..start], &mut self.lane.counted);
+                            let begun = self.current.here.behind(&input[..start], &mut self.current.counted);
                             self.place(Location { byte: begun.byte - indent as u64, ..begun })
                         }
                     };
-                    let blanks = &self.lane.buffer[self.lane.start - indent..self.lane.start];
+                    let blanks = &self.current.buffer[self.current.start - indent..self.current.start];
                     if !blanks.is_empty() {
                         entry = entry.indented(blanks);
                     }
                     if let Entry::Record(record) = &mut entry {
-                        self.lane.here.record += 1;
+                        self.current.here.record += 1;
                         record.flags.is_derived =
-                            self.carried.is_some() || !input.as_ptr_range().contains(&record.bytes.as_ptr());
+                            self.unwrapped.is_some() || !input.as_ptr_range().contains(&record.bytes.as_ptr());
                     }
                     let known = if entry.location().record == 0 { location } else { entry.location() };
                     if time.is_some() {
                         entry = entry.timed(time);
                     }
-                    entry.set_place(Location { record: self.lane.here.record, ..known });
+                    entry.set_place(Location { record: self.current.here.record, ..known });
                     if let Some(by) = &self.options.session_by {
-                        let around = self.lane.key.strip_prefix('\0').map(|key| Some(key.to_owned()));
+                        let around = self.current.key.strip_prefix('\0').map(|key| Some(key.to_owned()));
                         entry = entry.in_session(around.or_else(|| by.session(input, start)));
-                    } else if !self.lane.writer.is_empty() {
+                    } else if !self.current.writer.is_empty() {
                         if self.first_writer.is_none() && matches!(entry, Entry::Record(_)) {
-                            self.first_writer = Some(self.lane.writer.clone());
+                            self.first_writer = Some(self.current.writer.clone());
                         }
                         if let Some(first) = &self.first_writer {
-                            let key = Some(&*self.lane.key).filter(|_| *first != self.lane.writer);
-                            entry = entry.by_writer(key, &mut self.lane.last_session);
+                            let key = Some(&*self.current.key).filter(|_| *first != self.current.writer);
+                            entry = entry.by_writer(key, &mut self.current.last_session);
                         }
                     }
                     let taken = take(entry);
@@ -356,36 +356,36 @@ impl<'r> Reader<'r> {
     /// Returns the next line outside of a wrapper, in its place among the entries, or earlier if it must not wait any
     /// longer.
     fn other_line(&mut self, needs_more: bool) -> Option<Entry<'static>> {
-        let carried = self.carried.as_mut()?;
+        let unwrapped = self.unwrapped.as_mut()?;
         let read = match needs_more {
             true => None,
-            false if self.lane.begun.is_some() => return None,
+            false if self.current.begun.is_some() => return None,
             false => Some(self.consumed),
         };
-        let line = carried.other(read)?;
-        let location = Location { record: self.lane.here.record, ..line.location };
+        let line = unwrapped.other(read)?;
+        let location = Location { record: self.current.here.record, ..line.location };
         Some(Entry::from(LogLine { location, ..line }).within(self.most - 2 * CHUNK))
     }
 
     /// Returns the place in the input of a byte of text, and the time that its wrapper states.
     fn place(&self, text: Location) -> (Location, Option<Time>) {
-        if self.carried.is_some() { self.lane.places.place(text.byte) } else { (text, None) }
+        if self.unwrapped.is_some() { self.current.places.place(text.byte) } else { (text, None) }
     }
 
     /// Unwraps all text from here on, beginning with the text in the buffer.
     fn take_off(&mut self, limit: usize) {
-        let raw = self.lane.unread().to_vec();
-        let carried = UnwrappedLog::new(&self.carriers, limit, raw, self.lane.here);
-        let carried = carried.with_session_by(self.options.session_by.clone());
-        self.carried = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
-            ReaderState::Open => carried,
-            ReaderState::Ended | ReaderState::Over => carried.ended(false),
+        let raw = self.current.unread().to_vec();
+        let unwrapped = UnwrappedLog::new(&self.wrappers, limit, raw, self.current.here);
+        let unwrapped = unwrapped.with_session_by(self.options.session_by.clone());
+        self.unwrapped = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
+            ReaderState::Open => unwrapped,
+            ReaderState::Ended | ReaderState::Over => unwrapped.ended(false),
             ReaderState::Failed(error) => {
                 self.failure = Some(error);
-                carried.ended(true)
+                unwrapped.ended(true)
             }
         }));
-        self.lane = WriterLane::new(self.decoder());
+        self.current = WriterInput::new(self.decoder());
         self.head.clear();
     }
 
@@ -393,7 +393,7 @@ impl<'r> Reader<'r> {
     fn settle<T>(&mut self, settled: impl Fn(&[u8], bool, &mut ExaminedInput) -> Option<T>) -> T {
         let mut looked = ExaminedInput::default();
         loop {
-            let head = self.lane.unread();
+            let head = self.current.unread();
             let all = !matches!(self.state, ReaderState::Open) || head.len() >= Format::WINDOW;
             if let Some(found) = settled(head, all, &mut looked) {
                 return found;
@@ -407,13 +407,13 @@ impl<'r> Reader<'r> {
     /// switches to the text of the writer who wrote the next part.
     fn fill(&mut self, mut wanted: usize) {
         loop {
-            if let Some(carried) = &mut self.carried {
-                if let Err(failure) = carried.advance(&mut self.input) {
+            if let Some(unwrapped) = &mut self.unwrapped {
+                if let Err(failure) = unwrapped.advance(&mut self.input) {
                     self.state = ReaderState::Failed(ReadError::new(failure, self.text_length()));
                     return;
                 }
-                match carried.next_writer() {
-                    Some(writer) if *writer == self.lane.writer && !self.lane.closes => {}
+                match unwrapped.next_writer() {
+                    Some(writer) if *writer == self.current.writer && !self.current.closes => {}
                     Some(writer) => {
                         let writer = writer.to_vec();
                         if self.switch(writer) {
@@ -421,21 +421,21 @@ impl<'r> Reader<'r> {
                         }
                         wanted = 0;
                     }
-                    None if carried.is_full() => return,
+                    None if unwrapped.is_full() => return,
                     None => {
                         self.state = self.failure.take().map_or(ReaderState::Ended, ReaderState::Failed);
                         return;
                     }
                 }
             }
-            wanted = wanted.max(self.lane.unread().len() + 1);
-            let room = self.lane.room(wanted);
+            wanted = wanted.max(self.current.unread().len() + 1);
+            let room = self.current.room(wanted);
             let (from, until) = (room.start, room.end);
-            let room = &mut self.lane.buffer[room];
-            let read = match &mut self.carried {
-                Some(carried) => {
-                    let offset = self.lane.here.byte + (from - self.lane.start) as u64;
-                    Ok(carried.read(room, offset, &mut self.lane.places))
+            let room = &mut self.current.buffer[room];
+            let read = match &mut self.unwrapped {
+                Some(unwrapped) => {
+                    let offset = self.current.here.byte + (from - self.current.start) as u64;
+                    Ok(unwrapped.read(room, offset, &mut self.current.places))
                 }
                 None => self.input.read(room),
             };
@@ -447,15 +447,15 @@ impl<'r> Reader<'r> {
                 Ok(read) => {
                     let end = until.min(from + read);
                     if self.head.len() < HEAD {
-                        let text = &self.lane.buffer[from..end];
+                        let text = &self.current.buffer[from..end];
                         let text = if self.head.is_empty() { text.trim_ascii_start() } else { text };
                         self.head.extend_from_slice(&text[..text.len().min(HEAD - self.head.len())]);
                     }
-                    self.lane.filled = end;
-                    let have = self.lane.unread().len();
+                    self.current.filled = end;
+                    let have = self.current.unread().len();
                     // A writer that has just ended a line may be waiting for an answer.
-                    let is_line = end < until && self.lane.buffer[..end].ends_with(b"\n");
-                    let waits_for_more = !self.parked.is_empty() && have < self.lane.wanted;
+                    let is_line = end < until && self.current.buffer[..end].ends_with(b"\n");
+                    let waits_for_more = !self.parked.is_empty() && have < self.current.wanted;
                     if (is_line || have >= wanted) && !waits_for_more {
                         return;
                     }
@@ -470,24 +470,24 @@ impl<'r> Reader<'r> {
 
     /// Switches to the text of a writer. Returns true if another writer's text has to be read to its end first.
     fn switch(&mut self, writer: Vec<u8>) -> bool {
-        if self.lane.writer.is_empty() && self.lane.here.byte == 0 && self.lane.unread().is_empty() {
-            (self.lane.key, self.lane.writer) = (String::from_utf8_lossy(&writer).into_owned(), writer);
+        if self.current.writer.is_empty() && self.current.here.byte == 0 && self.current.unread().is_empty() {
+            (self.current.key, self.current.writer) = (String::from_utf8_lossy(&writer).into_owned(), writer);
             return false;
         }
-        let known = self.parked.iter().position(|lane| lane.writer == writer);
+        let known = self.parked.iter().position(|input| input.writer == writer);
         let next = match known {
             Some(known) => self.parked.remove(known),
             None => {
                 let key = String::from_utf8_lossy(&writer).into_owned();
-                WriterLane { key, writer, ..WriterLane::new(self.decoder()) }
+                WriterInput { key, writer, ..WriterInput::new(self.decoder()) }
             }
         };
         let before = self.turn_to(next);
         if !before.closes {
             self.parked.push(before);
         }
-        let waiting: usize = self.parked.iter().map(|lane| lane.unread().len()).sum();
-        if self.parked.len() <= LANES && waiting <= self.most {
+        let waiting: usize = self.parked.iter().map(|input| input.unread().len()).sum();
+        if self.parked.len() <= WRITERS && waiting <= self.most {
             return false;
         }
         let mut oldest = self.parked.remove(0);
@@ -498,13 +498,13 @@ impl<'r> Reader<'r> {
     }
 
     /// Switches to a text, and returns the text before.
-    fn turn_to(&mut self, mut next: WriterLane) -> WriterLane {
-        next.here.record = self.lane.here.record;
-        mem::replace(&mut self.lane, next)
+    fn turn_to(&mut self, mut next: WriterInput) -> WriterInput {
+        next.here.record = self.current.here.record;
+        mem::replace(&mut self.current, next)
     }
 
     fn consume(&mut self, bytes: usize) {
-        self.lane.consume(bytes);
+        self.current.consume(bytes);
         self.consumed += bytes as u64;
     }
 }
@@ -513,7 +513,7 @@ impl Reader<'_> {
     /// Creates a reader of entries that a decoder supplies itself.
     pub(crate) fn of(entries: OwnEntries) -> Result<Self, ReadError> {
         let nothing = Self::new(Box::new(io::empty()), &ReaderOptions::default().with_format(Format::JsonLines))?;
-        Ok(Self { format: entries.format, lane: WriterLane::new(entries.decoder), ..nothing })
+        Ok(Self { format: entries.format, current: WriterInput::new(entries.decoder), ..nothing })
     }
 }
 
@@ -543,7 +543,7 @@ mod tests {
     fn entries_from_any_memory() {
         let options = ReaderOptions::default().with_format(Format::JsonLines);
         let mut reader = Reader::new(&b"k\nv\n"[..], &options).unwrap();
-        reader.lane.decoder = Box::new(Lender(0));
+        reader.current.decoder = Box::new(Lender(0));
         for (number, (bytes, session)) in (1..).zip([("v\n", "k\n"), ("own", "own"), ("static", "static")]) {
             let Some(Entry::Record(record)) = reader.next_entry().unwrap() else { panic!() };
             assert_eq!((&*record.bytes, record.session.as_deref()), (bytes.as_bytes(), Some(session)));
@@ -557,12 +557,12 @@ mod tests {
         let small = "{\"a\":1}\n".repeat(100_000);
         let mut reader = Reader::new(small.as_bytes(), &ReaderOptions::default()).unwrap();
         while reader.next_entry().unwrap().is_some() {}
-        assert_eq!(reader.lane.buffer.len(), CHUNK);
+        assert_eq!(reader.current.buffer.len(), CHUNK);
 
         let large = format!("{}\n{small}", "x".repeat(1_000_000));
         let mut reader = Reader::new(large.as_bytes(), &ReaderOptions::default()).unwrap();
         while reader.next_entry().unwrap().is_some() {}
-        assert!(reader.lane.buffer.len() <= 2_000_000 + CHUNK);
+        assert!(reader.current.buffer.len() <= 2_000_000 + CHUNK);
         assert_eq!(reader.record_count(), 100_001);
     }
 
@@ -577,7 +577,7 @@ mod tests {
             assert!(record.flags.oversized && record.length > 5_000_000 && record.bytes.is_empty());
             assert!(reader.next_entry().unwrap().is_some());
             assert_eq!(reader.next_entry().unwrap(), None);
-            assert!(reader.lane.buffer.len() <= 1000 + 3 * CHUNK);
+            assert!(reader.current.buffer.len() <= 1000 + 3 * CHUNK);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Rules: how a format's file turns a piece of a log, a line or an element of an array, into entries.
 
-use super::clues::{named_direction, named_side};
+use super::certainty::names_member;
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::elements::object_array;
-use super::known::names_member;
-use super::marked::{AROUND, Extras, FoundEntry, LineInInput, LineReader, MarkedLines, head, in_envelope, with_text};
+use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineInInput, LineSplitter, head, in_envelope, with_text};
 use super::object::{RawObject, offset_in, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
+use super::surroundings::{named_direction, named_side};
 use super::value::{Extent, value};
 use super::{Direction, Entry, Flags, LogLine, Record, Sender, Time, times};
 use oxsdatatypes::Decimal;
@@ -122,7 +122,7 @@ impl FormatRules {
     pub fn decoder(self: Arc<Self>, limit: usize) -> Box<dyn Decoder> {
         match self.is_array {
             true => object_array(limit, Some(&[]), move |object, text, more| self.open(object, text, more)),
-            false => MarkedLines::boxed(
+            false => LineSplitter::boxed(
                 limit,
                 AROUND,
                 RuleReader { rules: self, limit, connections: None, heading: EnvelopeFacts::default() },
@@ -227,7 +227,7 @@ struct RuleReader {
     heading: EnvelopeFacts,
 }
 
-impl LineReader for RuleReader {
+impl LineFormat for RuleReader {
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let rules = self.rules.clone();
         let has_envelope = || rules.rules.iter().any(|rule| matches!(rule.place, RulePlace::Envelope(_)));

@@ -1,34 +1,35 @@
 //! Samples in files that describe formats.
 
 use super::described::FormatDefinition;
-use super::layout::{Layout, LayoutError};
+use super::own_format::{OwnFormat, OwnFormatError};
 use super::{Entry, Reader, ReaderOptions};
 
-impl Layout {
+impl OwnFormat {
     /// Parses a file in TOML, and checks that its sample gives the stated result.
     ///
     /// # Errors
     ///
     /// If the text is not such a file, or its sample gives another result.
-    pub fn described(text: &str) -> Result<Self, LayoutError> {
+    pub fn described(text: &str) -> Result<Self, OwnFormatError> {
         let described: FormatDefinition = toml::from_str(text)?;
-        let layout = described.layout()?;
+        let own_format = described.own_format()?;
         if let Some(sample) = described.sample.as_ref().filter(|_| described.refuse.is_none()) {
-            described.test(sample, &layout)?;
+            described.test(sample, &own_format)?;
         }
-        Ok(layout)
+        Ok(own_format)
     }
 }
 
 impl FormatDefinition {
     /// Reads the sample, and compares the result with the expected one.
-    fn test(&self, sample: &str, layout: &Layout) -> Result<(), LayoutError> {
-        let failed = |problem: String| Err(LayoutError::File(format!("{}: {problem}", self.name)));
+    fn test(&self, sample: &str, own_format: &OwnFormat) -> Result<(), OwnFormatError> {
+        let failed = |problem: String| Err(OwnFormatError::File(format!("{}: {problem}", self.name)));
         let (mut found, mut unread) = (Vec::new(), None);
-        let mut reader = match Reader::new(sample.as_bytes(), &ReaderOptions::default().with_layout(layout.clone())) {
-            Ok(reader) => reader,
-            Err(error) => return failed(error.to_string()),
-        };
+        let mut reader =
+            match Reader::new(sample.as_bytes(), &ReaderOptions::default().with_own_format(own_format.clone())) {
+                Ok(reader) => reader,
+                Err(error) => return failed(error.to_string()),
+            };
         while let Ok(Some(entry)) = reader.next_entry() {
             match serde_json::from_slice::<serde_json::Value>(entry.bytes()) {
                 Ok(message) if matches!(entry, Entry::Record(_)) => found.push(message),
@@ -66,7 +67,7 @@ mod tests {
     #[test]
     fn the_samples_of_formats() {
         for text in Format::ALL.iter().filter_map(|format| format.file()) {
-            if let Err(error) = Layout::described(text) {
+            if let Err(error) = OwnFormat::described(text) {
                 panic!("{error}");
             }
         }

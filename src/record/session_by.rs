@@ -16,7 +16,7 @@ enum SessionSource {
 
 impl SessionBy {
     /// Parses a JSON Pointer into the object on a record's line or into a wrapper around it, or `none`, or the name of
-    /// a group in the expression of [`Layout::line_by`](super::Layout::line_by).
+    /// a group in the expression of [`OwnFormat::line_by`](super::OwnFormat::line_by).
     ///
     /// # Errors
     ///
@@ -37,8 +37,8 @@ impl SessionBy {
         }
     }
 
-    /// Returns the key of the session of the record that begins at `start` of the input. `None` if the layout states
-    /// it.
+    /// Returns the key of the session of the record that begins at `start` of the input. `None` if the user's format
+    /// states it.
     pub(super) fn session(&self, input: &[u8], start: usize) -> Option<Option<String>> {
         match &self.0 {
             SessionSource::Nothing => Some(None),

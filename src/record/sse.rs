@@ -1,8 +1,10 @@
 //! `sse`: a stream of server-sent events, read as in section 9.2.6 of the HTML standard, and the HTTP heads around it.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
+use super::certainty::Certainty;
 use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
-use super::object::{RawObject, is_message};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::{Extras, FoundEntry};
+use super::object::{RawObject, offset_in};
 use super::value::may_be_message;
 use super::{LogLine, Record, Sender};
 use memchr::memchr2;
@@ -11,8 +13,8 @@ use std::borrow::Cow;
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
     carries: "sender (always the server)",
-    sign: FormatTest::Line(detect),
-    decoder: |limit| Box::new(Sse { limit, state: SseState::Block }),
+    clue: FormatClue::Line(detect),
+    decoder: |limit| Box::new(Sse { limit, more: Extras::default(), long: None }),
 };
 
 /// True for the HTTP head of an event stream, or an event whose data begins as a message does, before any line that is
@@ -52,119 +54,74 @@ const AROUND: usize = 4096;
 /// An event with a message is a record; every other line that is not blank is a [`LogLine`].
 struct Sse {
     limit: usize,
-    state: SseState,
-}
-
-enum SseState {
-    /// At the start of an event.
-    Block,
-    /// At the start of an event with a message, whose `length` bytes are present. It was searched for log lines up to
-    /// `at`.
-    Telling { at: usize, length: usize },
-    /// In an event without a message.
-    Lines,
-    /// In an event without a message, at the end of a line.
-    LineEnd,
-    /// In an event, or in a line, that is too long.
-    Long(SkippedLength, OversizedPart),
+    more: Extras,
+    /// An event that is too long, or a line.
+    long: Option<(SkippedLength, OversizedPart)>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum OversizedPart {
     Event,
-    /// A line in an event without a message.
     Line,
-    /// A line before an event.
-    Comment,
 }
 
 impl Decoder for Sse {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        match &mut self.state {
-            SseState::Block => self.block(input, end),
-            SseState::Telling { at, length } => match log_line_in(&input[..input.len().min(*length)], *at) {
-                // Log lines inside an event are given before it, with their own places. They do not consume bytes.
-                Some((start, text, next)) => {
-                    *at = next;
-                    Step::entry(start, 0, LogLine::new(text))
-                }
-                None => self.block(input, end),
-            },
-            SseState::Lines | SseState::LineEnd => self.log_line(input, end),
-            SseState::Long(passed, part) => {
-                let (consumed, done) = match part {
-                    OversizedPart::Event => pass(input, end),
-                    _ => memchr2(b'\r', b'\n', input).map_or((input.len(), end), |at| (at, true)),
-                };
-                let (step, part) = (passed.step(&input[..consumed], done), *part);
-                if step.is_entry() {
-                    self.state = if part == OversizedPart::Line { SseState::LineEnd } else { SseState::Block };
-                }
-                step.map(|entry| match part {
-                    OversizedPart::Event => from_server(Record::oversized(entry.length())).into(),
-                    OversizedPart::Line | OversizedPart::Comment => LogLine::oversized(entry.length()).into(),
-                })
-            }
+        if let Some(step) = self.more.next(self.limit) {
+            return step;
+        }
+        if let Some((passed, part)) = &mut self.long {
+            let (consumed, done) = match part {
+                OversizedPart::Event => pass(input, end),
+                OversizedPart::Line => memchr2(b'\r', b'\n', input).map_or((input.len(), end), |at| (at, true)),
+            };
+            let (step, part) = (passed.step(&input[..consumed], done), *part);
+            self.long = self.long.take().filter(|_| !step.is_entry());
+            return step.map(|entry| match part {
+                OversizedPart::Event => from_server(Record::oversized(entry.length())).into(),
+                OversizedPart::Line => LogLine::oversized(entry.length()).into(),
+            });
+        }
+        let blanks = leading_blanks(input);
+        if blanks > 0 {
+            return Step::Skip { consumed: blanks };
+        }
+        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
+        let is_all = window.len() == input.len();
+        match Event::read(window, end && is_all) {
+            Some(Event { length: 0, .. }) => Step::NeedMore,
+            Some(event) => self.event(event, window),
+            None if is_all => Step::NeedMore,
+            None => self.long(window),
         }
     }
 }
 
 impl Sse {
-    /// Reads the lines up to the next empty line.
-    fn block<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let blanks = leading_blanks(input);
-        if blanks > 0 {
-            return Step::Skip { consumed: blanks };
-        }
-        match input.first() {
-            None => return Step::NeedMore,
-            Some(b':') => return self.log_line(input, end),
-            Some(_) => {}
-        }
-        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
-        let told = matches!(self.state, SseState::Telling { .. });
-        self.state = match (Event::read(window, end && window.len() == input.len()), data_in(window)) {
-            (Some(event), _) if told => {
-                self.state = SseState::Block;
-                let (start, data) = event.trimmed();
-                return Step::entry(start, event.length, from_server(Record::within(self.limit, data)));
-            }
-            (Some(event), _) if event.is_message() => SseState::Telling { at: 0, length: event.length },
-            (None, _) if window.len() == input.len() => return Step::NeedMore,
-            (None, Some((line, _))) if !told && log_line_in(&window[..line], 0).is_some() => {
-                SseState::Telling { at: 0, length: line }
-            }
-            (None, Some((_, start))) => {
-                self.state = SseState::Long(SkippedLength::new(b""), OversizedPart::Event);
-                return Step::Begin { start, consumed: start };
-            }
-            _ => SseState::Lines,
-        };
-        self.step(input, end)
+    /// Gives the entries of an event at the beginning of `text`.
+    fn event<'a>(&mut self, event: Event<'a>, text: &'a [u8]) -> Step<'a> {
+        let is_message = event.is_message();
+        let lines = lines(&text[..event.length]).filter(|(_, line)| !is_message || !is_field(line));
+        let lines = lines.map(|(at, line)| (at + leading_blanks(line), LogLine::new(line.trim_ascii()).into()));
+        let (start, data) = event.trimmed();
+        let message = is_message.then(|| (start, from_server(Record::new(data)).into()));
+        let mut found = lines.chain(message);
+        let first = found.next().unwrap_or_else(|| (0, LogLine::new(&text[..event.length]).into()));
+        self.more.entries.extend(found.map(|(start, entry): FoundEntry<'a>| (start, entry.into_owned())));
+        self.more.give(first, event.length, self.limit)
     }
 
-    /// Reads a line that does not belong to a message.
-    fn log_line<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        let blanks = input.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(input.len());
-        if blanks > 0 {
-            return Step::Skip { consumed: blanks };
-        }
-        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
-        match line(window, end && window.len() == input.len()) {
-            Some(SseLine { length: 0, .. }) => Step::NeedMore,
-            Some(SseLine { text: [], length }) => {
-                self.state = if matches!(self.state, SseState::LineEnd) { SseState::Lines } else { SseState::Block };
-                Step::Skip { consumed: length }
-            }
-            Some(SseLine { text, length }) => Step::entry(0, length, LogLine::new(trim_end(text))),
-            None if window.len() == input.len() => Step::NeedMore,
-            None => {
-                let part =
-                    if matches!(self.state, SseState::Lines) { OversizedPart::Line } else { OversizedPart::Comment };
-                self.state = SseState::Long(SkippedLength::new(&window[..1]), part);
-                Step::Begin { start: 0, consumed: 1 }
-            }
-        }
+    /// Reads the beginning of an event that is too long: a line of text, or the place of the first data.
+    fn long<'a>(&mut self, window: &'a [u8]) -> Step<'a> {
+        let first = line(window, false);
+        let (start, part) = match (field(first.as_ref().map_or(window, |line| line.text)), &first) {
+            ((b"data", content), _) => (offset_in(window, content), OversizedPart::Event),
+            (_, Some(SseLine { text, length })) => return Step::entry(0, *length, LogLine::new(trim_end(text))),
+            (_, None) => (0, OversizedPart::Line),
+        };
+        let consumed = start.max(1);
+        self.long = Some((SkippedLength::new(&window[start..consumed]), part));
+        Step::Begin { start, consumed }
     }
 }
 
@@ -219,38 +176,25 @@ fn field(line: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Returns the first line of `event` from `at` on that is neither a field nor blank, with its offset and the offset of
-/// the next line.
-fn log_line_in(event: &[u8], mut at: usize) -> Option<(usize, &[u8], usize)> {
-    while at < event.len() {
-        let SseLine { text, length } = line(&event[at..], true)?;
-        let blanks = leading_blanks(text);
-        let start = at + blanks;
-        at += length;
-        // With a blank before it, the name of a field is another name. Only data holds JSON.
-        let is_field = match field(text) {
-            (b"data", _) => true,
-            (b"event" | b"id" | b"retry", content) => memchr2(b'{', b'"', content).is_none(),
-            _ => false,
-        };
-        if blanks < text.len() && !is_field {
-            return Some((start, trim_end(&text[blanks..]), at));
-        }
-    }
-    None
+/// Returns the lines of an event that are not blank, with their offsets.
+fn lines(event: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut next = 0;
+    let lines = std::iter::from_fn(move || {
+        let at = next;
+        let SseLine { text, length } = line(&event[at..], true).filter(|line| line.length > 0)?;
+        next += length;
+        Some((at, text))
+    });
+    lines.filter(|(_, line)| !trim_end(line).is_empty())
 }
 
-/// Returns the offset of the first line with data, and the offset of its data.
-fn data_in(event: &[u8]) -> Option<(usize, usize)> {
-    let mut at = 0;
-    while at < event.len() {
-        let SseLine { text, length } = line(&event[at..], true)?;
-        match field(text) {
-            (b"data", content) => return Some((at, at + text.len() - content.len())),
-            _ => at += length,
-        }
+/// True for a line that is a field of an event. Only data holds JSON.
+fn is_field(line: &[u8]) -> bool {
+    match field(line) {
+        (b"data", _) => true,
+        (b"event" | b"id" | b"retry", content) => memchr2(b'{', b'"', content).is_none(),
+        _ => false,
     }
-    None
 }
 
 /// Returns the events of a text with their lines. An event that is cut off at the end counts too.
@@ -268,13 +212,7 @@ pub(super) fn events(text: &[u8]) -> impl Iterator<Item = (Event<'_>, &[u8])> {
 
 /// Returns the lines of an event that are neither fields nor comments.
 pub(super) fn other_lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut at = 0;
-    let lines = std::iter::from_fn(move || {
-        let (_, text, next) = log_line_in(event, at)?;
-        at = next;
-        Some(text)
-    });
-    lines.filter(|text| !text.starts_with(b":"))
+    lines(event).filter(|(_, line)| !is_field(line) && !line.starts_with(b":")).map(|(_, line)| line.trim_ascii())
 }
 
 /// A server-sent event.
@@ -333,7 +271,8 @@ impl<'a> Event<'a> {
         let (_, data) = self.trimmed();
         match self.name {
             b"" | b"message" => may_be_message(&data),
-            _ => RawObject::parse(&data).is_some_and(|object| object.is_whole() && is_message(&object)),
+            _ => RawObject::parse(&data)
+                .is_some_and(|object| object.is_whole() && Certainty::of_object(&object) != Certainty::No),
         }
     }
 }
@@ -395,9 +334,9 @@ mod tests {
         );
         let long = |input: &str| texts(&entries_of_long(|| (ABOUT.decoder)(6), input.as_bytes()));
         let found = long(&input);
-        assert_eq!(found, ["[1234]", "<7>", "# : c", "# <5002>", "<5007>", "# data: 1", "<5004>", "# {}"]);
+        assert_eq!(found, ["[1234]", "<7>", "# : c", "# <5002>", "<5007>", "# <7>", "<5004>", "# {}"]);
         let input = format!("event: ping\nnote: {text}\r\ndata: 1\r\rdata: [1]");
-        assert_eq!(long(&input), ["# event: ping", "# <5006>", "# data: 1", "[1]"]);
+        assert_eq!(long(&input), ["# event: ping", "# <5006>", "# <7>", "[1]"]);
         assert_eq!(events(usize::MAX, "data: [1]").1, ["[1]"]);
     }
 

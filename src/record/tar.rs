@@ -1,13 +1,13 @@
 //! `tar`: an archive of files. Its content is not one log, so it is recognised but not read.
 
-use super::about::{FormatInfo, FormatTest};
-use super::marked::marked_lines;
+use super::format_info::{FormatClue, FormatInfo};
+use super::lines::line_splitter;
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`ustar` behind the name of the first file: an archive (`.tar`, `.tgz`), not a log",
     carries: "nothing: it is recognised only, and refused",
-    sign: FormatTest::Refused(|window| is_archive(window.bytes), REFUSAL),
-    decoder: |limit| marked_lines(limit, 0, |_, _| None),
+    clue: FormatClue::Refused(|window| is_archive(window.bytes), REFUSAL),
+    decoder: |limit| line_splitter(limit, 0, |_, _| None),
 };
 
 const REFUSAL: &str = "it is a tar archive: unpack it (`tar xf FILE`), and name the logs in it";

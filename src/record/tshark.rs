@@ -1,9 +1,9 @@
 //! `tshark`: packets that Wireshark's `tshark -T json` and `-T ek` write, with HTTP bodies or dissected JSON.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION};
-use super::marked::{Extras, FoundEntry};
+use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, offset_in, scalar};
 use super::rules::time;
 use super::{Entry, LogLine, Record, Sender};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`tshark -T json` or `-T ek`: packets with `layers`, of which `http.file_data` or `json.object` is a message",
     carries: "time, sender (HTTP), sessions (TCP streams)",
-    sign: FormatTest::Value(detect),
+    clue: FormatClue::Value(detect),
     // Objects on lines are read like elements of an array.
     decoder: |limit| {
         let (mut asked, mut seen) = (HashMap::new(), ArchiveFacts::default());

@@ -1,10 +1,7 @@
 //! Finds the end of a JSON value.
 
-use super::decoder::trim_end;
-use crate::json::special;
-use memchr::memchr_iter;
-use serde_json::Deserializer;
-use serde_json::value::RawValue;
+use super::decoder::{is_blank, trim_end};
+use crate::json::{Cursor, Levels};
 
 /// The extent of the value at the start of some input.
 pub(super) enum Extent {
@@ -16,14 +13,17 @@ pub(super) enum Extent {
     Broken(usize),
 }
 
-/// Finds the extent of the value at the start of `input`, which does not begin with a blank.
+/// Finds the extent of the value at the start of `input`. A number or a word that goes on in other characters is not a
+/// value.
 pub(super) fn value(input: &[u8]) -> Extent {
-    if let Some(length) = string(input) {
-        return Extent::Whole(length);
-    }
-    match text_value(input) {
-        Extent::Broken(at) if std::str::from_utf8(&input[..at]).is_err() => bytes_value(input, at),
-        found => found,
+    let mut cursor = Cursor::over(input);
+    let found = cursor.value(&mut Levels::default());
+    let is_apart = |next: &u8| is_blank(*next) || b"\"[]{},:".contains(next);
+    match found {
+        Ok(()) if shows_its_end(input) || input.get(cursor.at()).is_none_or(is_apart) => Extent::Whole(cursor.at()),
+        Ok(()) => Extent::Broken(cursor.at()),
+        Err(_) if cursor.at() == input.len() => Extent::Incomplete,
+        Err(_) => Extent::Broken(cursor.at()),
     }
 }
 
@@ -34,55 +34,6 @@ pub(crate) fn whole_value(input: &[u8]) -> Result<usize, usize> {
         Extent::Whole(length) => Ok(length),
         Extent::Incomplete => Err(input.len()),
         Extent::Broken(at) => Err(at),
-    }
-}
-
-/// Returns the size of the string at the start of `input`, in bytes, if it is whole and has only short escape
-/// sequences. Most strings are like this, and this check is the fastest.
-fn string(input: &[u8]) -> Option<usize> {
-    let mut at = usize::from(input.first()? == &b'"');
-    while at > 0 {
-        at += special(&input[at..]);
-        match (input.get(at)?, input.get(at + 1)) {
-            (b'"', _) => return std::str::from_utf8(&input[..at]).is_ok().then_some(at + 1),
-            (b'\\', Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')) => at += 2,
-            _ => break,
-        }
-    }
-    None
-}
-
-/// Finds the extent of a value whose strings are UTF-8. Other bytes are an error to `RawValue`.
-fn text_value(input: &[u8]) -> Extent {
-    let mut values = Deserializer::from_slice(input).into_iter::<&RawValue>();
-    match values.next() {
-        Some(Ok(_)) => Extent::Whole(values.byte_offset()),
-        None => Extent::Incomplete,
-        Some(Err(error)) if error.is_eof() => Extent::Incomplete,
-        Some(Err(error)) => {
-            let line = match error.line() {
-                0 | 1 => 0,
-                number => memchr_iter(b'\n', input).nth(number - 2).map_or(input.len(), |at| at + 1),
-            };
-            let at = (line + error.column()).min(input.len());
-            // For serde_json, a number that stops before its next digit is an error even at the end of the input.
-            let may_go_on = at == input.len() && matches!(input.last(), Some(b'-' | b'+' | b'.' | b'e' | b'E'));
-            if may_go_on { Extent::Incomplete } else { Extent::Broken(at) }
-        }
-    }
-}
-
-/// Finds the extent of a value with bytes before `at` that are not UTF-8. Any bytes beyond ASCII in their place leave
-/// the end of the value where it is, so a copy with letters in their place is examined, no longer than necessary.
-fn bytes_value(input: &[u8], at: usize) -> Extent {
-    let mut length = at.saturating_mul(2).max(64);
-    loop {
-        let part = &input[..length.min(input.len())];
-        let ascii: Vec<u8> = part.iter().map(|&byte| if byte.is_ascii() { byte } else { b'x' }).collect();
-        match text_value(&ascii) {
-            Extent::Incomplete if part.len() < input.len() => length = length.saturating_mul(2),
-            found => return found,
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! `vscode-lsp-json`: one object per line, with the message, its direction and its time.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
+use super::certainty::may_hold_message;
 use super::decoder::{leading_blanks, split_once};
-use super::known::may_hold_message;
-use super::marked::{FoundEntry, HEAD, marked_lines};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::{FoundEntry, HEAD, line_splitter};
 use super::object::{RawObject, offset_in};
 use super::times::{epoch, from_milliseconds};
 use super::vscode::{LineStamp, LineTag};
@@ -12,8 +12,8 @@ use super::{Record, Sender, Time};
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`[LSP   - 10:00:00] {\"isLSPMessage\":true,\"type\":\"send-request\",\"message\":{…},\"timestamp\":…}`",
     carries: "sender, time",
-    sign: FormatTest::Line(detect),
-    decoder: |limit| marked_lines(limit, HEAD, |line, _| read(line)),
+    clue: FormatClue::Line(detect),
+    decoder: |limit| line_splitter(limit, HEAD, |line, _| read(line)),
 };
 
 /// True if a line is marked, before any line that is another JSON value.
@@ -38,7 +38,7 @@ fn marked(line: &[u8]) -> Option<(Option<Time>, usize)> {
 fn read(line: &[u8]) -> Option<FoundEntry<'_>> {
     let (clock, object) = marked(line)?;
     let whole = &line[object..];
-    let envelope = RawObject::parse(whole).filter(|envelope| envelope.is_whole() && envelope.is_proper());
+    let envelope = RawObject::parse(whole).filter(RawObject::is_whole);
     let get = |name| envelope.as_ref()?.get(name);
     let holds_message = |(name, value): (&[u8], _)| name == b"message" || may_hold_message(value);
     let is_alone = envelope

@@ -1,18 +1,19 @@
 //! `vscode-lsp-text`: the trace channel of a language client, with a headline for each message, and its parameters,
 //! result or error data after the headline. The envelope is not logged, so it is reconstructed.
 
-use super::about::{FormatInfo, FormatTest};
 use super::decoder::{SkippedLength, Step, trim_end};
-use super::lsp_trace::{Headline, HeadlineKind, TraceParts, TraceText};
-use super::marked::{Extras, FoundEntry, LineInInput, LineReader, MarkedLines};
+use super::format_info::{FormatClue, FormatInfo};
+use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
+use super::lsp_trace::{Headline, HeadlineKind, TraceParts, entry_end};
 use super::unanswered::UnansweredRequests;
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
+use memchr::{memchr, memrchr};
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`[Trace - 18:47:29] Sending request 'm - (1)'.` and `Params: {…}` over many lines; others are log lines",
     carries: "sender, time of day (newer channels: date and time), stated durations",
-    sign: FormatTest::Line(|window| window.lines_before_values().any(|line| Headline::of(line).is_some())),
-    decoder: |limit| MarkedLines::boxed(limit, AROUND, VscodeLspText { limit, ..VscodeLspText::default() }),
+    clue: FormatClue::Line(|window| window.lines_before_values().any(|line| Headline::of(line).is_some())),
+    decoder: |limit| LineSplitter::boxed(limit, AROUND, VscodeLspText { limit, ..VscodeLspText::default() }),
 };
 
 /// The maximum number of bytes around a message in its text.
@@ -31,7 +32,7 @@ struct VscodeLspText {
     is_named: bool,
 }
 
-impl LineReader for VscodeLspText {
+impl LineFormat for VscodeLspText {
     fn read<'a>(&mut self, line: &'a [u8], _: &mut Extras) -> Option<FoundEntry<'a>> {
         // Other headlines were read with the lines below them.
         if line.len() <= self.limit.saturating_add(AROUND) {
@@ -43,7 +44,12 @@ impl LineReader for VscodeLspText {
 
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         let (passed, time, sender) = self.long.as_mut()?;
-        let (length, done) = TraceText { bytes: input, last: end }.entry_end(0);
+        // The text begins with the end of a line.
+        let at = memchr(b'\n', input).map_or(input.len(), |end| end + 1);
+        let (length, done) = match entry_end(input, at, end) {
+            Some(length) => (length, true),
+            None => (memrchr(b'\n', input).unwrap_or(input.len()), false),
+        };
         let (step, time, sender) = (passed.step(&input[..length], done), *time, *sender);
         self.long = self.long.take().filter(|_| !step.is_entry());
         Some(step.map(|entry| told(Record::oversized(entry.length()), time, sender)))
@@ -71,24 +77,26 @@ impl VscodeLspText {
         let sender = self.sender(&headline);
         let most = self.limit.saturating_add(2 * AROUND);
         let window = &input[..input.len().min(most)];
-        let text = TraceText { bytes: window, last: end && window.len() == input.len() };
         let head = trim_end(&window[..length]);
-        let (record, length) = match text.body(&headline, length) {
-            Some(Ok((parts, length))) => {
-                let message = headline.message(&parts);
-                let result_unknown = headline.kind == HeadlineKind::Response && parts == TraceParts::default();
-                let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
-                let record = match message.len() > self.limit {
-                    true => Record::oversized(trim_end(&window[..length]).len() as u64),
-                    false => Record { flags, latency: headline.latency, ..Record::new(message) },
-                };
-                (record, length)
-            }
-            Some(Err(length)) => (Record::within(self.limit, trim_end(&window[..length])), length),
+        let is_all = window.len() == input.len();
+        let (record, length) = match entry_end(window, length, end && is_all) {
+            Some(whole) => match TraceParts::of(&headline, &window[..whole], length) {
+                Some((parts, length)) => {
+                    let message = headline.message(&parts);
+                    let result_unknown = headline.kind == HeadlineKind::Response && parts == TraceParts::default();
+                    let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
+                    let record = match message.len() > self.limit {
+                        true => Record::oversized(trim_end(&window[..length]).len() as u64),
+                        false => Record { flags, latency: headline.latency, ..Record::new(message) },
+                    };
+                    (record, length)
+                }
+                None => (Record::within(self.limit, trim_end(&window[..whole])), whole),
+            },
             None if input.len() <= most => return Step::NeedMore,
             None => {
-                self.long = Some((SkippedLength::new(&window[..length]), headline.time, sender));
-                return Step::Begin { start: 0, consumed: length };
+                self.long = Some((SkippedLength::new(&window[..length - 1]), headline.time, sender));
+                return Step::Begin { start: 0, consumed: length - 1 };
             }
         };
         let is_answer = headline.kind == HeadlineKind::Response;
@@ -246,7 +254,8 @@ mod tests {
             "# Params: []",
             r#"{"method":"c"}"#,
             "# Params: []",
-            "[Trace - 1:00:00] Sending notification 'd'.\nPar",
+            r#"{"method":"d"}"#,
+            "# Par",
         ];
         assert_eq!(messages(100, input), expected);
     }

@@ -2,9 +2,8 @@
 
 use super::decoder::{is_blank, leading_blanks, trim_end};
 use super::object::RawObject;
-use super::value::{Extent, value};
+use super::value::{Extent, is_whole, value};
 use memchr::{memchr, memrchr};
-use serde_json::value::RawValue;
 
 /// The first bytes of an input, with facts that several tests need.
 pub(super) struct InputHead<'a> {
@@ -93,7 +92,7 @@ fn first_value(bytes: &[u8]) -> Option<FirstValue> {
                     at = line_end.max(start + line);
                 }
             }
-        } else if serde_json::from_slice::<&RawValue>(&bytes[start..line_end]).is_ok() {
+        } else if is_whole(trim_end(&bytes[start..line_end])) {
             let end = start + trim_end(&bytes[start..line_end]).len();
             return Some(FirstValue { start, end: Some(end), alone: true });
         }

@@ -1,8 +1,8 @@
 //! `zed-acp`: the log of agents (ACP), as the Zed editor copies it. It lacks envelopes, which are reconstructed.
 
-use super::about::{FormatInfo, FormatTest, InputHead};
 use super::elements::{first_element, object_array};
-use super::marked::{Extras, FoundEntry};
+use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::lines::{Extras, FoundEntry};
 use super::object::{ObjectBuilder, RawObject, offset_in, plain_name, side, unescape};
 use super::times::number;
 use super::unanswered::UnansweredRequests;
@@ -11,7 +11,7 @@ use super::{Flags, LogLine, Record, Sender};
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an array of `{\"_direction\":\"outgoing\",\"_type\":\"request\",\"id\":0,\"method\":\"initialize\",\"params\":{…}}`",
     carries: "sender",
-    sign: FormatTest::Value(detect),
+    clue: FormatClue::Value(detect),
     decoder: |limit| {
         let mut asked = UnansweredRequests::default();
         object_array(limit, None, move |entry, text, more| open(entry, text, &mut asked, more))

@@ -252,7 +252,7 @@ impl Connection {
             && let Some(request) = &answer.request
         {
             if answer.unlikely {
-                self.tally.sides.hear_no_more();
+                self.tally.sides.ignore_directions();
             }
             if answer.unlikely || party.sender.is_none() && (answer.one_side || !answer.ambiguous) {
                 party = self.tally.sides.answers(request.party.sender);

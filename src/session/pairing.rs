@@ -192,7 +192,7 @@ impl Exchanges {
         if let Entry::Occupied(mut entry) = self.open.entry(IdKey::new(id)) {
             let open = entry.get_mut();
             let likely = open.newest_of(|requester| party.may_answer(requester));
-            if let Some(found) = likely.or_else(|| open.newest_of(|requester| party.is_let_answer(requester))) {
+            if let Some(found) = likely.or_else(|| open.newest_of(|requester| party.may_answer_by_log(requester))) {
                 answer.unlikely = likely.is_none();
                 let is_doubtful = open.older.is_some() || open.newest.in_doubt;
                 answer.ambiguous = party == MessageSide::default() && is_doubtful;

@@ -38,7 +38,7 @@ impl MessageSide {
     }
 
     /// True if the log allows it to answer a request of `requester`, whatever was inferred.
-    pub fn is_let_answer(self, requester: Self) -> bool {
+    pub fn may_answer_by_log(self, requester: Self) -> bool {
         !(self.is_stated() && requester.is_stated() && self.sender == requester.sender)
     }
 
@@ -58,7 +58,7 @@ pub(super) struct Sides {
     /// The side that wrote the log.
     writer: Option<Sender>,
     /// True if its words for directions are ignored.
-    unheard: bool,
+    directions_ignored: bool,
     /// True if a sender was inferred.
     pub inferred: bool,
     /// The protocols whose methods implied a sender.
@@ -78,10 +78,10 @@ impl Sides {
             self.protocols = self.protocols.narrowed(protocols);
             if let Some(direction) = record.direction {
                 let writer = one_end(direction, sender);
-                self.unheard |= *self.writer.get_or_insert(writer) != writer;
+                self.directions_ignored |= *self.writer.get_or_insert(writer) != writer;
             }
         }
-        let direction = record.direction.filter(|_| !self.unheard);
+        let direction = record.direction.filter(|_| !self.directions_ignored);
         let told = || Some(one_end(direction?, self.writer?));
         let sender = known.map(|(sender, _)| sender).or_else(told);
         self.inferred |= sender.is_some();
@@ -96,8 +96,8 @@ impl Sides {
     }
 
     /// Ignores words for directions from now on: an answer and its request went the same way.
-    pub fn hear_no_more(&mut self) {
-        self.unheard = true;
+    pub fn ignore_directions(&mut self) {
+        self.directions_ignored = true;
     }
 }
 

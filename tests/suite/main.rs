@@ -11,7 +11,6 @@ mod agreement;
 mod bblock;
 mod capture;
 mod captured;
-mod carriers;
 mod cases;
 mod check;
 mod cli;
@@ -38,6 +37,7 @@ mod protocol;
 mod public_items;
 mod queries;
 mod query;
+mod wrappers;
 
 mod reasoners;
 mod rebuild;

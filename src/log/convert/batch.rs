@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 
 use super::error::ConvertError;
 use super::worker::{ConvertWorker, PairingState, ScannedRecord, WrittenOutput, bad_element};
-use crate::json::{self, Outline, Value};
+use crate::json::{self, Value};
 use crate::mapping::{Loss, MapPart};
-use crate::message::{Content, Recognized, Single};
+use crate::message::{Content, Single};
 use crate::protocol::Extract;
-use crate::record::{Entry, KnownMethod, Record};
+use crate::record::{Certainty, Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
 
 /// The approximate size of a piece, in bytes of its elements.
@@ -23,8 +23,8 @@ const ELEMENTS: usize = 2_048;
 impl ConvertWorker<'_, '_> {
     /// Writes a record that begins as an array to the sink, in the turn of `index`.
     pub(super) fn run_array(&mut self, index: usize, record: &Record<'_>) {
-        let outline = match Outline::new(&record.bytes) {
-            Ok(outline) if outline.elements().next().is_some() => outline,
+        let array = match json::check(&record.bytes) {
+            Ok(array) if json::elements(array).next().is_some() => array,
             _ => return self.run(index, &[Entry::Record(record.clone())], None),
         };
         let shared = self.shared;
@@ -32,7 +32,7 @@ impl ConvertWorker<'_, '_> {
         shared.paired.in_turn(index, |paired| {
             shared.written.in_turn(index, |written| {
                 if written.error.is_none() {
-                    written.error = self.batch(record, &outline, paired, written).err();
+                    written.error = self.batch(record, array, paired, written).err();
                 }
                 if written.error.is_some() {
                     shared.stopped.store(true, Ordering::Relaxed);
@@ -44,22 +44,22 @@ impl ConvertWorker<'_, '_> {
     fn batch(
         &mut self,
         record: &Record<'_>,
-        outline: &Outline<'_>,
+        array: &str,
         paired: &mut PairingState,
         written: &mut WrittenOutput<'_>,
     ) -> Result<(), ConvertError> {
         let in_session = self.shared.mapper.in_session();
-        if let Some(index) = self.first_bad(outline) {
+        if let Some(index) = self.first_bad(array) {
             let finding = self.finding(record.location, bad_element(index), in_session);
             if self.shared.options.strict {
                 return Err(ConvertError::NotAMessage(finding));
             }
             (written.report)(finding);
         }
-        let sender_method = if in_session && record.sender.is_none() { self.known_sender(outline) } else { None };
+        let sender_method = if in_session && record.sender.is_none() { self.known_sender(array) } else { None };
         let mut open = in_session.then(|| paired.sessions.begin_batch(record, sender_method));
         let (mut first, mut most) = (true, None);
-        let mut elements = outline.elements().peekable();
+        let mut elements = json::elements(array).peekable();
         while elements.peek().is_some() {
             let mut bytes = 0;
             let piece: Vec<&str> = std::iter::from_fn(|| {
@@ -74,12 +74,12 @@ impl ConvertWorker<'_, '_> {
             most = most.max(shown);
             first = false;
         }
-        paired.summary.count_batch(Recognized::batch(most));
+        paired.summary.count_batch(Certainty::of_batch(most));
         written.tally.merge(&self.mapper.take_tally());
         Ok(())
     }
 
-    /// Writes elements to the sink, maybe the first and the last of their batch. Returns the greatest [`Recognized`]
+    /// Writes elements to the sink, maybe the first and the last of their batch. Returns the greatest [`Certainty`]
     /// among them.
     fn piece(
         &mut self,
@@ -89,7 +89,7 @@ impl ConvertWorker<'_, '_> {
         open: &mut Option<OpenBatch>,
         paired: &mut PairingState,
         written: &mut WrittenOutput<'_>,
-    ) -> Result<Option<Recognized>, ConvertError> {
+    ) -> Result<Option<Certainty>, ConvertError> {
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
         let scanned: Vec<_> = piece.iter().map(|element| self.scan(element.as_bytes(), false, &mut payloads)).collect();
@@ -97,7 +97,7 @@ impl ConvertWorker<'_, '_> {
         let mut singles: Vec<Single<'_>> = singles.collect();
         self.scanner.shrink();
         singles.iter().for_each(|single| paired.summary.count_element(single));
-        let most = singles.iter().map(Single::recognized).max();
+        let most = singles.iter().map(Single::certainty).max();
 
         self.rendered.clear();
         let mut failures = Vec::new();
@@ -129,12 +129,12 @@ impl ConvertWorker<'_, '_> {
     }
 
     /// Returns the index, from 0, of the first element that needs a finding.
-    fn first_bad(&mut self, outline: &Outline<'_>) -> Option<usize> {
+    fn first_bad(&mut self, array: &str) -> Option<usize> {
         if !self.shared.options.strict && self.shared.mapper.in_session() {
             return None;
         }
         let mut payloads = String::new();
-        outline.elements().position(|element| {
+        json::elements(array).position(|element| {
             payloads.clear();
             let scanned = self.scan(element.as_bytes(), false, &mut payloads);
             !self.is_tolerated(&single(element, &scanned, &payloads))
@@ -142,9 +142,9 @@ impl ConvertWorker<'_, '_> {
     }
 
     /// Returns the first known method that implies a sender.
-    fn known_sender(&mut self, outline: &Outline<'_>) -> Option<KnownMethod> {
+    fn known_sender(&mut self, array: &str) -> Option<KnownMethod> {
         let mut payloads = String::new();
-        outline.elements().find_map(|element| {
+        json::elements(array).find_map(|element| {
             payloads.clear();
             let scanned = self.scan(element.as_bytes(), false, &mut payloads);
             let mut single = single(element, &scanned, &payloads);

@@ -12,7 +12,7 @@ use super::error::ConvertError;
 use super::options::Options;
 use super::order::InOrder;
 use crate::diagnostic::Finding;
-use crate::json::{self, Outline};
+use crate::json;
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, InputMapper, Loss, MapPart, MapTally, MapTarget, Mapper, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
@@ -309,20 +309,17 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         if !mapper.payloads_stay_opaque() && !mapper.is_too_large(bytes.len()) {
             return ScannedRecord::Careful;
         }
-        // Above this size the quick path takes too much memory.
-        if (bytes.len() < HUGE || !self.shared.mapper.in_session())
-            && let Some(scanned) = str::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads))
-        {
+        if let Some(scanned) = str::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads)) {
             return ScannedRecord::Quick(scanned);
         }
         if bytes.len() < LARGE {
             return ScannedRecord::Careful;
         }
-        match Outline::new(bytes) {
+        match LargeSingle::new(bytes, result_unknown) {
             Err(error) => ScannedRecord::Malformed(error),
             // Only an empty array is not read in pieces.
-            Ok(outline) if outline.is_array() => ScannedRecord::Careful,
-            Ok(outline) => ScannedRecord::Large(Box::new(LargeSingle::new(&outline, result_unknown))),
+            Ok(large) if large.is_array() => ScannedRecord::Careful,
+            Ok(large) => ScannedRecord::Large(Box::new(large)),
         }
     }
 

@@ -64,7 +64,7 @@ fn memory_is_bounded() {
         ("helix", "2026-01-06T04:04:15.018 helix_lsp::transport [INFO] a -> {\"id\":", "text"),
         ("zed", "{\"", "[2]"),
         ("zed", "text", "[2]"),
-        ("mcp-inspector", "[\n{\"", "{\"message\":[2]}]"),
+        ("mcp-inspector", "[\n{\"", "\"},{\"message\":[2]}]"),
         ("mcp-inspector", "text", "[{\"message\":[2]}]"),
     ];
     for (name, head, next) in heads {

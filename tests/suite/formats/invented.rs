@@ -141,9 +141,9 @@ fn parts(count: usize) -> impl Strategy<Value = (Format, Vec<&'static str>)> {
 fn check(format: Format, input: &[u8], limit: usize, size: usize) {
     let expected = as_format(input, format, limit);
     let cuts: Vec<_> = (0..input.len()).step_by(size).collect();
-    // A decoder takes no carriers off, as a reader does.
+    // A decoder takes no wrappers off, as a reader does.
     let options = ReaderOptions::default().with_format(format).with_max_record_size(limit);
-    if Reader::new(input, &options).is_ok_and(|reader| reader.carriers().is_empty()) {
+    if Reader::new(input, &options).is_ok_and(|reader| reader.wrappers().is_empty()) {
         decode(format, limit, input, &cuts, &expected);
     }
     assert_eq!(as_format(Pieces(input, size), format, limit), expected);

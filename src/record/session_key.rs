@@ -7,17 +7,17 @@
 //! A message's session must be known before the message is given, and does not change later. So the first message with
 //! such a member is held back until eight exchanges have ended, or 48 KiB of text or the input's end have come: a live
 //! log does not wait longer. Later text is not considered; a user who knows better states the key with a
-//! [`Layout`](super::Layout).
+//! [`OwnFormat`](super::OwnFormat).
 //!
 //! The name of a logger or a service is weaker evidence: loggers of a client and of a server are two sides of one
 //! session, and a word may mean anything. It separates sessions if a request under one name reuses an id that is open
 //! under another. A log with one name is not held back: its session is the input's own, as is the session of the first
 //! name.
 
-use super::clues::{KeyPlace, SessionKey, WORDS, digest};
-use super::inside::messages;
-use super::marked::AROUND;
+use super::lines::AROUND;
 use super::object::{RawObject, objects};
+use super::search::messages;
+use super::surroundings::{KeyPlace, SessionKey, WORDS, digest};
 use super::{Entry, Record};
 use memchr::memchr;
 use std::collections::HashMap;

@@ -1,12 +1,12 @@
 //! Removal of wrappers: the text inside, and the place in the input of each part of that text.
 
-use super::carrier::{Carrier, UnwrappedLine};
+use super::certainty::may_hold_message;
 use super::colours::plain_parts;
 use super::decoder::trim_end;
 use super::decompress::{PlainText, TextFailure};
-use super::known::may_hold_message;
-use super::marked::AROUND;
+use super::lines::AROUND;
 use super::session_by::SessionBy;
+use super::wrapper::{UnwrappedLine, Wrapper};
 use super::{Location, LogLine, Time};
 use memchr::memchr;
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ impl TextOrigins {
 
 /// A wrapper, with its state between lines.
 struct WrapperLayer {
-    carrier: Carrier,
+    wrapper: Wrapper,
     inside: Vec<u8>,
     /// The beginnings of continued lines, the oldest first; at most one for each stream.
     begun: Vec<ContinuedLine>,
@@ -132,10 +132,10 @@ const OTHERS: usize = 64 * 1024;
 impl UnwrappedLog {
     /// Removes wrappers, the outermost first, from an input that begins with `raw` at `place`. Records have at most
     /// `limit` bytes.
-    pub(super) fn new(carriers: &[Carrier], limit: usize, raw: Vec<u8>, place: Location) -> Self {
-        let layer = |&carrier| WrapperLayer { carrier, inside: Vec::new(), begun: Vec::new() };
+    pub(super) fn new(wrappers: &[Wrapper], limit: usize, raw: Vec<u8>, place: Location) -> Self {
+        let layer = |&wrapper| WrapperLayer { wrapper, inside: Vec::new(), begun: Vec::new() };
         Self {
-            layers: carriers.iter().map(layer).collect(),
+            layers: wrappers.iter().map(layer).collect(),
             raw,
             byte: place.byte,
             line: place.line,
@@ -155,16 +155,16 @@ impl UnwrappedLog {
     }
 
     /// Returns the text inside a wrapper, ordered by writer.
-    pub(super) fn inside(carrier: Carrier, text: &[u8]) -> Vec<u8> {
-        let mut carried = Self::new(&[carrier], usize::MAX, text.to_vec(), Location::START).ended(false);
-        while !carried.raw.is_empty() {
-            carried.others.clear();
-            carried.others_length = 0;
-            carried.take_apart();
+    pub(super) fn inside(wrapper: Wrapper, text: &[u8]) -> Vec<u8> {
+        let mut unwrapped = Self::new(&[wrapper], usize::MAX, text.to_vec(), Location::START).ended(false);
+        while !unwrapped.raw.is_empty() {
+            unwrapped.others.clear();
+            unwrapped.others_length = 0;
+            unwrapped.take_apart();
         }
-        carried.finish();
+        unwrapped.finish();
         let mut texts: Vec<WriterText> = Vec::new();
-        for piece in carried.pieces {
+        for piece in unwrapped.pieces {
             match texts.iter_mut().find(|known| known.writer == piece.writer) {
                 Some(known) => known.text.extend(piece.text),
                 None => texts.push(piece),
@@ -294,7 +294,7 @@ impl UnwrappedLog {
         loop {
             let layer = &mut self.layers[level];
             let own: Vec<TextMark> = part(marks, whole - line.len(), whole).collect();
-            let Some(taken) = layer.carrier.take(line, ended, &mut layer.inside) else {
+            let Some(taken) = layer.wrapper.take(line, ended, &mut layer.inside) else {
                 return self.other_line(level, line, &own, ended);
             };
             let marks = self.marks_of(level, &taken, line, own);
@@ -317,7 +317,7 @@ impl UnwrappedLog {
     fn marks_of(&self, level: usize, taken: &UnwrappedLine<'_>, line: &[u8], own: Vec<TextMark>) -> Vec<TextMark> {
         let is_exact = matches!(taken.text, Cow::Borrowed(_));
         let mut marks = Vec::with_capacity(1);
-        if self.layers[level].carrier == Carrier::Colours && !is_exact {
+        if self.layers[level].wrapper == Wrapper::Colours && !is_exact {
             let mut at = 0;
             for (start, text) in plain_parts(line).filter(|(_, text)| !text.is_empty()) {
                 marks.extend(part(&own, start, start + text.len()).map(|mark| TextMark { at: mark.at + at, ..mark }));

@@ -1,12 +1,11 @@
 //! Formats of lines, some of which hold a message: the common part of most formats.
 
+use super::certainty::mentions;
 use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
-use super::known::mentions;
 use super::object::{RawObject, extent, offset_in};
-use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
 use memchr::memchr;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::iter;
 
 /// The maximum size of the mark before a message, in bytes. A line that exceeds the limit by more is not kept.
@@ -42,7 +41,7 @@ impl Extras {
 
     /// Gives the next entry of the piece at the beginning of the input.
     #[inline]
-    fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
+    pub(super) fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
         let (start, mut entry) = self.entries.pop_front()?;
         if let Entry::Record(record) = &mut entry {
             record.flags.shares_time = true;
@@ -62,7 +61,7 @@ pub(super) struct LineInInput<'a> {
 }
 
 /// Reads the lines of one format, one after the other. Most implementations are functions.
-pub(super) trait LineReader: Send {
+pub(super) trait LineFormat: Send {
     /// Returns the first entry on a line, which is given without blanks around it. `None` if the line is text between
     /// messages.
     ///
@@ -91,50 +90,50 @@ pub(super) trait LineReader: Send {
     }
 }
 
-impl<F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send> LineReader for F {
+impl<F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send> LineFormat for F {
     #[inline]
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         self(line, more)
     }
 }
 
-/// Gives the entries that [`LineReader`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF or
-/// CRLF, the last one also with the input. Lines that are too long are skipped.
-pub(super) struct MarkedLines {
+/// Gives the entries that [`LineFormat`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF
+/// or CRLF, the last one also with the input. Lines that are too long are skipped.
+pub(super) struct LineSplitter {
     limit: usize,
     /// The maximum number of bytes in a line, from its first byte that is not blank to its end.
     most: usize,
     /// The number of bytes of the input that are known not to hold an LF.
     searched: usize,
-    marks: Box<dyn LineReader>,
+    format: Box<dyn LineFormat>,
     more: Extras,
     /// A line that is being skipped, the offset of its entry, and the entry without its bytes.
     long: Option<(SkippedLength, FoundEntry<'static>)>,
 }
 
-/// Creates a decoder of lines that a function reads, like [`MarkedLines::boxed`].
-pub(super) fn marked_lines<F>(limit: usize, around: usize, read: F) -> Box<dyn Decoder>
+/// Creates a decoder of lines that a function reads, like [`LineSplitter::boxed`].
+pub(super) fn line_splitter<F>(limit: usize, around: usize, read: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    MarkedLines::boxed(limit, around, read)
+    LineSplitter::boxed(limit, around, read)
 }
 
-impl MarkedLines {
+impl LineSplitter {
     /// Creates a decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
-    pub(super) fn boxed(limit: usize, around: usize, marks: impl LineReader + 'static) -> Box<dyn Decoder> {
+    pub(super) fn boxed(limit: usize, around: usize, format: impl LineFormat + 'static) -> Box<dyn Decoder> {
         Box::new(Self {
             limit,
             most: limit.saturating_add(around),
             searched: 0,
-            marks: Box::new(marks),
+            format: Box::new(format),
             more: Extras::default(),
             long: None,
         })
     }
 }
 
-impl Decoder for MarkedLines {
+impl Decoder for LineSplitter {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
         if let Some(step) = self.more.next(self.limit) {
             return step;
@@ -148,7 +147,7 @@ impl Decoder for MarkedLines {
                 None => line,
             });
         }
-        if let Some(step) = self.marks.resume(input, end, &mut self.more) {
+        if let Some(step) = self.format.resume(input, end, &mut self.more) {
             self.searched = self.searched.saturating_sub(step.consumed());
             return step;
         }
@@ -174,7 +173,7 @@ impl Decoder for MarkedLines {
         self.searched = 0;
         if line.strip_suffix(b"\r").unwrap_or(line).len() > self.most {
             let head = &line[..=self.most];
-            let (start, entry) = self.marks.read(head, &mut self.more).unwrap_or((0, LogLine::new(head).into()));
+            let (start, entry) = self.format.read(head, &mut self.more).unwrap_or((0, LogLine::new(head).into()));
             self.long = Some((SkippedLength::new(head), (start, entry.oversized(0))));
             self.more = Extras::default();
             return Step::Begin { start, consumed: head.len() };
@@ -183,19 +182,19 @@ impl Decoder for MarkedLines {
     }
 }
 
-impl MarkedLines {
+impl LineSplitter {
     /// Reads the line at the beginning of the input, which has `length` bytes with its end.
     #[inline]
     fn line<'a>(&mut self, line: &'a [u8], length: usize, input: &'a [u8], end: bool) -> Step<'a> {
         let text = trim_end(line);
-        if let Some(step) = self.marks.below(LineInInput { line: text, length, input, end }, &mut self.more) {
+        if let Some(step) = self.format.below(LineInInput { line: text, length, input, end }, &mut self.more) {
             if step.consumed() > 0 {
                 self.searched = line.len().saturating_sub(step.consumed());
             }
             return step;
         }
-        let found = self.marks.read(text, &mut self.more);
-        if let Some(is_decided) = self.marks.look_ahead(input, length, end) {
+        let found = self.format.read(text, &mut self.more);
+        if let Some(is_decided) = self.format.look_ahead(input, length, end) {
             self.more.entries.clear();
             return if is_decided { self.step(input, end) } else { Step::NeedMore };
         }
@@ -215,9 +214,8 @@ pub(super) const AROUND: usize = 48 * 1024;
 /// may.
 pub(super) type KnownMembers = Option<&'static [&'static str]>;
 
-/// Returns the entry found in an envelope, and before it the `text` of the envelope if that holds more: if another
-/// member mentions more messages than were found in it, or occurs twice without an entry found in it, or if the commas
-/// are not valid JSON.
+/// Returns the entry found in an envelope, and before it the `text` of the envelope if another member mentions more
+/// messages than were found in it, or if the text after the last member does.
 pub(super) fn with_others<'a>(
     envelope: &RawObject<'_>,
     text: &'a [u8],
@@ -225,25 +223,19 @@ pub(super) fn with_others<'a>(
     (start, entry): FoundEntry<'a>,
     more: &mut Extras,
 ) -> FoundEntry<'a> {
-    let found: Vec<_> = iter::once((start, entry.bytes()))
-        .chain(more.entries.iter().map(|(start, entry)| (*start, entry.bytes())))
-        .collect();
-    if found.iter().any(|(_, bytes)| bytes.len() >= text.len()) {
-        return (start, entry);
-    }
-    let is_known = |name: &[u8]| known.is_none_or(|known| known.iter().any(|known| known.as_bytes() == name));
-    let mut names = BTreeSet::new();
-    let says_more = |(name, value): (&'_ [u8], &[u8])| {
+    let Some(known) = known.filter(|_| entry.bytes().len() < text.len()) else { return (start, entry) };
+    let others = more.entries.iter().map(|(start, entry)| (*start, entry.bytes()));
+    let found: Vec<_> = iter::once((start, entry.bytes())).chain(others).collect();
+    let says_more = |(name, value): (&[u8], &[u8])| {
         let start = offset_in(text, value);
-        let value = &value[..value.len().min(text.len() - start)];
-        let within = || found.iter().filter(|(at, _)| (start..start + value.len()).contains(at));
-        let is_twice = !names.insert(name.to_vec()) && within().next().is_none();
-        !is_known(name) && (is_twice || mentions(value) > within().map(|(_, bytes)| mentions(bytes)).sum())
+        let within = found.iter().filter(|(at, _)| (start..start + value.len()).contains(at));
+        !known.iter().any(|known| known.as_bytes() == name)
+            && mentions(value) > within.map(|(_, bytes)| mentions(bytes)).sum()
     };
-    let all: Vec<_> = envelope.members().collect();
-    match envelope.is_proper() && !all.into_iter().rev().any(says_more) {
-        true => (start, entry),
-        false => with_text(text, (start, entry), more),
+    let end = envelope.members().last().map_or(0, |(_, value)| offset_in(text, value) + value.len());
+    match envelope.members().any(says_more) || mentions(&text[end..]) > 0 {
+        true => with_text(text, (start, entry), more),
+        false => (start, entry),
     }
 }
 
@@ -258,8 +250,7 @@ pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): FoundEntry<'a>, more
 ///
 /// The content of members that are not `known` is given too, see [`with_others`]. Lines that are not objects are text.
 /// An object that is not an envelope is text too if it is whole. It is a record as it is if it has a syntax error, is
-/// cut off, or is a message without an envelope. The text after an object, or after the message in an object that does
-/// not end, is read as another line: two writers may share a log.
+/// cut off, or is a message without an envelope. The text after an object is read as another line.
 pub(super) fn in_envelope<'a>(
     line: &'a [u8],
     more: &mut Extras,
@@ -268,32 +259,18 @@ pub(super) fn in_envelope<'a>(
 ) -> Option<FoundEntry<'a>> {
     let Some((object, length)) = RawObject::first(line) else { return Some((0, LogLine::new(line).into())) };
     let own = &line[..length];
-    let found = open(&object, own, more);
-    let taken = match &found {
-        Some((start, _)) if !object.is_whole() => behind(own, more.entries.back().map_or(*start, |(last, _)| *last)),
-        _ => length,
-    };
-    // An envelope that is only cut off does not hold more.
-    let is_cut = || length == line.len() && memchr(b'{', &line[taken..]).is_none() && is_incomplete(line);
-    more.taken = (taken < line.len() && !is_cut()).then_some(taken);
-    match found {
-        Some(found) => {
-            let own = &line[..more.taken.unwrap_or(line.len())];
-            Some(with_others(&object, own, known, found, more))
-        }
+    more.taken = (length < line.len()).then_some(length);
+    match open(&object, own, more) {
+        Some(found) => Some(with_others(&object, own, known, found, more)),
         None if object.is_whole() && !object.has("jsonrpc") => Some((0, LogLine::new(own).into())),
         None => Some((0, Record::new(own).into())),
     }
 }
 
-fn is_incomplete(line: &[u8]) -> bool {
-    matches!(value(line), Extent::Incomplete)
-}
-
 /// Returns the end of the value that begins at `start`, or of the string whose text begins there.
 pub(super) fn behind(line: &[u8], start: usize) -> usize {
     let start = if line[..start].ends_with(b"\"") { start - 1 } else { start };
-    start + extent(&line[start..], line[start..].starts_with(b"\"")).0
+    start + extent(&line[start..]).0
 }
 
 #[cfg(test)]
@@ -320,7 +297,7 @@ mod tests {
         let name = "n".repeat(HEAD);
         let long = "x".repeat(HEAD + 30);
         let input = format!("a>1\n text \r\n\n  b>{{}}  \r\n>\n{name}>1\na>{long} \n{long}\nb>123456\n>7");
-        let found = entries(|| marked_lines(5, HEAD, |line, _| names(line)), input.as_bytes());
+        let found = entries(|| line_splitter(5, HEAD, |line, _| names(line)), input.as_bytes());
         let text = format!("# {name}>1");
         assert_eq!(texts(&found), ["1", "# text", "{}", "# >", &text, "<4126>", "# <4126>", "<6>", "7"]);
         let records = found.iter().filter_map(|(_, entry)| match entry {

@@ -1,6 +1,6 @@
 //! The text of one writer as it is read: its buffer, its decoder and its place in the input.
 
-use super::carried::TextOrigins;
+use super::unwrapped::TextOrigins;
 use super::{Decoder, Location, Time};
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
@@ -13,7 +13,7 @@ const INDENT: usize = 4 * 1024;
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The text of one writer.
-pub(super) struct WriterLane {
+pub(super) struct WriterInput {
     /// The name of the writer; empty if the log does not name it.
     pub writer: Vec<u8>,
     /// The key of the writer's sessions, unless it is the first writer.
@@ -39,7 +39,7 @@ pub(super) struct WriterLane {
     pub places: TextOrigins,
 }
 
-impl WriterLane {
+impl WriterInput {
     pub fn new(decoder: Box<dyn Decoder>) -> Self {
         Self {
             writer: Vec::new(),

@@ -1,12 +1,12 @@
 //! Messages inside lines: in the JSON of loggers, telemetry and recorders, and after a prefix in text.
 
-use super::clues::{Clues, SessionKey, took, took_in_text};
+use super::certainty::{Certainty, may_hold_message, names_member};
 use super::colours::without_colours;
 use super::decoder::leading_blanks;
 use super::har_entry::{ids, is_answer};
-use super::known::{is_sure, may_hold_message, names_member};
-use super::marked::{FoundEntry, behind};
-use super::object::{RawObject, elements, is_message, offset_in, unescape, unescaped};
+use super::lines::{FoundEntry, behind};
+use super::object::{RawObject, elements, offset_in, unescape, unescaped};
+use super::surroundings::{SessionKey, Surroundings, took, took_in_text};
 use super::value::{Extent, value};
 use super::{Entry, LogLine, Record};
 use memchr::memchr2;
@@ -25,7 +25,7 @@ pub(super) fn messages<'a>(
     object: Option<&RawObject<'a>>,
     key: Option<SessionKey>,
 ) -> Vec<FoundEntry<'a>> {
-    let (mut found, around) = (Vec::new(), Clues { key, ..Clues::default() });
+    let (mut found, around) = (Vec::new(), Surroundings { key, ..Surroundings::default() });
     if !may_hold_message(line) {
         return found;
     }
@@ -45,7 +45,7 @@ pub(super) fn messages<'a>(
 /// Returns the messages in text that ends in a value over several lines, which begins at `start`. Empty if that value
 /// does not hold a message.
 pub(super) fn messages_over_lines(text: &[u8], start: usize, key: Option<SessionKey>) -> Vec<FoundEntry<'_>> {
-    let (mut found, mut inside, around) = (Vec::new(), Vec::new(), Clues { key, ..Clues::default() });
+    let (mut found, mut inside, around) = (Vec::new(), Vec::new(), Surroundings { key, ..Surroundings::default() });
     in_text(text, around, DEEP, start, &mut found);
     if !found.iter().any(|entry| entry.0 >= start && is_record(entry)) {
         in_value(text, &text[start..], around.in_front(&text[..start]), DEEP, &mut inside);
@@ -61,6 +61,10 @@ pub(super) fn messages_over_lines(text: &[u8], start: usize, key: Option<Session
     found
 }
 
+fn is_sure(text: &[u8]) -> bool {
+    Certainty::of(text) == Certainty::Sure
+}
+
 fn is_record((_, entry): &FoundEntry<'_>) -> bool {
     matches!(entry, Entry::Record(_))
 }
@@ -68,11 +72,11 @@ fn is_record((_, entry): &FoundEntry<'_>) -> bool {
 fn in_object<'a>(
     line: &'a [u8],
     object: &RawObject<'a>,
-    around: Clues<'a>,
+    around: Surroundings<'a>,
     deep: usize,
     found: &mut Vec<FoundEntry<'a>>,
 ) {
-    let (clues, before) = (around.within(object), found.len());
+    let (facts, before) = (around.within(object), found.len());
     // The payload of a message does not belong to an envelope.
     let own: &[&[u8]] = match (object.string("method"), object.has("id")) {
         (Some(_), _) => &[b"params"],
@@ -80,7 +84,7 @@ fn in_object<'a>(
         (None, false) => &[],
     };
     for (_, value) in object.members().filter(|(name, _)| !own.contains(name)) {
-        in_value(line, value, clues, deep - 1, found);
+        in_value(line, value, facts, deep - 1, found);
     }
     tell_latency(&mut found[before..], |is_exchange| took(object, is_exchange));
 }
@@ -101,24 +105,30 @@ fn tell_latency(found: &mut [FoundEntry<'_>], took: impl Fn(bool) -> Option<Deci
 }
 
 /// Searches a value in `line`, and up to `deep` members inside it.
-fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, found: &mut Vec<FoundEntry<'a>>) {
+fn in_value<'a>(
+    line: &'a [u8],
+    value: &'a [u8],
+    facts: Surroundings<'a>,
+    deep: usize,
+    found: &mut Vec<FoundEntry<'a>>,
+) {
     match value.first() {
         Some(b'{' | b'[') if is_sure(value) => {
-            found.push((offset_in(line, value), clues.of(Record::new(value)).into()));
+            found.push((offset_in(line, value), facts.of(Record::new(value)).into()));
         }
         Some(b'{' | b'[') if deep == 0 && names_member(value) => found.push(text(line, value)),
         Some(b'{') if deep > 0 => {
             if let Some(object) = RawObject::parse(value) {
                 let before = found.len();
-                in_object(line, &object, clues, deep, found);
-                if found.len() == before && is_message(&object) {
+                in_object(line, &object, facts, deep, found);
+                if found.len() == before && Certainty::of_object(&object) != Certainty::No {
                     found.push(text(line, value));
                 }
             }
         }
         Some(b'[') if deep > 0 => {
             elements(value).filter(|element| matches!(element[0], b'{' | b'"')).for_each(|element| {
-                in_value(line, element, clues, deep, found);
+                in_value(line, element, facts, deep, found);
             });
         }
         // JSON with members has quotes, so in a string it has escape sequences.
@@ -126,9 +136,9 @@ fn in_value<'a>(line: &'a [u8], value: &'a [u8], clues: Clues<'a>, deep: usize, 
             let Some(text) = unescape(value) else { return };
             let text = text.trim_ascii();
             let mut inside = Vec::new();
-            in_value(text, text, clues, deep, &mut inside);
+            in_value(text, text, facts, deep, &mut inside);
             if inside.is_empty() && !text.contains(&b'\n') && !matches!(text.first(), Some(b'{' | b'[')) {
-                in_text(text, clues, deep, usize::MAX, &mut inside);
+                in_text(text, facts, deep, usize::MAX, &mut inside);
             }
             if inside.is_empty() && names_member(text) {
                 inside.push((0, LogLine::new(text).into()));
@@ -147,7 +157,7 @@ fn text<'a>(line: &[u8], part: &'a [u8]) -> FoundEntry<'a> {
 
 /// Searches a line of text for messages: after blanks or a mark, as a value `key="…"` with escape sequences or
 /// `key='…'` without, or inside other JSON. Other text in quotes belongs to a program, except at `known`.
-fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, found: &mut Vec<FoundEntry<'a>>) {
+fn in_text<'a>(line: &'a [u8], around: Surroundings<'a>, deep: usize, known: usize, found: &mut Vec<FoundEntry<'a>>) {
     if [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment)) {
         return;
     }
@@ -168,13 +178,13 @@ fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, fou
         at = start + done;
         let count = found.len();
         if let Some(part) = part.filter(|part| may_hold_message(part)) {
-            let clues = Clues { time, ..around }.in_front(&front[prefix..]);
+            let facts = Surroundings { time, ..around }.in_front(&front[prefix..]);
             match part {
-                Cow::Borrowed(text) => in_value(line, text, clues, deep, found),
-                Cow::Owned(text) if is_sure(&text) => found.push((start, clues.of(Record::new(text)).into())),
+                Cow::Borrowed(text) => in_value(line, text, facts, deep, found),
+                Cow::Owned(text) if is_sure(&text) => found.push((start, facts.of(Record::new(text)).into())),
                 Cow::Owned(_) => {}
             }
-            time = clues.time;
+            time = facts.time;
         }
         if found.len() > count {
             if names_member(&front[prefix..]) {
@@ -188,7 +198,7 @@ fn in_text<'a>(line: &'a [u8], around: Clues<'a>, deep: usize, known: usize, fou
     }
     // Loggers write their values in any order.
     if let [(_, Entry::Record(record))] = &mut found[before..] {
-        let behind = Clues::default().in_front(&line[prefix..]);
+        let behind = Surroundings::default().in_front(&line[prefix..]);
         record.time = record.time.or(behind.time);
         record.sender = record.sender.or(behind.sender);
     }

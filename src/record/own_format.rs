@@ -14,22 +14,22 @@ use std::sync::Arc;
 /// between messages.
 ///
 /// ```
-/// use rpcgraph::record::{Entry, Layout, Reader, ReaderOptions};
+/// use rpcgraph::record::{Entry, OwnFormat, Reader, ReaderOptions};
 ///
 /// let log = "{\"ts\":1767607200,\"dir\":\"c2s\",\"payload\":{\"id\":1,\"method\":\"add\"}}\n";
-/// let layout = Layout::envelope("message=/payload time=/ts sender=/dir")?;
-/// let mut reader = Reader::new(log.as_bytes(), &ReaderOptions::default().with_layout(layout))?;
+/// let own_format = OwnFormat::envelope("message=/payload time=/ts sender=/dir")?;
+/// let mut reader = Reader::new(log.as_bytes(), &ReaderOptions::default().with_own_format(own_format))?;
 /// let Some(Entry::Record(record)) = reader.next_entry()? else { unreachable!() };
 /// assert_eq!(&*record.bytes, b"{\"id\":1,\"method\":\"add\"}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Layout(Arc<FormatRules>);
+pub struct OwnFormat(Arc<FormatRules>);
 
-/// An error in a layout.
+/// An error in a user's format.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LayoutError {
+pub enum OwnFormatError {
     /// The text is not a name, `=` and a pointer.
     #[error("`{0}` is not NAME=/POINTER: say where things are as in 'message=/payload time=/ts'")]
     Pair(String),
@@ -39,7 +39,7 @@ pub enum LayoutError {
     /// The pointer is not a JSON Pointer.
     #[error(transparent)]
     Pointer(#[from] PointerError),
-    /// The layout does not state the place of the message.
+    /// The format does not state the place of the message.
     #[error("the place of the message is missing: add {0}")]
     NoMessage(&'static str),
     /// The text is not a regular expression.
@@ -53,7 +53,7 @@ pub enum LayoutError {
     File(String),
 }
 
-impl Layout {
+impl OwnFormat {
     /// Messages in JSON lines, at these pointers: `message=/payload time=/ts sender=/dir session=/conn`. A name may
     /// occur more than once: each message is a record, and of other parts, the first that is present is used.
     ///
@@ -62,16 +62,16 @@ impl Layout {
     /// # Errors
     ///
     /// If a name or a pointer is wrong, or `message` is missing.
-    pub fn envelope(pointers: &str) -> Result<Self, LayoutError> {
+    pub fn envelope(pointers: &str) -> Result<Self, OwnFormatError> {
         let pair = |text: &str| {
-            let (name, pointer) = text.split_once('=').ok_or_else(|| LayoutError::Pair(text.to_owned()))?;
-            Ok::<_, LayoutError>((name.to_owned(), pointer.to_owned()))
+            let (name, pointer) = text.split_once('=').ok_or_else(|| OwnFormatError::Pair(text.to_owned()))?;
+            Ok::<_, OwnFormatError>((name.to_owned(), pointer.to_owned()))
         };
         Self::at_pointers(pointers.split_whitespace().map(pair).collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// Returns the layout for pairs of a name and a pointer.
-    pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, LayoutError> {
+    /// Returns the format for pairs of a name and a pointer.
+    pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, OwnFormatError> {
         Ok(Self::of(RulePlace::at_pointers(pairs)?))
     }
 
@@ -82,16 +82,16 @@ impl Layout {
     /// # Errors
     ///
     /// If the text is not a regular expression, has other groups, or lacks `message`.
-    pub fn line(regex: &str) -> Result<Self, LayoutError> {
+    pub fn line(regex: &str) -> Result<Self, OwnFormatError> {
         Self::line_by(regex, "session")
     }
 
-    /// Like [`Layout::line`], with another name for the group of the session.
+    /// Like [`OwnFormat::line`], with another name for the group of the session.
     ///
     /// # Errors
     ///
-    /// As [`Layout::line`].
-    pub fn line_by(regex: &str, session: &str) -> Result<Self, LayoutError> {
+    /// As [`OwnFormat::line`].
+    pub fn line_by(regex: &str, session: &str) -> Result<Self, OwnFormatError> {
         Ok(Self::of(RulePlace::line(regex, session, RuleKind::Messages)?))
     }
 
@@ -116,27 +116,27 @@ impl Layout {
 }
 
 impl RulePlace {
-    pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, LayoutError> {
+    pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, OwnFormatError> {
         let mut parts: [Vec<Pointer>; PARTS.len()] = Default::default();
         for (name, pointer) in pairs {
             let place = PARTS.iter().position(|part| *part == name).and_then(|part| parts.get_mut(part));
-            place.ok_or(LayoutError::Part(name))?.push(Pointer::parse(&pointer)?);
+            place.ok_or(OwnFormatError::Part(name))?.push(Pointer::parse(&pointer)?);
         }
         match parts[..3].iter().all(Vec::is_empty) {
-            true => Err(LayoutError::NoMessage("message=/POINTER")),
+            true => Err(OwnFormatError::NoMessage("message=/POINTER")),
             false => Ok(Self::Envelope(parts)),
         }
     }
 
-    pub(super) fn line(text: &str, session: &str, kind: RuleKind) -> Result<Self, LayoutError> {
+    pub(super) fn line(text: &str, session: &str, kind: RuleKind) -> Result<Self, OwnFormatError> {
         let whole = Regex::new(text)?;
         let is_part = |name: &&str| PARTS.contains(name) || *name == session;
         if let Some(other) = whole.capture_names().flatten().find(|name| !is_part(name)) {
-            return Err(LayoutError::Part(other.to_owned()));
+            return Err(OwnFormatError::Part(other.to_owned()));
         }
         let has = |part: &str| whole.capture_names().flatten().any(|name| name == part);
         if kind == RuleKind::Messages && !has("message") && !has("value") {
-            return Err(LayoutError::NoMessage("a group (?<message>…)"));
+            return Err(OwnFormatError::NoMessage("a group (?<message>…)"));
         }
         // Text that a final `.*` matches up to the end of the line need not be searched.
         let front = text.strip_suffix('$').unwrap_or(text).strip_suffix(".*)").filter(|front| !front.ends_with('\\'));
@@ -159,13 +159,13 @@ mod tests {
     use super::super::{Direction, Entry, Record, Sender, times};
     use super::*;
 
-    fn found(layout: &Layout, log: &str) -> (Vec<String>, Vec<usize>) {
-        let found = entries(|| layout.decoder(1000), log.as_bytes());
+    fn found(own_format: &OwnFormat, log: &str) -> (Vec<String>, Vec<usize>) {
+        let found = entries(|| own_format.decoder(1000), log.as_bytes());
         (texts(&found), found.iter().map(|(start, _)| *start).collect())
     }
 
-    fn first(layout: &Layout, log: &str) -> Record<'static> {
-        match entries(|| layout.decoder(1000), log.as_bytes()).remove(0).1 {
+    fn first(own_format: &OwnFormat, log: &str) -> Record<'static> {
+        match entries(|| own_format.decoder(1000), log.as_bytes()).remove(0).1 {
             Entry::Record(record) => record,
             Entry::LogLine(line) => panic!("{line:?}"),
         }
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn messages_in_envelopes() {
-        let layout = Layout::envelope("message=/a/b message=/c").unwrap();
+        let own_format = OwnFormat::envelope("message=/a/b message=/c").unwrap();
         let table = [
             (r#"{"a":{"b":{"x":1}}}"#, vec![r#"{"x":1}"#], vec![10]),
             (r#"{"a":{"b":"{\"x\":1}"}}"#, vec![r#"{"x":1}"#], vec![11]),
@@ -186,9 +186,9 @@ mod tests {
         ];
         for (log, expected, starts) in table {
             let expected: Vec<_> = expected.iter().map(|&text| text.to_owned()).collect();
-            assert_eq!(found(&layout, log), (expected, starts), "{log}");
+            assert_eq!(found(&own_format, log), (expected, starts), "{log}");
         }
-        let whole = Layout::envelope("message= time=/_meta/ts").unwrap();
+        let whole = OwnFormat::envelope("message= time=/_meta/ts").unwrap();
         let record = first(&whole, r#"{"id":1,"_meta":{"ts":"2026-01-05T10:00:00Z"}}"#);
         assert_eq!((record.length, record.time), (46, times::date_time(b"2026-01-05T10:00:00Z")));
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn messages_in_lines() {
         let regex = r"^(?:(?<time>\S+) )?(?:<(?<sender>\w+)> )?(?:#(?<session>\d+) )?.*?=(?<message>.*)$";
-        let layout = Layout::line(regex).unwrap();
+        let own_format = OwnFormat::line(regex).unwrap();
         let table = [
             ("rpc={\"x\":1} +1ms", vec!["{\"x\":1}"], vec![4]),
             ("rpc=\"{\\\"x\\\":1}\"", vec!["{\"x\":1}"], vec![4]),
@@ -206,12 +206,12 @@ mod tests {
         ];
         for (log, expected, starts) in table {
             let expected: Vec<_> = expected.iter().map(|&text| text.to_owned()).collect();
-            assert_eq!(found(&layout, log), (expected, starts), "{log}");
+            assert_eq!(found(&own_format, log), (expected, starts), "{log}");
         }
-        let record = first(&layout, "2026-01-05T10:00:00Z <s2c> #7 m={}");
+        let record = first(&own_format, "2026-01-05T10:00:00Z <s2c> #7 m={}");
         assert_eq!((record.sender, record.session.as_deref()), (Some(Sender::Server), Some("7")));
         assert_eq!(record.time, times::date_time(b"2026-01-05T10:00:00Z"));
-        let escaped = Layout::line(r#"m="(?<message>[^ ]*)""#).unwrap();
+        let escaped = OwnFormat::line(r#"m="(?<message>[^ ]*)""#).unwrap();
         let log = r#"m="{\"x\":1}" m="[{\"y\":\"\\\"\"}]""#;
         assert_eq!(found(&escaped, log), (vec!["{\"x\":1}".to_owned(), "[{\"y\":\"\\\"\"}]".to_owned()], vec![3, 17]));
     }
@@ -219,9 +219,9 @@ mod tests {
     #[test]
     fn words_and_values_around() {
         let pointers = "{ message = '/m', sender = '/s', time = ['/t', '/u'], session = '/k' }";
-        let layout = format!("name = 'own'\nenvelope = {pointers}\nclient = ['App']\nout = ['up']");
-        let layout = Layout::described(&layout).unwrap();
-        let read = |members: &str| first(&layout, &format!("{{{members},\"m\":{{}}}}"));
+        let own_format = format!("name = 'own'\nenvelope = {pointers}\nclient = ['App']\nout = ['up']");
+        let own_format = OwnFormat::described(&own_format).unwrap();
+        let read = |members: &str| first(&own_format, &format!("{{{members},\"m\":{{}}}}"));
         for (members, sender, direction) in [
             (r#""s":"app""#, Some(Sender::Client), None),
             (r#""s":"UP""#, None, Some(Direction::Out)),
@@ -249,13 +249,13 @@ mod tests {
             ("time=/a", "add message=/POINTER"),
             ("", "add message=/POINTER"),
         ] {
-            let error = Layout::envelope(text).unwrap_err().to_string();
+            let error = OwnFormat::envelope(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");
         }
         for (text, expected) in
             [("(", "regex parse error"), ("(?<a>x)", "unknown part `a`"), ("x", "a group (?<message>…)")]
         {
-            let error = Layout::line(text).unwrap_err().to_string();
+            let error = OwnFormat::line(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

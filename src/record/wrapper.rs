@@ -11,10 +11,10 @@
 //! Some wrappers name the writer of each line: the container, the pod, or the program and its process.
 
 use super::Time;
-use super::clues::named_direction;
 use super::colours::{COLOUR, without_colours};
 use super::decoder::{is_blank, leading_blanks, trim_end};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
+use super::surroundings::named_direction;
 use super::times::{self, clock, timestamp};
 use super::window::{InputHead, lines};
 use memchr::{memchr, memmem};
@@ -23,7 +23,7 @@ use std::borrow::Cow;
 /// A wrapper around each line of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Carrier {
+pub enum Wrapper {
     /// Docker's `json-file`.
     Docker,
     /// The logs of Kubernetes' containers (CRI).
@@ -78,17 +78,17 @@ impl<'a> UnwrappedLine<'a> {
 }
 
 /// Wrappers that each line shows.
-const SHOWN: [Carrier; 7] = [
-    Carrier::Colours,
-    Carrier::Docker,
-    Carrier::Cri,
-    Carrier::Journald,
-    Carrier::Syslog,
-    Carrier::Compose,
-    Carrier::Kubectl,
+const SHOWN: [Wrapper; 7] = [
+    Wrapper::Colours,
+    Wrapper::Docker,
+    Wrapper::Cri,
+    Wrapper::Journald,
+    Wrapper::Syslog,
+    Wrapper::Compose,
+    Wrapper::Kubectl,
 ];
 
-impl Carrier {
+impl Wrapper {
     /// The name of the wrapper.
     pub fn name(self) -> &'static str {
         match self {
@@ -111,15 +111,15 @@ impl Carrier {
         let count = lines(text).count();
         // The bars after the names of services are all in the same column.
         let first_bar = lines(text).find_map(|(_, line)| bar(line));
-        SHOWN.into_iter().find(|&carrier| {
-            let shows = |&(at, line): &(usize, &[u8])| match carrier {
+        SHOWN.into_iter().find(|&wrapper| {
+            let shows = |&(at, line): &(usize, &[u8])| match wrapper {
                 Self::Colours => memmem::find(line, COLOUR).is_some(),
                 Self::Compose => bar(line).is_some_and(|bar| Some(bar) == first_bar),
-                _ => carrier.take(line, at + line.len() < text.len(), &mut Vec::new()).is_some(),
+                _ => wrapper.take(line, at + line.len() < text.len(), &mut Vec::new()).is_some(),
             };
             let shown = lines(text).filter(shows).count();
             // Colours need more than half: a program may colour some lines itself.
-            shown > 0 && shown * 2 >= count + usize::from(carrier == Self::Colours)
+            shown > 0 && shown * 2 >= count + usize::from(wrapper == Self::Colours)
         })
     }
 
@@ -394,16 +394,16 @@ fn is_fence(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn text(carrier: Carrier, line: &str) -> Option<(String, bool)> {
-        let taken = carrier.take(line.as_bytes(), true, &mut Vec::new())?;
-        assert!(taken.used == line.len() || carrier == Carrier::Docker);
+    fn text(wrapper: Wrapper, line: &str) -> Option<(String, bool)> {
+        let taken = wrapper.take(line.as_bytes(), true, &mut Vec::new())?;
+        assert!(taken.used == line.len() || wrapper == Wrapper::Docker);
         Some((String::from_utf8_lossy(&taken.text).into_owned(), taken.goes_on))
     }
 
     #[test]
     fn wrapped_lines_give_their_text() {
-        use Carrier::{Colours, Compose, Cri, Docker, Indented, Journald, Quoted, Syslog};
-        for (carrier, line, expected) in [
+        use Wrapper::{Colours, Compose, Cri, Docker, Indented, Journald, Quoted, Syslog};
+        for (wrapper, line, expected) in [
             (Docker, r#"{"log":"a\n","stream":"stdout","time":"2026-01-05T10:00:00Z"}"#, Some(("a", false))),
             (Docker, r#" {"log":"a","stream":"stdout"} "#, Some(("a", true))),
             (Docker, r#"{"log":"a\n","time":"x"}{"log":"b\n","time":"x"}"#, Some(("a", false))),
@@ -452,22 +452,22 @@ mod tests {
             (Indented(2), " a", Some(("a", false))),
         ] {
             let expected = expected.map(|(text, goes_on)| (text.to_owned(), goes_on));
-            assert_eq!(text(carrier, line), expected, "{carrier:?}: {line}");
+            assert_eq!(text(wrapper, line), expected, "{wrapper:?}: {line}");
         }
     }
 
     #[test]
     fn carriers_are_seen_in_most_lines() {
         let docker = "{\"log\":\"a\\n\",\"stream\":\"stdout\"}\n";
-        assert_eq!(Carrier::shown(format!("banner\n{docker}").as_bytes()), Some(Carrier::Docker));
-        assert_eq!(Carrier::shown(format!("banner\nbanner\n{docker}").as_bytes()), None);
-        assert_eq!(Carrier::shown(b"api-1  | a\nanother  | b\nx\n"), None);
-        assert_eq!(Carrier::shown(b"api-1    | a\nstore-1  | b\n"), Some(Carrier::Compose));
-        assert_eq!(Carrier::shown(b""), None);
-        assert_eq!(Carrier::possible(b"> a\n>\n> b"), Some(Carrier::Quoted));
-        assert_eq!(Carrier::possible(b"> a\nb"), None);
-        assert_eq!(Carrier::possible(b"  a\n\n\tb\n"), Some(Carrier::Indented(1)));
-        assert_eq!(Carrier::possible(b"a\n```\n{}\n```\n"), Some(Carrier::Fenced));
-        assert_eq!(Carrier::possible(b"{}\n```\n"), None);
+        assert_eq!(Wrapper::shown(format!("banner\n{docker}").as_bytes()), Some(Wrapper::Docker));
+        assert_eq!(Wrapper::shown(format!("banner\nbanner\n{docker}").as_bytes()), None);
+        assert_eq!(Wrapper::shown(b"api-1  | a\nanother  | b\nx\n"), None);
+        assert_eq!(Wrapper::shown(b"api-1    | a\nstore-1  | b\n"), Some(Wrapper::Compose));
+        assert_eq!(Wrapper::shown(b""), None);
+        assert_eq!(Wrapper::possible(b"> a\n>\n> b"), Some(Wrapper::Quoted));
+        assert_eq!(Wrapper::possible(b"> a\nb"), None);
+        assert_eq!(Wrapper::possible(b"  a\n\n\tb\n"), Some(Wrapper::Indented(1)));
+        assert_eq!(Wrapper::possible(b"a\n```\n{}\n```\n"), Some(Wrapper::Fenced));
+        assert_eq!(Wrapper::possible(b"{}\n```\n"), None);
     }
 }

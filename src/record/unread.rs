@@ -1,6 +1,11 @@
-//! Recognition of inputs that are not logs of JSON-RPC.
+//! Advice for inputs in which JSON-RPC was not found: the kind of the input, or where possible messages are, with the
+//! option that reads them there.
 
-use super::object::RawObject;
+use super::certainty::{Certainty, has_members_of_messages};
+use super::describe::pointer;
+use super::object::{RawObject, elements};
+use super::value::{Extent, value};
+use memchr::memmem;
 
 /// The first bytes of files that are not logs, with a description of the file and advice.
 const FILES: &[(&[u8], &str)] = &[
@@ -41,13 +46,13 @@ const DAP: &str = "it has messages of the Debug Adapter Protocol (DAP), which is
 const ACCESS: &str = "it looks like the access log of a web server, whose methods are HTTP methods; \
                       `--from json-lines` reads them as JSON-RPC methods";
 
-/// The maximum number of objects that are examined.
+/// The maximum number of objects, or of lines, that are examined.
 const MOST: usize = 32;
 
 /// Describes an input in which JSON-RPC was not found, with advice, if its first bytes show its kind.
-pub(crate) fn nature(head: &[u8]) -> Option<&'static str> {
-    if let Some((_, nature)) = FILES.iter().find(|(magic, _)| head.starts_with(magic)) {
-        return Some(nature);
+pub(crate) fn other_kind(head: &[u8]) -> Option<&'static str> {
+    if let Some((_, kind)) = FILES.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Some(kind);
     }
     if is_utf32(head) {
         return Some("it is UTF-32 text: convert it to UTF-8, with `iconv -f UTF-32LE -t UTF-8` for example");
@@ -65,7 +70,7 @@ pub(crate) fn nature(head: &[u8]) -> Option<&'static str> {
     });
     objects.take(MOST).find_map(|object| {
         let named = OBJECTS.iter().find(|(members, _)| members.iter().all(|name| object.has(name)));
-        named.filter(|_| !object.has("jsonrpc")).map(|(_, nature)| *nature)
+        named.filter(|_| !object.has("jsonrpc")).map(|(_, kind)| *kind)
     })
 }
 
@@ -79,6 +84,38 @@ fn is_utf16(head: &[u8]) -> bool {
     let pairs = head.len() / 2;
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
     pairs > 1 && zeros(0).abs_diff(zeros(1)) * 4 > pairs * 3
+}
+
+/// Returns the option that reads the first possible message inside a JSON value or behind a prefix, given the first
+/// bytes of an input.
+pub(crate) fn nested(head: &[u8]) -> Option<String> {
+    head.split(|byte| *byte == b'\n').take(MOST).find_map(|line| in_line(line.trim_ascii()))
+}
+
+fn in_line(line: &[u8]) -> Option<String> {
+    [&b"{"[..], b"\"{"].iter().find_map(|start| {
+        let at = memmem::find(line, start)?;
+        let Extent::Whole(length) = value(&line[at..]) else { return None };
+        let pointer = pointer(&line[at..at + length], &is_possible)?;
+        match (at, pointer.is_empty() || line[at] == b'"') {
+            (0, false) if !pointer.contains(['\'', ' ', ',']) => Some(format!("--envelope 'message={pointer}'")),
+            (1.., true) if start.len() == 1 => Some(r"--line '^[^{]*(?<message>\{.*)'".to_owned()),
+            (1.., true) if !line[..at].contains(&b'"') => Some(r#"--line '^[^"]*(?<message>"\{.*)'"#.to_owned()),
+            _ => None,
+        }
+    })
+}
+
+/// True for an object, or an array of objects, that may be a message though it lacks `jsonrpc`.
+fn is_possible(text: &[u8]) -> bool {
+    let mut elements = elements(text).peekable();
+    if elements.peek().is_some() {
+        return elements.all(is_possible);
+    }
+    RawObject::parse(text).filter(RawObject::is_whole).is_some_and(|object| {
+        has_members_of_messages(&object)
+            && (object.string("method").is_some() || Certainty::of_object(&object) != Certainty::No)
+    })
 }
 
 #[cfg(test)]
@@ -106,13 +143,28 @@ mod tests {
             (b"[\n  {\n    \"method\": \"POST\",\n    \"url\": \"/\",\n    \"requestBody\": \"{".to_vec(), "Inspector"),
             (b"{\"method\":\"POST\",\"status\":200}".to_vec(), "access log"),
         ] {
-            let nature = nature(&head).unwrap_or_default();
-            assert!(nature.contains(expected), "{}: {nature}", String::from_utf8_lossy(&head));
+            let kind = other_kind(&head).unwrap_or_default();
+            assert!(kind.contains(expected), "{}: {kind}", String::from_utf8_lossy(&head));
         }
         for text in
             ["", "{}", "a\0b", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"url\":1}", "GET / 200", "\u{e4}\n\u{f6}"]
         {
-            assert_eq!(nature(text.as_bytes()), None, "{text}");
+            assert_eq!(other_kind(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn options_that_read_messages_elsewhere() {
+        let option = |head: &str| nested(head.as_bytes()).unwrap_or_default();
+        let envelope = |pointer: &str| format!("--envelope 'message={pointer}'");
+        assert_eq!(option(r#"{"a":{"b~c":[1,{"id":1,"result":{}}]}}"#), envelope("/a/b~0c/1"));
+        assert_eq!(option("x\n{\"a\":\"{\\\"method\\\":\\\"m\\\"}\"}"), envelope("/a"));
+        assert_eq!(option(r#"at 1: {"id":1,"method":"m"}"#), r"--line '^[^{]*(?<message>\{.*)'");
+        assert_eq!(option(r#"at 1: "{\"id\":1,\"method\":\"m\"}""#), r#"--line '^[^"]*(?<message>"\{.*)'"#);
+        for text in
+            ["", "x", r#"{"a":{"id":1,"method":"m","status":2}}"#, r#"{"a":{"id":1"#, r#"{"id":1,"method":"m"}"#]
+        {
+            assert_eq!(option(text), "", "{text}");
         }
     }
 }

@@ -1,14 +1,7 @@
-//! Recognises values that are surely JSON-RPC messages, among other content.
+//! The methods of published protocols.
 
 use super::Sender;
-use super::decoder::leading_blanks;
-use super::object::{RawObject, objects};
-use memchr::{memchr_iter, memmem};
 use std::sync::LazyLock;
-
-/// The members of a message. `result` and `error` occur together in JSON-RPC 1.0, `sessionId` belongs to Chrome's
-/// protocol, and recorders add `_meta`.
-const MEMBERS: [&str; 8] = ["jsonrpc", "id", "method", "params", "result", "error", "sessionId", "_meta"];
 
 /// The methods of published protocols: each line has a method, the side that sends it and the protocols that define it.
 /// `methods.py` generates it from the protocols' schemas.
@@ -85,60 +78,6 @@ pub(crate) fn known_method(method: &str) -> Option<KnownMethod> {
     let known = &*KNOWN_METHODS;
     let place = known.binary_search_by_key(&method, |(name, _)| name).ok()?;
     known.get(place).map(|(_, known)| *known)
-}
-
-/// True if the text may hold a message that counts. Other text is not searched.
-pub(super) fn may_hold_message(text: &[u8]) -> bool {
-    memmem::find(text, b"jsonrpc").is_some() || memmem::find(text, b"method").is_some()
-}
-
-/// Returns the number of words in a text of which each message has at least one.
-pub(super) fn mentions(text: &[u8]) -> usize {
-    memmem::find_iter(text, b"jsonrpc").count() + memmem::find_iter(text, b"method").count()
-}
-
-/// True if a text has the name of a member of messages, in JSON or in JSON within a string.
-pub(super) fn names_member(text: &[u8]) -> bool {
-    names_one_of(text, &[b"jsonrpc", b"method", b"result", b"error"])
-}
-
-/// True if a text has the member `jsonrpc`, in JSON or in JSON within a string.
-pub(crate) fn names_jsonrpc(text: &[u8]) -> bool {
-    memmem::find(text, b"jsonrpc").is_some() && names_one_of(text, &[b"jsonrpc"])
-}
-
-fn names_one_of(text: &[u8], names: &[&[u8]]) -> bool {
-    let is_named = |rest: &[u8]| {
-        let name = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
-        let behind = &rest[name..];
-        let behind = behind[behind.iter().take_while(|byte| **byte == b'\\').count()..].strip_prefix(b"\"");
-        names.contains(&&rest[..name]) && behind.is_some_and(|rest| rest[leading_blanks(rest)..].starts_with(b":"))
-    };
-    // The opening quote may have been taken for the end of a string before the text.
-    is_named(text) || memchr_iter(b'"', text).any(|quote| is_named(&text[quote + 1..]))
-}
-
-/// True if an object is surely a JSON-RPC message, in any place: it has `jsonrpc`, or it has a method that a published
-/// protocol defines and only members that JSON-RPC defines.
-pub(super) fn counts(object: &RawObject<'_>) -> bool {
-    object.has("jsonrpc")
-        || has_members_of_messages(object)
-            && object.string("method").is_some_and(|method| known_method(&method).is_some())
-}
-
-/// True if all members are members of messages.
-pub(super) fn has_members_of_messages(object: &RawObject<'_>) -> bool {
-    object.members().all(|(name, _)| is_member_of_messages(name))
-}
-
-/// True if messages have a member of that name.
-pub(crate) fn is_member_of_messages(name: &[u8]) -> bool {
-    MEMBERS.iter().any(|known| known.as_bytes() == name)
-}
-
-/// True if an object is surely a message, or an array is a batch with such a message.
-pub(super) fn is_sure(text: &[u8]) -> bool {
-    objects(text).any(|object| counts(&object))
 }
 
 #[cfg(test)]

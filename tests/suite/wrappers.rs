@@ -1,12 +1,12 @@
 //! Logs in the logs of what runs the program, or pasted from a terminal or a page: each gives the graph of the log without
-//! its carrier, but for times that only the carrier tells.
+//! its wrapper, but for times that only the wrapper tells.
 
 use std::fs;
 use std::io::{self, Read, Write};
 
 use oxrdf::Quad;
 use proptest::prelude::*;
-use rpcgraph::record::{Carrier, Entry, Format, Layout, Reader, ReaderOptions, Record, Time};
+use rpcgraph::record::{Entry, Format, OwnFormat, Reader, ReaderOptions, Record, Time, Wrapper};
 use rpcgraph::vocab::{prov, rpcg};
 use rpcgraph::{Log, LogError, Query};
 
@@ -16,38 +16,38 @@ use crate::renderings::{
 use crate::support::{assert_isomorphic, convert, own};
 
 /// Renders a line, given its number.
-type Wrapping = (&'static str, &'static [Carrier], fn(usize, &str) -> String);
+type Wrapping = (&'static str, &'static [Wrapper], fn(usize, &str) -> String);
 
-const CARRIERS: [Wrapping; 17] = [
-    ("Docker", &[Carrier::Docker], docker),
-    ("CRI", &[Carrier::Cri], |n, line| format!("2026-01-05T10:00:{:02}.123456789Z stdout F {line}", n % 60)),
-    ("journald", &[Carrier::Journald], |n, line| journald(n, &string(line))),
-    ("journald, in bytes", &[Carrier::Journald], |n, line| journald(n, &format!("{:?}", line.as_bytes()))),
-    ("journald, short", &[Carrier::Syslog], |n, line| format!("Jan 05 10:00:{:02} host mcpd[812]: {line}", n % 60)),
-    ("journald, short-iso", &[Carrier::Syslog], |n, line| {
+const WRAPPERS: [Wrapping; 17] = [
+    ("Docker", &[Wrapper::Docker], docker),
+    ("CRI", &[Wrapper::Cri], |n, line| format!("2026-01-05T10:00:{:02}.123456789Z stdout F {line}", n % 60)),
+    ("journald", &[Wrapper::Journald], |n, line| journald(n, &string(line))),
+    ("journald, in bytes", &[Wrapper::Journald], |n, line| journald(n, &format!("{:?}", line.as_bytes()))),
+    ("journald, short", &[Wrapper::Syslog], |n, line| format!("Jan 05 10:00:{:02} host mcpd[812]: {line}", n % 60)),
+    ("journald, short-iso", &[Wrapper::Syslog], |n, line| {
         format!("2026-01-05T10:00:{:02}+0000 host mcpd[812]: {line}", n % 60)
     }),
-    ("journald, short-precise", &[Carrier::Syslog], |n, line| {
+    ("journald, short-precise", &[Wrapper::Syslog], |n, line| {
         format!("Jan 05 10:00:{:02}.123456 host mcpd[812]: {line}", n % 60)
     }),
-    ("syslog, RFC 3164", &[Carrier::Syslog], |n, line| format!("<14>Jun  1 10:00:{:02} host mcpd: {line}", n % 60)),
-    ("syslog, RFC 5424", &[Carrier::Syslog], |n, line| {
+    ("syslog, RFC 3164", &[Wrapper::Syslog], |n, line| format!("<14>Jun  1 10:00:{:02} host mcpd: {line}", n % 60)),
+    ("syslog, RFC 5424", &[Wrapper::Syslog], |n, line| {
         format!("<14>1 2026-01-05T10:00:{:02}Z host app 812 - - {line}", n % 60)
     }),
-    ("syslog, RFC 5424, with data", &[Carrier::Syslog], |_, line| {
+    ("syslog, RFC 5424, with data", &[Wrapper::Syslog], |_, line| {
         format!("<165>1 - host app - ID47 [a@1 b=\"\\\"]\" c=\"\"][d@2] \u{feff}{line}")
     }),
-    ("docker compose", &[Carrier::Compose], |_, line| format!("api-1  | {line}")),
-    ("docker compose, in colours", &[Carrier::Colours, Carrier::Compose], |_, line| {
+    ("docker compose", &[Wrapper::Compose], |_, line| format!("api-1  | {line}")),
+    ("docker compose, in colours", &[Wrapper::Colours, Wrapper::Compose], |_, line| {
         format!("\x1b[36mapi-1  |\x1b[0m {line}\x1b[0m")
     }),
-    ("docker compose over syslog", &[Carrier::Compose, Carrier::Syslog], |n, line| {
+    ("docker compose over syslog", &[Wrapper::Compose, Wrapper::Syslog], |n, line| {
         format!("log-1  | <14>Jan  5 10:00:{:02} host mcpd[812]: {line}", n % 60)
     }),
-    ("kubectl", &[Carrier::Kubectl], |_, line| format!("[pod/mcp-a-7d9/mcp] {line}")),
-    ("colours", &[Carrier::Colours], |_, line| format!("\x1b[1;32m{line}\x1b[0m\x1b[K")),
-    ("colours in Docker", &[Carrier::Docker, Carrier::Colours], |n, line| docker(n, &format!("\x1b[2m{line}\x1b[0m"))),
-    ("quoted", &[Carrier::Quoted], |_, line| format!("> {line}")),
+    ("kubectl", &[Wrapper::Kubectl], |_, line| format!("[pod/mcp-a-7d9/mcp] {line}")),
+    ("colours", &[Wrapper::Colours], |_, line| format!("\x1b[1;32m{line}\x1b[0m\x1b[K")),
+    ("colours in Docker", &[Wrapper::Docker, Wrapper::Colours], |n, line| docker(n, &format!("\x1b[2m{line}\x1b[0m"))),
+    ("quoted", &[Wrapper::Quoted], |_, line| format!("> {line}")),
 ];
 
 fn docker(n: usize, line: &str) -> String {
@@ -62,7 +62,7 @@ fn journald(n: usize, message: &str) -> String {
     )
 }
 
-fn carried(wrap: fn(usize, &str) -> String, log: &str, ending: &str) -> String {
+fn wrapped(wrap: fn(usize, &str) -> String, log: &str, ending: &str) -> String {
     let lines = log.strip_suffix('\n').unwrap_or(log).split('\n').enumerate();
     lines.map(|(number, line)| wrap(number, line) + ending).collect()
 }
@@ -98,10 +98,10 @@ fn logs() -> Vec<(Format, String)> {
     logs
 }
 
-fn read(log: impl Read + Send) -> (Vec<Carrier>, Format, Vec<Entry<'static>>) {
+fn read(log: impl Read + Send) -> (Vec<Wrapper>, Format, Vec<Entry<'static>>) {
     let mut reader = Reader::new(log, &ReaderOptions::default()).unwrap();
     let entries = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
-    (reader.carriers().to_vec(), reader.format(), entries)
+    (reader.wrappers().to_vec(), reader.format(), entries)
 }
 
 /// The records among entries: the number of the line, and the message.
@@ -116,14 +116,14 @@ fn every_format_in_every_carrier() {
         let (own_carriers, own_format, plain) = read(log.as_bytes());
         assert_eq!((&own_carriers[..], own_format), (&[][..], format));
         let graph = without_times(convert(log.as_bytes()));
-        for (name, carriers, wrap) in CARRIERS {
+        for (name, wrappers, wrap) in WRAPPERS {
             let name = format!("{} in {name}", format.name());
-            let rendering = carried(wrap, &log, "\n");
+            let rendering = wrapped(wrap, &log, "\n");
             let (found_carriers, found, whole) = read(rendering.as_bytes());
-            assert_eq!((&found_carriers[..], found), (carriers, format), "{name}");
+            assert_eq!((&found_carriers[..], found), (wrappers, format), "{name}");
             assert_eq!(records(&whole), records(&plain), "{name}");
             assert_isomorphic(&without_times(convert(rendering.as_bytes())), &graph, &name);
-            let crlf = carried(wrap, &log, "\r\n");
+            let crlf = wrapped(wrap, &log, "\r\n");
             assert_isomorphic(&without_times(convert(crlf.as_bytes())), &graph, &format!("{name}, CRLF"));
             for size in [1, 61] {
                 assert_eq!(read(Pieces(rendering.as_bytes(), size)).2, whole, "{name}, in pieces of {size}");
@@ -139,14 +139,14 @@ fn every_format_in_every_carrier() {
 #[test]
 fn cut_off_anywhere() {
     for (format, log) in logs().into_iter().take(5) {
-        for (name, _, wrap) in CARRIERS {
-            let rendering = carried(wrap, &log, "\n");
-            let (carriers, read_as, whole) = read(rendering.as_bytes());
+        for (name, _, wrap) in WRAPPERS {
+            let rendering = wrapped(wrap, &log, "\n");
+            let (wrappers, read_as, whole) = read(rendering.as_bytes());
             let all = records(&whole);
             for cut in (0..rendering.len()).filter(|&cut| rendering.is_char_boundary(cut)).step_by(13) {
                 let (found_carriers, found_as, found) = read(&rendering.as_bytes()[..cut]);
                 // Before the first message, the format cannot be seen.
-                if (&found_carriers, found_as) != (&carriers, read_as) {
+                if (&found_carriers, found_as) != (&wrappers, read_as) {
                     let seen = rendering[..cut].matches('\n').count() as u64;
                     assert!(seen <= all[1].0, "{} in {name}, cut at {cut}", format.name());
                     continue;
@@ -159,21 +159,21 @@ fn cut_off_anywhere() {
     }
 }
 
-/// Envelopes and prefixes inside carriers, and where each message stands.
+/// Envelopes and prefixes inside wrappers, and where each message stands.
 #[test]
 fn messages_inside_lines_inside_carriers() {
     let plain = without_clues(convert(SESSION.join("\n").as_bytes()));
-    for (index, (name, _, wrap)) in CARRIERS.iter().enumerate() {
+    for (index, (name, _, wrap)) in WRAPPERS.iter().enumerate() {
         // Objects and arrays behind `> ` are what arrows mark.
         let is_marked = |line: &str| line.starts_with(['{', '[']);
         let is_arrow = |render: &Rendering| *name == "quoted" && render.1(0, "").lines().any(is_marked);
         let renderings = ENVELOPES.iter().chain(&TEXTS).filter(|rendering| !is_arrow(rendering));
         for rendering in renderings.skip(index % 4).step_by(4) {
             let name = format!("{} in {name}", rendering.0);
-            let log = carried(*wrap, &rendered(rendering, "\n"), "\n");
+            let log = wrapped(*wrap, &rendered(rendering, "\n"), "\n");
             assert_isomorphic(&without_clues(convert(log.as_bytes())), &plain, &name);
         }
-        let log = carried(*wrap, &SESSION.join("\n"), "\n");
+        let log = wrapped(*wrap, &SESSION.join("\n"), "\n");
         for entry in entries(log.as_bytes()) {
             let (before, from) = log.as_bytes().split_at(entry.location().byte as usize);
             let is_in_string = before.ends_with(b"\"") || from.starts_with(b"[");
@@ -191,7 +191,7 @@ fn the_nearest_time_counts() {
     };
     let parsed = |text: &str| text.parse().ok().map(Time::DateTime);
     let message = SESSION[0];
-    let wrapped = |index: usize| (CARRIERS[index].2)(2, message);
+    let wrapped = |index: usize| (WRAPPERS[index].2)(2, message);
     assert_eq!(time(&wrapped(0)), parsed("2026-01-05T10:00:02.123456789Z"));
     assert_eq!(time(&wrapped(1)), parsed("2026-01-05T10:00:02.123456789Z"));
     assert_eq!(time(&wrapped(2)), parsed("2026-01-05T10:00:02.123456Z"));
@@ -268,24 +268,24 @@ fn pieces_are_bounded() {
     let piece = |text: &str| format!("2026-01-05T10:00:00Z stdout P {text}\n");
     let log = format!(
         "{}{}{}{}",
-        (CARRIERS[1].2)(0, SESSION[0]) + "\n",
+        (WRAPPERS[1].2)(0, SESSION[0]) + "\n",
         piece(&"x".repeat(1000)).repeat(1000),
-        (CARRIERS[1].2)(0, "") + "\n",
-        (CARRIERS[1].2)(0, SESSION[1])
+        (WRAPPERS[1].2)(0, "") + "\n",
+        (WRAPPERS[1].2)(0, SESSION[1])
     );
     let options = ReaderOptions::default().with_max_record_size(1000);
     let mut reader = Reader::new(log.as_bytes(), &options).unwrap();
     let found: Vec<_> = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
     assert_eq!(records(&found), [(1, SESSION[0].as_bytes()), (2, b""), (1003, SESSION[1].as_bytes())]);
     assert!(matches!(&found[1], Entry::Record(record) if record.flags.oversized && record.length > 1000));
-    // So is a line of a carrier.
+    // So is a line of a wrapper.
     let log = [docker(0, SESSION[0]), docker(1, &"x".repeat(1_000_000)), docker(2, SESSION[1])].join("\n");
     let mut reader = Reader::new(log.as_bytes(), &options).unwrap();
     let found: Vec<_> = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
     assert_eq!(records(&found), [(1, SESSION[0].as_bytes()), (2, b""), (3, SESSION[1].as_bytes())]);
 }
 
-/// Lines that are not in the carrier stand beside the log, in their place, and split no message; one that may be a message
+/// Lines that are not in the wrapper stand beside the log, in their place, and split no message; one that may be a message
 /// is read.
 #[test]
 fn lines_that_are_not_in_the_carrier() {
@@ -324,7 +324,7 @@ fn lines_that_are_not_in_the_carrier() {
     let expected = [(1, SESSION[0]), (2, SESSION[1]), (3, SESSION[2])];
     assert_eq!(records(&entries(mixed.as_bytes())), expected.map(|(line, text)| (line, text.as_bytes())));
     // However many there are, they do not pile up, and nothing depends on the pieces.
-    let noise = "noise that no carrier has\n".repeat(10_000);
+    let noise = "noise that no wrapper has\n".repeat(10_000);
     let log = format!("{0}\n{0}\n{1}\n{noise}{1}\n", docker(0, SESSION[0]), docker(1, "{\"id\":1,\"method\":\"m\"}"));
     assert_eq!(entries(Pieces(log.as_bytes(), 1000)), entries(log.as_bytes()));
 }
@@ -335,14 +335,14 @@ fn in_a_fence() {
     for (format, log) in logs() {
         let page =
             format!("# What happened\n\nSee here:\n\n```json\n{log}\n```\n\nThat was it, with no method at all.\n");
-        let (carriers, found, entries) = read(page.as_bytes());
-        assert_eq!((&carriers[..], found), (&[Carrier::Fenced][..], format));
+        let (wrappers, found, entries) = read(page.as_bytes());
+        assert_eq!((&wrappers[..], found), (&[Wrapper::Fenced][..], format));
         let (_, _, plain) = read(log.as_bytes());
         let texts = |entries: &[Entry<'_>]| records(entries).iter().map(|record| record.1.to_vec()).collect::<Vec<_>>();
         assert_eq!(texts(&entries), texts(&plain), "{}", format.name());
         assert_isomorphic(&without_times(convert(page.as_bytes())), &without_times(convert(log.as_bytes())), "a page");
-        let quoted = carried(|_, line| format!("> {line}"), &page, "\n");
-        assert_eq!(read(quoted.as_bytes()).0, [Carrier::Quoted, Carrier::Fenced], "{}", format.name());
+        let quoted = wrapped(|_, line| format!("> {line}"), &page, "\n");
+        assert_eq!(read(quoted.as_bytes()).0, [Wrapper::Quoted, Wrapper::Fenced], "{}", format.name());
     }
 }
 
@@ -351,7 +351,7 @@ fn in_a_fence() {
 fn indented() {
     for (format, log) in logs().into_iter().take(5) {
         let log = log.replace("\n\n", "\n \n");
-        let rendering = carried(|_, line| format!("\t  {line}"), &log, "\n");
+        let rendering = wrapped(|_, line| format!("\t  {line}"), &log, "\n");
         let (_, found, entries) = read(rendering.as_bytes());
         assert_eq!(found, format);
         assert_eq!(records(&entries).len(), records(&read(log.as_bytes()).2).len());
@@ -365,9 +365,9 @@ fn indented() {
 
 #[test]
 fn other_logs_hold_no_messages() {
-    for (name, _, wrap) in CARRIERS {
+    for (name, _, wrap) in WRAPPERS {
         for line in OTHERS {
-            let log = carried(wrap, &format!("{line}\n").repeat(3), "\n");
+            let log = wrapped(wrap, &format!("{line}\n").repeat(3), "\n");
             let asked =
                 Log::read("log", io::Cursor::new(log.clone().into_bytes())).ask(&Query::named("methods").unwrap());
             assert!(matches!(asked, Err(LogError::Unread { .. })), "{name}: {line}");
@@ -375,41 +375,41 @@ fn other_logs_hold_no_messages() {
     }
 }
 
-/// Where the format is stated, carriers are taken off as well; not where what was said shows a record in the lines as they are.
+/// Where the format is stated, wrappers are taken off as well; not where what was said shows a record in the lines as they are.
 #[test]
 fn wrappers_are_removed_from_stated_formats() {
     let stated = |log: &str, options: &ReaderOptions, size: usize| {
         let mut reader = Reader::new(Pieces(log.as_bytes(), size), options).unwrap();
         let entries: Vec<_> = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
-        (reader.carriers().to_vec(), entries)
+        (reader.wrappers().to_vec(), entries)
     };
     for (format, log) in logs() {
         let options = ReaderOptions::default().with_format(format);
         let (_, plain) = stated(&log, &options, 1000);
-        for (name, carriers, wrap) in CARRIERS {
+        for (name, wrappers, wrap) in WRAPPERS {
             let name = format!("{} in {name}", format.name());
-            let rendering = carried(wrap, &log, "\n");
+            let rendering = wrapped(wrap, &log, "\n");
             let (found, whole) = stated(&rendering, &options, 1000);
-            assert_eq!((&found[..], records(&whole)), (carriers, records(&plain)), "{name}");
+            assert_eq!((&found[..], records(&whole)), (wrappers, records(&plain)), "{name}");
             assert_eq!(stated(&rendering, &options, 1), (found, whole), "{name}, in pieces");
         }
     }
-    let envelope = |pointers: &str| ReaderOptions::default().with_layout(Layout::envelope(pointers).unwrap());
-    let line = |regex: &str| ReaderOptions::default().with_layout(Layout::line(regex).unwrap());
+    let envelope = |pointers: &str| ReaderOptions::default().with_own_format(OwnFormat::envelope(pointers).unwrap());
+    let line = |regex: &str| ReaderOptions::default().with_own_format(OwnFormat::line(regex).unwrap());
     let payload = |message: &str| format!("{{\"payload\":{message}}}");
     let log: String = SESSION.iter().enumerate().map(|(n, message)| docker(n, &payload(message)) + "\n").collect();
     let syslog = |n: usize, message: &str| format!("Jan 05 10:00:0{n} host mcpd[812]: rpc {message}\n");
     let text: String = SESSION.iter().enumerate().map(|(n, message)| syslog(n, message)).collect();
-    for (log, options, carriers) in [
-        (&log, envelope("message=/payload"), &[Carrier::Docker][..]),
+    for (log, options, wrappers) in [
+        (&log, envelope("message=/payload"), &[Wrapper::Docker][..]),
         (&log, envelope("message=/log/payload time=/time"), &[]),
-        (&text, line("^rpc (?<message>.*)"), &[Carrier::Syslog]),
+        (&text, line("^rpc (?<message>.*)"), &[Wrapper::Syslog]),
         (&text, line("^(?<time>.*) host .*?: rpc (?<message>.*)"), &[]),
     ] {
         // What stands before the first record does not decide.
         for log in [log.clone(), format!("started\n\n{log}")] {
             let (found, whole) = stated(&log, &options, 1000);
-            assert_eq!(found, carriers, "{log}");
+            assert_eq!(found, wrappers, "{log}");
             let texts: Vec<_> = records(&whole).into_iter().map(|(_, text)| String::from_utf8_lossy(text)).collect();
             assert_eq!(texts, SESSION, "{log}");
             let has_time =
@@ -427,14 +427,14 @@ fn quoted_or_arrows() {
     let quoted: String = (0..9).map(|n| line(n, ">")).collect();
     let answered = quoted.clone() + &line(1, "<");
     let noted = quoted.replacen("> ", "started\n> ", 1);
-    for (log, carriers, format) in [
-        (&quoted, &[Carrier::Quoted][..], Format::JsonLines),
+    for (log, wrappers, format) in [
+        (&quoted, &[Wrapper::Quoted][..], Format::JsonLines),
         (&answered, &[], Format::Arrows),
         (&noted, &[], Format::Arrows),
     ] {
         for size in [1, 61, 1000] {
             let (found, detected, entries) = read(Pieces(log.as_bytes(), size));
-            assert_eq!((&found[..], detected), (carriers, format), "{log}");
+            assert_eq!((&found[..], detected), (wrappers, format), "{log}");
             assert_eq!(records(&entries).len(), log.lines().filter(|line| line.contains('{')).count());
         }
     }
@@ -462,7 +462,7 @@ fn inputs_that_fail() {
     }
 }
 
-/// The carrier is named with the format.
+/// The wrapper is named with the format.
 #[test]
 fn carriers_are_named() {
     let log = docker(0, SESSION[0]);
@@ -471,12 +471,12 @@ fn carriers_are_named() {
     assert!(summary.starts_with("1 record (docker, json-lines): 1 request"), "{summary}");
 }
 
-/// What explains a log names its carrier, and no format that would read the log with it.
+/// What explains a log names its wrapper, and no format that would read the log with it.
 #[test]
 fn carriers_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     let log = fs::read_to_string(own("tests/formats/zed/typical.log")).unwrap();
-    fs::write(folder.path().join("log"), carried(docker, &log, "\n")).unwrap();
+    fs::write(folder.path().join("log"), wrapped(docker, &log, "\n")).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rpcgraph"));
     let output = command.args(["detect", "log"]).current_dir(folder.path()).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
@@ -484,7 +484,7 @@ fn carriers_are_explained() {
     assert!(said.ends_with("\n`--from zed` says the same.\n"), "{said}");
 }
 
-/// What lines of carriers are made of, whole and broken.
+/// What lines of wrappers are made of, whole and broken.
 const PARTS: [&str; 16] = [
     "{\"log\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"method\\\":\\\"m\\\"}\\n\",\"stream\":\"stdout\"}",
     "{\"log\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\",\"stream\":\"stdout\"}",

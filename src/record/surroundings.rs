@@ -1,8 +1,8 @@
-//! Clues around a message to its time, its sender and its session.
+//! The surroundings of a message, which state its time, its sender and its session.
 
 use super::colours::without_colours;
 use super::decoder::trim_end;
-use super::known::known_method;
+use super::methods::known_method;
 use super::object::{RawObject, scalar, unescape};
 use super::times;
 use super::{Direction, Record, Sender, Time};
@@ -72,7 +72,7 @@ const EVENT: usize = 128;
 
 /// The facts around a message.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Clues<'a> {
+pub(super) struct Surroundings<'a> {
     pub time: Option<Time>,
     pub sender: Option<Sender>,
     /// Set only if the sender is not named.
@@ -82,8 +82,8 @@ pub(super) struct Clues<'a> {
     pub session: Option<&'a [u8]>,
 }
 
-impl<'a> Clues<'a> {
-    /// Returns the clues in the object, and otherwise the outer clues.
+impl<'a> Surroundings<'a> {
+    /// Returns the facts in the object, and otherwise the outer facts.
     pub(super) fn within(self, object: &RawObject<'a>) -> Self {
         let time = TIMES.iter().find_map(|name| times::any(&text(object, name)?));
         let time = time.or_else(|| {
@@ -103,14 +103,14 @@ impl<'a> Clues<'a> {
         Self { session, ..self.or_outer(time, sender, || stated().or_else(told)) }
     }
 
-    /// Returns the given clues, and otherwise the outer clues.
+    /// Returns the given facts, and otherwise the outer facts.
     fn or_outer(self, time: Option<Time>, sender: Option<Sender>, direction: impl Fn() -> Option<Direction>) -> Self {
         let sender = sender.or(self.sender);
         let direction = if sender.is_none() { direction().or(self.direction) } else { None };
         Self { time: time.or(self.time), sender, direction, ..self }
     }
 
-    /// Returns the clues in the text before a message, of which the last bytes count, and otherwise the outer clues.
+    /// Returns the facts in the text before a message, of which the last bytes count, and otherwise the outer facts.
     pub(super) fn in_front(self, text: &'a [u8]) -> Self {
         let session = self.key.and_then(|key| key.in_front(&text[..text.len().min(FRONT)])).or(self.session);
         let text = without_colours(trim_end(&text[text.len().saturating_sub(FRONT)..]));
@@ -129,7 +129,7 @@ impl<'a> Clues<'a> {
         Self { session, ..self.or_outer(time, sender, direction) }
     }
 
-    /// Adds the clues to a record.
+    /// Adds the facts to a record.
     pub(super) fn of<'r>(self, record: Record<'r>) -> Record<'r> {
         Record {
             time: self.time,
@@ -186,8 +186,8 @@ const STATED: usize = 64;
 pub(crate) fn stated_time(line: &[u8]) -> Option<Time> {
     let line = line.trim_ascii_start();
     match RawObject::parse(line) {
-        Some(object) => Clues::default().within(&object).time,
-        None => Clues::default().in_front(&line[..line.len().min(STATED)]).time,
+        Some(object) => Surroundings::default().within(&object).time,
+        None => Surroundings::default().in_front(&line[..line.len().min(STATED)]).time,
     }
 }
 
@@ -329,8 +329,8 @@ mod tests {
             ("recv: ", None, None),
         ];
         for (text, time, sender) in table {
-            let clues = Clues::default().in_front(text.as_bytes());
-            assert_eq!((clues.time, clues.sender), (time, sender), "{text}");
+            let facts = Surroundings::default().in_front(text.as_bytes());
+            assert_eq!((facts.time, facts.sender), (time, sender), "{text}");
         }
     }
 
@@ -361,7 +361,7 @@ mod tests {
             ("payload=", None),
         ];
         for (text, direction) in table {
-            assert_eq!(Clues::default().in_front(text.as_bytes()).direction, direction, "{text}");
+            assert_eq!(Surroundings::default().in_front(text.as_bytes()).direction, direction, "{text}");
         }
         for (json, direction) in [
             (r#"{"dir":"in","msg":"sent"}"#, back),
@@ -372,7 +372,7 @@ mod tests {
             (r#"{"message":"{\"method\":\"send\"}"}"#, None),
         ] {
             let object = RawObject::parse(json.as_bytes()).unwrap();
-            assert_eq!(Clues::default().within(&object).direction, direction, "{json}");
+            assert_eq!(Surroundings::default().within(&object).direction, direction, "{json}");
         }
     }
 
