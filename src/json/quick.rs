@@ -117,7 +117,7 @@ impl QuickWriter {
 
     fn value(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
         match cursor.peek()? {
-            b'"' => self.string(cursor, out).map(|_| ())?,
+            b'"' => self.string(cursor, out)?,
             b'{' => self.object(cursor, out)?,
             b'[' => self.array(cursor, out)?,
             b't' | b'f' | b'n' => out.push_str(cursor.word()?),
@@ -156,19 +156,27 @@ impl QuickWriter {
         out.push('{');
         let mut more = cursor.take(b'}').is_none();
         while more {
-            let start = out.len();
-            is_plain &= self.name(cursor, out)?;
-            let name_end = out.len() - 2;
-            let name = out.as_bytes().get(start + 1..name_end)?;
-            let written = out.as_bytes().get(self.start..)?;
-            // Names above U+DFFF are compared by UTF-16 code unit.
-            if name.iter().any(|byte| *byte >= 0xEE) {
-                (is_plain, self.interoperable) = (false, false);
-            }
-            let prefix = prefix(name);
-            if let Some(before) = self.members.last().filter(|_| self.members.len() > first) {
-                is_ordered &= before.prefix < prefix || before.prefix == prefix && before.name(written) < name;
-            }
+            let (start, at) = (out.len(), cursor.clone());
+            let (prefix, name_end) = match cursor.plain_string() {
+                // Names above U+DFFF are compared by UTF-16 code unit.
+                Some(name) if name.bytes().all(|byte| byte < 0xEE) => {
+                    out.push('"');
+                    out.push_str(name);
+                    out.push_str("\":");
+                    let prefix = prefix(name.as_bytes());
+                    if let Some(before) = self.members.last().filter(|_| self.members.len() > first) {
+                        let written = out.as_bytes().get(self.start..)?;
+                        is_ordered &=
+                            before.prefix < prefix || before.prefix == prefix && before.name(written) < name.as_bytes();
+                    }
+                    (prefix, start + 1 + name.len())
+                }
+                _ => {
+                    *cursor = at;
+                    is_plain = false;
+                    (0, self.odd_name(cursor, out)?)
+                }
+            };
             cursor.take(b':')?;
             self.value(cursor, out)?;
             let end = u32::try_from(out.len() - self.start).ok()?;
@@ -281,52 +289,38 @@ impl QuickWriter {
         (self.depth <= MAX_DEPTH).then_some(())
     }
 
-    /// Writes the name of a member, and its colon. Returns true if it was written without an escape sequence.
-    #[inline]
-    fn name(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<bool> {
-        let at = cursor.clone();
-        if let Some(name) = cursor.plain_string() {
-            out.push('"');
-            out.push_str(name);
-            out.push_str("\":");
-            return Some(true);
-        }
-        *cursor = at;
-        self.odd_name(cursor, out)
-    }
-
+    /// Writes a name that has escape sequences or characters above U+DFFF, and its colon. Returns the end of the name.
     #[cold]
-    fn odd_name(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<bool> {
+    fn odd_name(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<usize> {
+        let start = out.len();
         cursor.peek().filter(|byte| *byte == b'"')?;
-        let is_plain = self.string(cursor, out)?;
+        self.string(cursor, out)?;
+        let name_end = out.len() - 1;
+        self.interoperable &= out.as_bytes().get(start..name_end)?.iter().all(|byte| *byte < 0xEE);
         out.push(':');
-        Some(is_plain)
+        Some(name_end)
     }
 
-    /// Writes a string. Returns true if it was written without an escape sequence.
+    /// Writes a string.
     #[inline(always)]
-    fn string(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<bool> {
+    fn string(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
         cursor.skip();
         out.push('"');
-        let mut is_plain = true;
         loop {
             let (plain, special) = cursor.plain()?;
             out.push_str(plain);
             match special {
                 b'"' => break,
-                b'\\' => {
-                    is_plain = false;
-                    match cursor.short_escape() {
-                        Some(escape) => out.push_str(escape),
-                        None => self.long_escape(cursor, out)?,
-                    }
-                }
+                b'\\' => match cursor.short_escape() {
+                    Some(escape) => out.push_str(escape),
+                    None => self.long_escape(cursor, out)?,
+                },
                 _ => return None, // a control character
             }
         }
         cursor.skip();
         out.push('"');
-        Some(is_plain)
+        Some(())
     }
 
     #[cold]

@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn carriers_are_seen_in_most_lines() {
+    fn wrappers_are_seen_in_most_lines() {
         let docker = "{\"log\":\"a\\n\",\"stream\":\"stdout\"}\n";
         assert_eq!(Wrapper::shown(format!("banner\n{docker}").as_bytes()), Some(Wrapper::Docker));
         assert_eq!(Wrapper::shown(format!("banner\nbanner\n{docker}").as_bytes()), None);
