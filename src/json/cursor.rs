@@ -11,7 +11,7 @@ use super::unescape;
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
-    /// The same as text; empty if the bytes may not be UTF-8.
+    /// `bytes` as text; empty if they may not be UTF-8.
     text: &'a str,
     at: usize,
 }

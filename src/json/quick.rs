@@ -3,6 +3,7 @@
 //! [`QuickWriter`] checks, canonicalises and copies in one pass. It writes the same text as
 //! [`write_canonical`](super::write_canonical) writes for a value from [`parse`](super::parse); tests compare them.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::canonical::{Canonical, Numbers, number_text, write_char, write_unit};
@@ -42,6 +43,11 @@ impl WrittenMember {
     /// Returns the name, as it was written.
     fn name<'w>(&self, written: &'w [u8]) -> &'w [u8] {
         written.get(self.start as usize + 1..self.name_end as usize).unwrap_or_default()
+    }
+
+    /// Compares the names of two members, both without escape sequences.
+    fn compare_names(&self, other: &Self, written: &[u8]) -> Ordering {
+        self.prefix.cmp(&other.prefix).then_with(|| self.name(written).cmp(other.name(written)))
     }
 }
 
@@ -206,7 +212,7 @@ impl QuickWriter {
     fn sort_members(&mut self, object: usize, first: usize, is_plain: bool, out: &str) -> Option<()> {
         let written = out.as_bytes().get(self.start..)?;
         let order = |left: &WrittenMember, right: &WrittenMember| match is_plain {
-            true => left.prefix.cmp(&right.prefix).then_with(|| left.name(written).cmp(right.name(written))),
+            true => left.compare_names(right, written),
             false => {
                 let [left, right] = [left, right].map(|member| str::from_utf8(member.name(written)));
                 Text::decode(left.unwrap_or_default()).cmp_utf16(&Text::decode(right.unwrap_or_default()))
@@ -263,9 +269,7 @@ impl QuickWriter {
     /// Writes an object with plain names again, with its members in order. False if two members have the same name.
     fn sort_short(&mut self, object: usize, first: usize, out: &mut String) -> Option<bool> {
         let written = out.as_bytes().get(self.start..)?;
-        let order = |left: &WrittenMember, right: &WrittenMember| {
-            left.prefix.cmp(&right.prefix).then_with(|| left.name(written).cmp(right.name(written)))
-        };
+        let order = |left: &WrittenMember, right: &WrittenMember| left.compare_names(right, written);
         let members = self.members.get_mut(first..)?;
         members.sort_unstable_by(order);
         if members.windows(2).any(|pair| matches!(pair, [left, right] if order(left, right).is_eq())) {

@@ -471,7 +471,7 @@ fn carriers_are_named() {
     assert!(summary.starts_with("1 record (docker, json-lines): 1 request"), "{summary}");
 }
 
-/// What explains a log names its wrapper, and no format that would read the log with it.
+/// The explanation of a log names its wrapper, and does not name a format that would read the wrapper, too.
 #[test]
 fn carriers_are_explained() {
     let folder = tempfile::tempdir().unwrap();
@@ -484,7 +484,7 @@ fn carriers_are_explained() {
     assert!(said.ends_with("\n`--from zed` says the same.\n"), "{said}");
 }
 
-/// What lines of wrappers are made of, whole and broken.
+/// Parts of the lines of wrappers, whole and broken.
 const PARTS: [&str; 16] = [
     "{\"log\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"method\\\":\\\"m\\\"}\\n\",\"stream\":\"stdout\"}",
     "{\"log\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\",\"stream\":\"stdout\"}",
