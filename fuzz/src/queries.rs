@@ -375,7 +375,12 @@ impl Maker {
         let query = CATALOGUE[self.below(CATALOGUE.len())];
         let text = query.text.lines().filter(|line| !line.starts_with('#'));
         let mut lines: Vec<String> = text.map(|line| line.split("#:").next().unwrap_or_default().to_owned()).collect();
-        for _ in 0..self.below(4) {
+        let changes = self.below(4);
+        if changes > 0 {
+            // A subquery's LIMIT says which rows stay only with an order, which a change may take away.
+            lines.retain(|line| !line.starts_with(' ') || !line.trim_start().starts_with("LIMIT"));
+        }
+        for _ in 0..changes {
             let (at, other) = (self.below(lines.len()), self.below(lines.len()));
             match self.below(5) {
                 0 => _ = lines.remove(at),

@@ -105,6 +105,11 @@ fn queries_that_were_answered_wrongly() {
          named_like_numbers),
         ("SELECT * { { ?m jrpc:hasMethod ?x FILTER(!BOUND(?n)) } ?m rpcg:sequence ?n }", named_like_numbers),
         ("SELECT * { ?m rpcg:sequence ?n FILTER NOT EXISTS { ?o rpcg:sequence ?k FILTER(?k > ?n) } }", named_like_numbers),
+        ("SELECT ?v { ?m jrpc:hasParameters ?v FILTER(!(?v IN (\"a\", 2)) || BOUND(?w)) }",
+         r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{}}"#),
+        ("SELECT ?m ?v { ?m jrpc:hasError ?e . ?m jrpc:hasParameters|jrpc:hasId ?v
+             BIND(ABS(IF(BOUND(?v) && ?v = \"a\", 1, -1)) AS ?n) }",
+         &*format!("{request}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{{\"code\":1,\"message\":\"x\"}}}}\n")),
     ] {
         targets::compare(query, &[log.as_bytes().to_vec()]);
     }

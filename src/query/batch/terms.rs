@@ -12,6 +12,7 @@ use spareval::QueryEvaluator;
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::GroundTerm;
 
+use super::super::algebra::operands_mut;
 use super::super::cancel::Cancel;
 use super::super::columnar::Columnar;
 use super::super::functions;
@@ -200,7 +201,10 @@ impl QueryRun {
 
     /// Evaluates an expression with Oxigraph, for these arguments.
     pub fn evaluate_one(&self, expression: &Expression, arguments: Vec<(Variable, Term)>) -> Option<Term> {
-        self.solve(expression, GraphPattern::Bgp { patterns: Vec::new() }, arguments).pop().flatten()
+        let mut expression = expression.clone();
+        insert_values(&mut expression, &arguments);
+        let nodes = arguments.into_iter().filter(|(_, term)| term.is_blank_node()).collect();
+        self.solve(&expression, GraphPattern::Bgp { patterns: Vec::new() }, nodes).pop().flatten()
     }
 
     /// Returns the value of an expression in each solution of a pattern, where these arguments replace variables.
@@ -234,5 +238,20 @@ impl QueryRun {
         let not = |expression| Expression::Not(Box::new(expression));
         let truth = self.evaluate_one(&not(not(Expression::Variable(variable.clone()))), vec![(variable, term)])?;
         Some(truth == Literal::from(true).into())
+    }
+}
+
+/// Replaces variables with their values, where the algebra can write these. Oxigraph's optimizer takes variables that are
+/// substituted later for unbound ones: it compares them as terms, and `BOUND` is false.
+fn insert_values(expression: &mut Expression, arguments: &[(Variable, Term)]) {
+    let value_of = |variable: &Variable| arguments.iter().find(|(name, _)| name == variable).map(|(_, term)| term);
+    match expression {
+        Expression::Variable(variable) => match value_of(variable) {
+            Some(Term::NamedNode(node)) => *expression = node.clone().into(),
+            Some(Term::Literal(literal)) => *expression = literal.clone().into(),
+            _ => {}
+        },
+        Expression::Bound(variable) => *expression = Literal::from(value_of(variable).is_some()).into(),
+        other => operands_mut(other).into_iter().for_each(|operand| insert_values(operand, arguments)),
     }
 }
