@@ -1,8 +1,11 @@
-//! Columns as the dataset of Oxigraph's evaluator.
+//! The dataset of Oxigraph's evaluator: columns or a store. Both are one type, since the evaluator is compiled anew for
+//! each type of dataset.
 
+use std::io;
 use std::sync::Arc;
 
-use oxrdf::{BlankNode, Term};
+use oxigraph::store::Store;
+use oxrdf::{BlankNode, GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
 use oxsdatatypes::Decimal;
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
@@ -21,13 +24,61 @@ pub(super) enum RowTerm {
     Item(Arc<Vec<RowTerm>>, u32),
 }
 
-/// Columns to query. All their triples are in the default graph.
-pub(super) struct Columnar {
-    pub columns: Arc<Columns>,
-    pub cancel: Cancel,
+/// The data to query: columns, whose triples are all in the default graph, or a store.
+pub(super) struct QueriedData {
+    /// Empty beside a store.
+    columns: Arc<Columns>,
+    store: Option<Store>,
+    cancel: Cancel,
 }
 
-impl Columnar {
+impl QueriedData {
+    pub fn columns(columns: Arc<Columns>, cancel: &Cancel) -> Self {
+        Self { columns, store: None, cancel: cancel.clone() }
+    }
+
+    pub fn store(store: &Store, cancel: &Cancel) -> Self {
+        Self { columns: Arc::default(), store: Some(store.clone()), cancel: cancel.clone() }
+    }
+
+    /// Returns the quads of the store that match a pattern; `None` if no quad can match it.
+    fn stored(
+        &self,
+        subject: Option<&RowTerm>,
+        predicate: Option<&RowTerm>,
+        object: Option<&RowTerm>,
+        graph_name: Option<Option<&RowTerm>>,
+    ) -> Option<impl Iterator<Item = io::Result<InternalQuad<RowTerm>>> + use<>> {
+        let store = self.store.as_ref()?;
+        let term = |term: Option<&RowTerm>| term.map(|term| self.term(term.clone()));
+        let subject = term(subject).map(NamedOrBlankNode::try_from).transpose().ok()?;
+        let predicate = term(predicate).map(NamedNode::try_from).transpose().ok()?;
+        let (object, graph_name) = (term(object), graph_name.map(term));
+        let graph_name = match graph_name {
+            Some(Some(name)) => Some(GraphName::from(NamedOrBlankNode::try_from(name).ok()?)),
+            Some(None) => Some(GraphName::DefaultGraph),
+            None => None,
+        };
+        let quads = store.quads_for_pattern(
+            subject.as_ref().map(NamedOrBlankNode::as_ref),
+            predicate.as_ref().map(NamedNode::as_ref),
+            object.as_ref().map(Term::as_ref),
+            graph_name.as_ref().map(GraphName::as_ref),
+        );
+        let columns = self.columns.clone();
+        Some(quads.map(move |quad| {
+            let Quad { subject, predicate, object, graph_name } = quad?;
+            let [subject, predicate, object] =
+                [subject.into(), predicate.into(), object].map(|term| row_term(&columns, term));
+            let graph_name = match graph_name {
+                GraphName::NamedNode(name) => Some(row_term(&columns, name.into())),
+                GraphName::BlankNode(name) => Some(row_term(&columns, name.into())),
+                GraphName::DefaultGraph => None,
+            };
+            Ok(InternalQuad { subject, predicate, object, graph_name })
+        }))
+    }
+
     /// Returns the virtual triples of item nodes: the nodes of a literal, or the value of a node.
     fn items(
         &self,
@@ -48,16 +99,13 @@ impl Columnar {
             (None, property @ (items::ELEMENT_OF | items::MEMBER_OF), Some(json)) => {
                 let term = self.term(json.clone());
                 let values = functions::items(&term, property == items::MEMBER_OF).unwrap_or_default();
-                let values = Arc::new(values.into_iter().map(|value| self.row_term(value)).collect::<Vec<_>>());
+                let values =
+                    Arc::new(values.into_iter().map(|value| row_term(&self.columns, value)).collect::<Vec<_>>());
                 let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
                 (0..count).map(|at| quad(RowTerm::Item(values.clone(), at), json.clone())).collect()
             }
             _ => Vec::new(),
         }
-    }
-
-    fn row_term(&self, term: Term) -> RowTerm {
-        self.columns.find(&term).map_or_else(|| RowTerm::Other(Arc::new(term)), RowTerm::Known)
     }
 
     fn term(&self, term: RowTerm) -> Term {
@@ -71,17 +119,21 @@ impl Columnar {
 
     /// Fails if the memory limit was exceeded: the rows gathered so far then compare as equal, so that they are not
     /// sorted.
-    fn check(&self) -> Result<(), Cause> {
+    fn check(&self) -> io::Result<()> {
         match self.cancel.cause() {
-            Some(cause @ Cause::OutOfMemory) => Err(cause),
+            Some(cause @ Cause::OutOfMemory) => Err(io::Error::other(cause)),
             _ => Ok(()),
         }
     }
 }
 
-impl QueryableDataset<'static> for Columnar {
+fn row_term(columns: &Columns, term: Term) -> RowTerm {
+    columns.find(&term).map_or_else(|| RowTerm::Other(Arc::new(term)), RowTerm::Known)
+}
+
+impl QueryableDataset<'static> for QueriedData {
     type InternalTerm = RowTerm;
-    type Error = Cause;
+    type Error = io::Error;
 
     fn internal_quads_for_pattern(
         &self,
@@ -89,7 +141,7 @@ impl QueryableDataset<'static> for Columnar {
         predicate: Option<&RowTerm>,
         object: Option<&RowTerm>,
         graph_name: Option<Option<&RowTerm>>,
-    ) -> impl Iterator<Item = Result<InternalQuad<RowTerm>, Cause>> + use<> {
+    ) -> impl Iterator<Item = io::Result<InternalQuad<RowTerm>>> + use<> {
         let known = |term: Option<&RowTerm>| match term {
             None => Some(None),
             Some(RowTerm::Known(id)) => Some(Some(*id)),
@@ -101,7 +153,9 @@ impl QueryableDataset<'static> for Columnar {
         };
         // Once cancelled, each pattern returns a single error, not one per triple.
         let ended = self.cancel.cause();
-        let items = ended.map(Err).into_iter().chain(items.into_iter().map(Ok));
+        let stored = if ended.is_none() { self.stored(subject, predicate, object, graph_name) } else { None };
+        let ended_or_items =
+            ended.map(|cause| Err(io::Error::other(cause))).into_iter().chain(items.into_iter().map(Ok));
         let columns = self.columns.clone();
         let matches = match (known(subject), known(predicate), known(object), graph_name) {
             (Some(subject), Some(predicate), Some(object), Some(None)) if ended.is_none() => {
@@ -113,19 +167,25 @@ impl QueryableDataset<'static> for Columnar {
             let [subject, predicate, object] = [subject, predicate, object].map(RowTerm::Known);
             Ok(InternalQuad { subject, predicate, object, graph_name: None })
         });
-        matches.chain(items)
+        matches.chain(ended_or_items).chain(stored.into_iter().flatten())
     }
 
-    fn internalize_term(&self, term: Term) -> Result<RowTerm, Cause> {
-        Ok(self.row_term(term))
+    fn internal_named_graphs(&self) -> impl Iterator<Item = io::Result<RowTerm>> + use<> {
+        let columns = self.columns.clone();
+        let names = self.store.iter().map(Store::named_graphs).collect::<Vec<_>>().into_iter().flatten();
+        names.map(move |name| Ok(row_term(&columns, name?.into())))
     }
 
-    fn externalize_term(&self, term: RowTerm) -> Result<Term, Cause> {
+    fn internalize_term(&self, term: Term) -> io::Result<RowTerm> {
+        Ok(row_term(&self.columns, term))
+    }
+
+    fn externalize_term(&self, term: RowTerm) -> io::Result<Term> {
         self.check()?;
         Ok(self.term(term))
     }
 
-    fn externalize_expression_term(&self, term: RowTerm) -> Result<ExpressionTerm, Cause> {
+    fn externalize_expression_term(&self, term: RowTerm) -> io::Result<ExpressionTerm> {
         self.check()?;
         // Numbers are sorted and summed without their text.
         if let RowTerm::Known(id) = term {
