@@ -57,7 +57,7 @@ impl Iterator for Matches {
         loop {
             let (predicate, column) = self.columns.columns.get(..self.places.end)?.get(self.places.start)?;
             let walk = self.walk.get_or_insert_with(|| match (self.subject, self.object) {
-                (Some(subject), _) => Walk::InOrder(column.seek(subject)),
+                (Some(subject), _) => Walk::InOrder(column.seek_near((0, 0), subject)),
                 (None, Some(object)) if column.is_asked_by_object() => {
                     column.first_of(object).map_or(Walk::Ended, Walk::ByObject)
                 }
