@@ -177,6 +177,8 @@ impl QueryableDataset<'static> for QueriedData {
     }
 
     fn internalize_term(&self, term: Term) -> io::Result<RowTerm> {
+        // A store has each value in one spelling.
+        let term = if self.store.is_some() { ExpressionTerm::from(term).into() } else { term };
         Ok(row_term(&self.columns, term))
     }
 

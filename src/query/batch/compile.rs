@@ -275,7 +275,13 @@ impl<'r> Compiler<'r> {
                 let mut inside = Compiled::default();
                 self.subselect(inner, part)?;
                 self.append(inner, &mut inside)?;
-                self.table(inside, in_scope(inner), TableSink::Distinct, part);
+                let keys: Vec<Slot> = in_scope(inner).iter().map(|name| self.slot(name)).collect();
+                // Without keys, rows would be one group even if there are none.
+                if keys.is_empty() {
+                    return Err(Uncovered);
+                }
+                let group = Group { keys, aggregates: Vec::new() };
+                self.table(inside, in_scope(inner), TableSink::Group(group), part);
             }
             GraphPattern::Reduced { inner } => self.append(inner, part)?,
             GraphPattern::Slice { inner, start, length } => {

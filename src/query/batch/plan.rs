@@ -182,9 +182,9 @@ pub(super) struct Stage {
 #[derive(Debug)]
 pub(super) enum TableSink {
     All,
+    /// Without aggregates, the distinct rows.
     Group(Group),
     Sort(Sort),
-    Distinct,
     Slice(usize, Option<usize>),
 }
 
@@ -273,7 +273,8 @@ pub(super) enum ExprNode {
     Arithmetic(Operation, Box<Self>, Box<Self>),
     If(Box<[Self; 3]>),
     Coalesce(Vec<Self>),
-    Function(Builtin, Vec<Self>),
+    /// A function that is evaluated here.
+    Function(algebra::Function, Vec<Self>),
     Custom(FunctionKind, Vec<Self>),
 }
 
@@ -292,24 +293,6 @@ pub(super) enum Operation {
     Subtract,
     Multiply,
     Divide,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Builtin {
-    Str,
-    StrLen,
-    StrBefore,
-    StrAfter,
-    Contains,
-    StrStarts,
-    StrEnds,
-    Concat,
-    LCase,
-    UCase,
-    Datatype,
-    IsIri,
-    IsBlank,
-    IsLiteral,
 }
 
 #[derive(Debug)]
