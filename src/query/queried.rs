@@ -11,7 +11,7 @@ use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
 use super::cancel::{Cancel, Cause};
 use super::{functions, items};
-use crate::sink::columns::{Columns, Matches, TermId};
+use crate::sink::columns::{Columns, TermId};
 
 /// A term in a row.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -157,15 +157,19 @@ impl QueryableDataset<'static> for QueriedData {
         let ended_or_items =
             ended.map(|cause| Err(io::Error::other(cause))).into_iter().chain(items.into_iter().map(Ok));
         let columns = self.columns.clone();
-        let matches = match (known(subject), known(predicate), known(object), graph_name) {
+        let (places, subject, object) = match (known(subject), known(predicate), known(object), graph_name) {
             (Some(subject), Some(predicate), Some(object), Some(None)) if ended.is_none() => {
-                Matches::new(columns, subject, predicate, object)
+                (columns.places(predicate), subject, object)
             }
-            _ => Matches::nothing(columns),
+            _ => (0..0, None, None),
         };
-        let matches = matches.map(|(subject, predicate, object)| {
-            let [subject, predicate, object] = [subject, predicate, object].map(RowTerm::Known);
-            Ok(InternalQuad { subject, predicate, object, graph_name: None })
+        let matches = places.flat_map(move |place| {
+            let (predicate, column) = &columns.all()[place];
+            let predicate = *predicate;
+            column.matching(subject, object).into_iter().map(move |(subject, object)| {
+                let [subject, predicate, object] = [subject, predicate, object].map(RowTerm::Known);
+                Ok(InternalQuad { subject, predicate, object, graph_name: None })
+            })
         });
         matches.chain(ended_or_items).chain(stored.into_iter().flatten())
     }

@@ -316,7 +316,7 @@ impl Table {
                 cells.push(&text, display_width(&text), kind, true);
             }
         }
-        cells.rows += 1;
+        cells.end_row();
         Ok(())
     }
 

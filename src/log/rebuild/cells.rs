@@ -32,9 +32,6 @@ pub enum TableError {
     /// A column has cells of another type.
     #[error("it is not the table of {0} that `convert -t parquet` writes: the column {1} has another type")]
     WrongType(&'static str, &'static str),
-    /// Two columns have the same name.
-    #[error("it is not the table of {0} that `convert -t parquet` writes: it has two columns {1}")]
-    TwoColumns(&'static str, &'static str),
     /// A cell is too long.
     #[error("a cell in the column {0} has {1} bytes, more than --max-record-size allows ({2})")]
     TooLong(&'static str, usize, usize),
@@ -92,11 +89,8 @@ impl TableReader {
         let mut columns = Vec::new();
         for column in table.columns {
             let named = |place: &usize| schema.column(*place).path().parts() == [column.name];
-            let mut places = (0..schema.num_columns()).filter(named);
-            let place = places.next().ok_or(TableError::NoColumn(table.name, column.name))?;
-            if places.next().is_some() {
-                return Err(TableError::TwoColumns(table.name, column.name));
-            }
+            let place = (0..schema.num_columns()).find(named);
+            let place = place.ok_or(TableError::NoColumn(table.name, column.name))?;
             let physical = match column.cells {
                 CellType::Text | CellType::Bytes => PhysicalType::BYTE_ARRAY,
                 CellType::Boolean => PhysicalType::BOOLEAN,

@@ -12,10 +12,11 @@ use oxrdf::{Literal, NamedNode, Term, Variable};
 use oxsdatatypes::Decimal;
 use spargebra::algebra::{self, Function as Called};
 
-use super::super::functions::{FunctionKind, apply};
+use super::super::functions::{FUNCTIONS, Function, FunctionKind, apply};
 use super::plan::{Batch, Call, Comparison, ExprNode, Expression, Operation, Slot, Stop};
 use super::terms::{Operand, QueryRun};
 use crate::sink::columns::TermId;
+use crate::vocab::rpcg;
 
 /// The number of cached results.
 const REMEMBERED: usize = 64;
@@ -440,5 +441,7 @@ pub(super) fn arithmetic<'r>(
 
 /// Returns the kind of this program's function with that IRI.
 pub(super) fn custom(name: &NamedNode) -> Option<FunctionKind> {
-    super::super::functions::FUNCTIONS.iter().find(|function| function.iri() == *name).map(|function| function.kind())
+    let local = name.as_str().strip_prefix(rpcg::NAMESPACE)?;
+    let is_it = |function: &&Function| function.name.strip_prefix("rpcg:") == Some(local);
+    FUNCTIONS.iter().find(is_it).map(Function::kind)
 }

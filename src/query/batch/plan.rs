@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use oxrdf::Variable;
-use spargebra::algebra;
+use spargebra::algebra::{self, AggregateFunction};
 
 use super::super::cancel::Cause;
 use super::super::functions::FunctionKind;
@@ -304,22 +304,10 @@ pub(super) struct Group {
 #[derive(Debug)]
 pub(super) struct Aggregate {
     pub slot: Slot,
-    pub kind: AggregateKind,
+    pub function: AggregateFunction,
     /// The argument; `None` counts rows.
     pub of: Option<Expression>,
     pub distinct: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(super) enum AggregateKind {
-    Count,
-    Sum,
-    Average,
-    Least,
-    Most,
-    Sample,
-    Concat(String),
-    Custom(FunctionKind),
 }
 
 #[derive(Debug)]

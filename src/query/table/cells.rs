@@ -50,6 +50,12 @@ impl CellPage {
         self.cells.push(Cell { place, width, kind, cut });
     }
 
+    /// Ends the row that is being filled: its missing cells are empty.
+    pub fn end_row(&mut self) {
+        self.rows += 1;
+        self.cells.resize(self.rows * self.columns, Cell::default());
+    }
+
     fn add(&mut self, text: &str) -> Range<usize> {
         let start = self.text.len();
         self.text.push_str(text);

@@ -1,6 +1,7 @@
 //! The triples of one predicate: subjects and objects, in the order of the subjects.
 
 use std::hash::BuildHasher as _;
+use std::iter;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -221,6 +222,24 @@ impl Column {
         false
     }
 
+    /// Returns the triples with a subject, with an object, with both, or all.
+    pub fn matching(&self, subject: Option<TermId>, object: Option<TermId>) -> Vec<(TermId, TermId)> {
+        let is_wanted = |(_, known): &(TermId, TermId)| object.is_none_or(|object| *known == object);
+        match (subject, object) {
+            (Some(subject), _) => {
+                let first = self.seek_near((0, 0), subject);
+                let triples = iter::successors(Some(first), |row| Some(self.next(*row)));
+                let triples = triples.map_while(|row| self.triple(row).filter(|(known, _)| *known == subject));
+                triples.filter(is_wanted).collect()
+            }
+            (None, Some(object)) if self.is_asked_by_object() => {
+                let places = self.first_of(object).into_iter().flat_map(|first| first..);
+                places.map_while(|place| self.triple_by_object(place).filter(is_wanted)).collect()
+            }
+            _ => self.rows().filter_map(|row| self.triple(row)).filter(is_wanted).collect(),
+        }
+    }
+
     /// Returns the first row whose subject is not less than `subject`. It is often close to `from`.
     pub fn seek_near(&self, from: TriplePosition, subject: TermId) -> TriplePosition {
         self.seek_from(from, subject).unwrap_or_else(|| {
@@ -324,7 +343,7 @@ mod tests {
             for wanted in (0..52).flat_map(|wanted| [wanted, wanted, wanted / 2]) {
                 let row = column.seek_near(last, TermId(wanted));
                 last = row;
-                let behind = std::iter::successors(Some(row), |row| Some(column.next(*row))).map_while(|row| column.triple(row));
+                let behind = iter::successors(Some(row), |row| Some(column.next(*row))).map_while(|row| column.triple(row));
                 let expected = set.iter().filter(|(subject, _)| *subject >= wanted);
                 prop_assert_eq!(behind.map(|(s, o)| (s.0, o.0)).collect::<Vec<_>>(), Vec::from_iter(expected.copied()));
             }
