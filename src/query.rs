@@ -44,7 +44,6 @@ mod batch;
 mod cancel;
 pub mod catalogue;
 mod certain;
-mod columnar;
 mod dataset;
 #[cfg(feature = "http")]
 mod endpoint;
@@ -56,6 +55,7 @@ mod lengths;
 mod needs;
 mod overlap;
 mod percentile;
+mod queried;
 mod rdf;
 pub mod results;
 #[cfg(feature = "http")]
@@ -76,8 +76,8 @@ use oxrdf::{NamedNode, NamedNodeRef};
 use spargebra::algebra::QueryDataset;
 
 use self::catalogue::{CatalogueError, NamedQuery};
-#[cfg(feature = "shacl")]
-pub(crate) use self::dataset::no_services;
+#[cfg(feature = "register")]
+pub(crate) use self::dataset::query_store;
 pub use self::dataset::{Dataset, Engine, Loading};
 #[cfg(feature = "http")]
 pub use self::endpoint::ask;

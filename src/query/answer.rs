@@ -2,9 +2,11 @@
 
 use std::error::Error;
 use std::io;
+use std::sync::Arc;
 
-use oxigraph::sparql::QueryEvaluationError;
+use oxigraph::sparql::{QueryEvaluationError, QuerySolution};
 use oxigraph::store::StorageError;
+use oxrdf::{Term, Variable};
 
 use super::cancel::Cause;
 use crate::sink::SinkError;
@@ -49,4 +51,15 @@ impl From<io::Error> for ResultsError {
     fn from(error: io::Error) -> Self {
         Self::Sink(error.into())
     }
+}
+
+/// Returns rows with these columns, whose values are computed from each row.
+pub(super) fn computed<'a>(
+    solutions: Solutions<'a>,
+    variables: Vec<Variable>,
+    mut values: impl FnMut(&[Option<Term>]) -> Vec<Option<Term>> + 'a,
+) -> Solutions<'a> {
+    let shared: Arc<[Variable]> = variables.clone().into();
+    let rows = solutions.rows.map(move |row| Ok(QuerySolution::from((Arc::clone(&shared), values(row?.values())))));
+    Solutions { variables, rows: Box::new(rows) }
 }

@@ -42,6 +42,7 @@ use spargebra::Query;
 
 pub(super) use self::plan::Plan;
 use self::plan::Stop;
+pub(super) use self::scope::{Names, certain};
 pub(super) use self::terms::QueryRun;
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;

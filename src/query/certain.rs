@@ -1,12 +1,11 @@
 //! Facts that hold in every solution of a pattern.
 
-use std::collections::BTreeSet;
-
+use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
-use oxrdf::{NamedNodeRef, Variable};
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern};
 
+use super::batch::{Names, certain as bound};
 use crate::vocab::{jrpc, rpcg};
 
 /// Properties that only records have: messages, batches and log lines.
@@ -39,88 +38,75 @@ const KINDS: [NamedNodeRef<'_>; 7] = [
     rpcg::FAILURE,
 ];
 
-/// The bound variables of every solution of a pattern, and the terms that are records in it.
-#[derive(Default)]
-pub(super) struct CertainTerms<'p> {
-    pub bound: BTreeSet<&'p Variable>,
-    /// The terms that are records, or errors of answers.
-    pub records: Vec<TermPattern>,
+/// Returns the terms that are records, or errors of answers, in every solution of a pattern.
+pub(super) fn records(pattern: &GraphPattern) -> Vec<TermPattern> {
+    let mut records = Vec::new();
+    add(pattern, &mut records);
+    records
 }
 
-impl<'p> CertainTerms<'p> {
-    pub fn of(pattern: &'p GraphPattern) -> Self {
-        let mut certain = Self::default();
-        certain.add(pattern);
-        certain
+fn add(pattern: &GraphPattern, records: &mut Vec<TermPattern>) {
+    match pattern {
+        GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| {
+            if let NamedNodePattern::NamedNode(property) = &triple.predicate {
+                add_triple(&triple.subject, &[property.as_ref()], &triple.object, records);
+            }
+        }),
+        GraphPattern::Path { subject, path, object } => {
+            choices(path).iter().for_each(|properties| add_triple(subject, properties, object, records));
+        }
+        GraphPattern::Filter { expr, inner } => {
+            add(inner, records);
+            add_condition(expr, &bound(inner), records);
+        }
+        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
+            add(left, records);
+            add(right, records);
+        }
+        GraphPattern::LeftJoin { left: inner, .. }
+        | GraphPattern::Minus { left: inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::Graph { inner, .. } => add(inner, records),
+        _ => {}
     }
+}
 
-    fn add(&mut self, pattern: &'p GraphPattern) {
-        match pattern {
-            GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| {
-                let property = match &triple.predicate {
-                    NamedNodePattern::NamedNode(property) => Some(vec![property.as_ref()]),
-                    NamedNodePattern::Variable(_) => None,
-                };
-                self.triple(&triple.subject, property, &triple.object);
-            }),
-            GraphPattern::Path { subject, path, object } => self.triple(subject, choices(path), object),
-            GraphPattern::Filter { expr, inner } => {
-                let mut inside = CertainTerms::of(inner);
-                inside.condition(expr);
-                self.bound.extend(inside.bound);
-                self.records.extend(inside.records);
-            }
-            GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
-                self.add(left);
-                self.add(right);
-            }
-            GraphPattern::LeftJoin { left: inner, .. }
-            | GraphPattern::Minus { left: inner, .. }
-            | GraphPattern::Extend { inner, .. }
-            | GraphPattern::Graph { inner, .. } => self.add(inner),
-            _ => {}
-        }
+fn add_triple(
+    subject: &TermPattern,
+    properties: &[NamedNodeRef<'_>],
+    object: &TermPattern,
+    records: &mut Vec<TermPattern>,
+) {
+    if properties == [jrpc::HAS_ERROR] {
+        records.push(object.clone());
     }
-
-    fn triple(&mut self, subject: &'p TermPattern, properties: Option<Vec<NamedNodeRef<'_>>>, object: &'p TermPattern) {
-        for term in [subject, object] {
-            if let TermPattern::Variable(variable) = term {
-                self.bound.insert(variable);
-            }
-        }
-        let Some(properties) = properties else { return };
-        if properties == [jrpc::HAS_ERROR] {
-            self.records.push(object.clone());
-        }
-        let class = match object {
-            TermPattern::NamedNode(class) if properties == [rdf::TYPE] => Some(class.as_ref()),
-            _ => None,
-        };
-        if class.is_some_and(|class| KINDS.contains(&class))
-            || properties.iter().all(|property| OF_RECORDS.contains(property))
-        {
-            self.records.push(subject.clone());
-        }
+    let class = match object {
+        TermPattern::NamedNode(class) if properties == [rdf::TYPE] => Some(class.as_ref()),
+        _ => None,
+    };
+    if class.is_some_and(|class| KINDS.contains(&class))
+        || properties.iter().all(|property| OF_RECORDS.contains(property))
+    {
+        records.push(subject.clone());
     }
+}
 
-    /// Adds what a condition makes certain.
-    fn condition(&mut self, condition: &'p Expression) {
-        match condition {
-            Expression::And(left, right) => {
-                self.condition(left);
-                self.condition(right);
-            }
-            Expression::Exists(pattern) => {
-                let records = CertainTerms::of(pattern).records;
-                self.records.extend(records.into_iter().filter(|term| is_among(term, &self.bound)));
-            }
-            _ => {}
+/// Adds what a condition makes certain; these variables have a value.
+fn add_condition(condition: &Expression, bound: &Names, records: &mut Vec<TermPattern>) {
+    match condition {
+        Expression::And(left, right) => {
+            add_condition(left, bound, records);
+            add_condition(right, bound, records);
         }
+        Expression::Exists(pattern) => {
+            records.extend(self::records(pattern).into_iter().filter(|term| is_among(term, bound)));
+        }
+        _ => {}
     }
 }
 
 /// True if a term is one of these variables.
-pub(super) fn is_among(term: &TermPattern, variables: &BTreeSet<&Variable>) -> bool {
+pub(super) fn is_among(term: &TermPattern, variables: &Names) -> bool {
     matches!(term, TermPattern::Variable(variable) if variables.contains(variable))
 }
 

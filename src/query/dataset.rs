@@ -10,21 +10,20 @@
 
 use std::sync::{Arc, OnceLock};
 
-use oxigraph::sparql::{
-    DefaultServiceHandler, QueryDatasetSpecification, QueryEvaluationError, QueryResults, QuerySolutionIter,
-    SparqlEvaluator,
-};
 use oxigraph::store::{StorageError, Store, Transaction};
 use oxiri::Iri;
 use oxrdf::vocab::rdf;
 use oxrdf::{GraphNameRef, NamedNode, Quad, QuadRef};
-use spareval::QueryEvaluator;
+use spareval::{
+    DefaultServiceHandler, QueryDatasetSpecification, QueryEvaluationError, QueryEvaluator, QueryResults,
+    QuerySolutionIter,
+};
 use spargebra::algebra::{GraphPattern, QueryDataset};
 
 use super::algebra::dataset_mut;
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
-use super::columnar::Columnar;
+use super::queried::QueriedData;
 use super::{Query, batch, functions, keys};
 use crate::session::triples::{ObjectRef, TripleSink as _};
 use crate::sink::columns::{Collector, Columns};
@@ -56,8 +55,28 @@ pub enum Engine {
 }
 
 /// Creates an evaluator that does not allow queries to call services, whatever features other crates enable.
-pub(crate) fn no_services() -> SparqlEvaluator {
-    SparqlEvaluator::new().with_default_service_handler(NoServices)
+fn no_services() -> QueryEvaluator {
+    QueryEvaluator::new().with_default_service_handler(NoServices)
+}
+
+/// Evaluates a query on a store; `this` is the value of the variable `?this`. The query cannot call services.
+///
+/// # Errors
+///
+/// The text is not a query, or its evaluation failed.
+#[cfg(feature = "register")]
+pub(crate) fn query_store(
+    store: &Store,
+    query: &str,
+    this: Option<oxrdf::Term>,
+) -> Result<QueryResults<'static>, Box<dyn std::error::Error>> {
+    let query = spargebra::SparqlParser::new().parse_query(query)?;
+    let evaluator = no_services();
+    let mut prepared = evaluator.prepare(&query);
+    if let Some(this) = this {
+        prepared = prepared.substitute_variable(oxrdf::Variable::new_unchecked("this"), this);
+    }
+    Ok(prepared.execute(QueriedData::store(store, &Cancel::default()))?)
 }
 
 struct NoServices;
@@ -183,7 +202,7 @@ impl Dataset {
         &self,
         query: &Query,
         cancel: &Cancel,
-        evaluator: SparqlEvaluator,
+        evaluator: QueryEvaluator,
     ) -> Result<Answer<'a>, QueryError> {
         self.answered(query, cancel, evaluator, true)
     }
@@ -232,7 +251,7 @@ impl Dataset {
         &self,
         query: &Query,
         cancel: &Cancel,
-        evaluator: SparqlEvaluator,
+        evaluator: QueryEvaluator,
         batches: bool,
     ) -> Result<Answer<'a>, QueryError> {
         let failed = {
@@ -242,28 +261,22 @@ impl Dataset {
                 None => QueryError::Evaluation(error),
             }
         };
-        let store = match &self.data {
-            DatasetStorage::Store(store) if !query.uses.items => store,
+        let (data, mut algebra) = match &self.data {
+            DatasetStorage::Store(store) if !query.uses.items => {
+                (QueriedData::store(store, cancel), query.algebra.clone())
+            }
             _ => {
-                let (columns, mut algebra) = self.in_columns(query, cancel)?;
+                let (columns, algebra) = self.in_columns(query, cancel)?;
                 if batches && let Some((plan, run)) = batch::plan(&algebra, &columns, cancel, self.jobs, &query.schemas)
                 {
                     return plan.answer(run);
                 }
-                keys::rewrite(&mut algebra);
-                let evaluator =
-                    functions::add(QueryEvaluator::new(), &query.schemas).with_cancellation_token(cancel.token());
-                return evaluator
-                    .prepare(&algebra)
-                    .execute(Columnar { columns, cancel: cancel.clone() })
-                    .map_err(failed.clone())
-                    .map(|results| answer(results, failed));
+                (QueriedData::columns(columns, cancel), algebra)
             }
         };
-        let evaluator = functions::add(evaluator, &query.schemas).with_cancellation_token(cancel.token());
-        let mut algebra = query.algebra.clone();
         keys::rewrite(&mut algebra);
-        let mut prepared = evaluator.for_query(algebra);
+        let evaluator = functions::add(evaluator, &query.schemas).with_cancellation_token(cancel.token());
+        let mut prepared = evaluator.prepare(&algebra);
         match &self.graphs {
             Graphs::All { merged: true, .. } | Graphs::Clause(_) => {
                 *prepared.dataset_mut() = QueryDatasetSpecification::new();
@@ -271,7 +284,7 @@ impl Dataset {
             Graphs::Stored if query.has_dataset() => {}
             Graphs::All { .. } | Graphs::Stored => prepared.dataset_mut().set_default_graph_as_union(),
         }
-        Ok(answer(prepared.on_store(store).execute().map_err(failed.clone())?, failed))
+        Ok(answer(prepared.execute(data).map_err(failed.clone())?, failed))
     }
 }
 

@@ -11,7 +11,8 @@ use spargebra::algebra::{
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::{operands, parts};
-use super::certain::{CertainTerms, is_among};
+use super::batch::certain;
+use super::certain::{is_among, records};
 use super::items::inverse;
 use crate::sink::Selection;
 use crate::vocab::{jrpc, rpcg};
@@ -69,7 +70,7 @@ impl QueryFeatures {
     /// Examines a pattern, with the facts known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
         let before = self.records.len();
-        self.records.extend(CertainTerms::of(pattern).records);
+        self.records.extend(records(pattern));
         self.parts(pattern);
         self.records.truncate(before);
     }
@@ -233,7 +234,7 @@ impl QueryFeatures {
 
     /// Examines an expression over the solutions of a pattern. Only facts about variables bound in all solutions apply.
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
-        let bound = CertainTerms::of(around).bound;
+        let bound = certain(around);
         let records = self.records.clone();
         self.records.retain(|term| is_among(term, &bound));
         look(self);

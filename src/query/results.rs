@@ -1,7 +1,6 @@
 //! Writing answers: the four result formats of the W3C, JSON lines, tables, and graphs in every syntax.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use oxigraph::sparql::QuerySolution;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
@@ -9,7 +8,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{GraphName, Literal, Quad, Term, Variable};
 use serde_json::value::RawValue;
 
-use super::answer::{ResultsError, Solutions, Triples};
+use super::answer::{ResultsError, Solutions, Triples, computed};
 use super::table::Table;
 pub use super::table::WrittenRows;
 use crate::json;
@@ -155,13 +154,8 @@ pub fn with_columns<'a>(solutions: Solutions<'a>, names: &[String]) -> Result<So
     let place = |name: &String| solutions.variables.iter().position(|variable| variable.as_str() == name);
     let places: Vec<usize> = names.iter().map(|name| place(name).ok_or(name)).collect::<Result<_, _>>()?;
     let variables: Vec<Variable> = places.iter().filter_map(|place| solutions.variables.get(*place).cloned()).collect();
-    let shared: Arc<[Variable]> = variables.clone().into();
-    let rows = solutions.rows.map(move |row| {
-        let row = row?;
-        let values: Vec<_> = places.iter().map(|place| row.values().get(*place).cloned().flatten()).collect();
-        Ok(QuerySolution::from((Arc::clone(&shared), values)))
-    });
-    Ok(Solutions { variables, rows: Box::new(rows) })
+    let value = |row: &[Option<Term>], place: &usize| row.get(*place).cloned().flatten();
+    Ok(computed(solutions, variables, move |row| places.iter().map(|place| value(row, place)).collect()))
 }
 
 /// Adds the columns among `names` that end in `Name`, such as `messageName`: the short names, as tables show them, of the
@@ -174,19 +168,16 @@ pub(crate) fn with_short_names<'a>(solutions: Solutions<'a>, names: &[String], b
     let mut variables = solutions.variables.clone();
     variables.extend(new.iter().map(|(_, name)| Variable::new_unchecked(*name)));
     let places: Vec<usize> = new.into_iter().map(|(place, _)| place).collect();
-    let (shared, base): (Arc<[Variable]>, _) = (variables.clone().into(), base.map(str::to_owned));
-    let rows = solutions.rows.map(move |row| {
-        let row = row?;
-        let names = places.iter().map(|place| match row.values().get(*place)?.as_ref()? {
+    let base = base.map(str::to_owned);
+    computed(solutions, variables, move |row| {
+        let names = places.iter().map(|place| match row.get(*place)?.as_ref()? {
             Term::NamedNode(node) => {
-                Some(Literal::from(super::table::short_name(node.as_ref(), base.as_deref())).into())
+                Some(Literal::from(&*super::table::short_name(node.as_ref(), base.as_deref())).into())
             }
             other => Some(other.clone()),
         });
-        let values: Vec<_> = row.values().iter().cloned().chain(names).collect();
-        Ok(QuerySolution::from((Arc::clone(&shared), values)))
-    });
-    Solutions { variables, rows: Box::new(rows) }
+        row.iter().cloned().chain(names).collect()
+    })
 }
 
 /// Adds a `'` before each text that a spreadsheet would execute: one that begins with `=`, `+`, `-`, `@`, a tab or a
@@ -195,18 +186,14 @@ pub fn guarded(solutions: Solutions<'_>) -> Solutions<'_> {
     let is_command = |literal: &Literal| {
         literal.value().starts_with(['=', '+', '-', '@', '\t', '\r']) && literal.value().parse::<f64>().is_err()
     };
-    let variables: Arc<[Variable]> = solutions.variables.clone().into();
-    let rows = solutions.rows.map(move |row| {
-        let row = row?;
-        let values = row.values().iter().map(|value| match value {
-            Some(Term::Literal(literal)) if is_command(literal) => {
-                Some(Literal::from(format!("'{}", literal.value())).into())
-            }
-            value => value.clone(),
-        });
-        Ok(QuerySolution::from((Arc::clone(&variables), values.collect::<Vec<_>>())))
-    });
-    Solutions { variables: solutions.variables, rows: Box::new(rows) }
+    let guard = move |value: &Option<Term>| match value {
+        Some(Term::Literal(literal)) if is_command(literal) => {
+            Some(Literal::from(format!("'{}", literal.value())).into())
+        }
+        value => value.clone(),
+    };
+    let variables = solutions.variables.clone();
+    computed(solutions, variables, move |row| row.iter().map(guard).collect())
 }
 
 /// Writes the result of an `ASK`.

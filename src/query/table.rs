@@ -11,10 +11,11 @@ mod live;
 use std::borrow::Cow;
 use std::io::Write;
 
+use oxigraph::sparql::QuerySolution;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNodeRef, Term};
 
-use self::cells::{Cell, CellKind, align, cell, is_number, shorten_times, without_repeats};
+use self::cells::{Cell, CellKind, CellPage};
 use self::fit::{folded, markdown, shortened};
 use super::QUERY_PREFIXES;
 use super::answer::{QueryError, ResultsError, Solutions};
@@ -120,24 +121,26 @@ impl Table {
     /// Writes the rows, and counts them.
     pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
-        let mut rows =
-            solutions.rows.map(|row| Ok(row?.values().iter().map(|value| self.cell(value.as_ref())).collect()));
         if self.live {
-            return self.write_live(&names, rows, writer);
+            return self.write_live(&names, solutions.rows, writer);
         }
+        let (mut rows, mut cells) = (solutions.rows, CellPage::new(names.len()));
         let mut written = WrittenRows::default();
         let mut shown: Option<TableLayout> = None;
         let mut line = String::new();
         loop {
-            let mut rows: Vec<Vec<Cell>> = rows.by_ref().take(PAGE).collect::<Result<_, QueryError>>()?;
-            if rows.is_empty() && shown.is_some() {
+            cells.clear();
+            rows.by_ref().take(PAGE).try_for_each(|row| self.add(&row?, &mut cells))?;
+            if cells.rows == 0 && shown.is_some() {
                 break;
             }
-            written.cut += rows.iter().flatten().filter(|cell| cell.cut && self.width.is_none()).count() as u64;
-            if self.sections {
-                without_repeats(&mut rows);
+            if self.width.is_none() {
+                written.cut += cells.cut() as u64;
             }
-            let next = self.page(&names, &mut rows);
+            if self.sections {
+                cells.without_repeats();
+            }
+            let next = self.page(&names, &mut cells);
             let page = match shown.take() {
                 Some(last) if last.takes(&next) => last,
                 last => {
@@ -146,13 +149,13 @@ impl Table {
                     next
                 }
             };
-            for (row, nth) in rows.iter().zip(written.rows..) {
+            for (row, nth) in (0..cells.rows).zip(written.rows..) {
                 match page.records {
-                    true => self.record(row, &page, nth > 0, &mut writer)?,
-                    false => self.row(row, &page, &mut line, &mut writer)?,
+                    true => self.record(&cells, row, &page, nth > 0, &mut writer)?,
+                    false => self.row(&cells, row, &page, &mut line, &mut writer)?,
                 }
             }
-            written.rows += rows.len() as u64;
+            written.rows += cells.rows as u64;
             shown = Some(page);
         }
         shown.iter().try_for_each(|last| last.end(self.width, &mut writer))?;
@@ -161,28 +164,29 @@ impl Table {
     }
 
     /// Determines the layout of a page. The common part of all times in a column is removed.
-    fn page(&self, names: &[&str], rows: &mut [Vec<Cell>]) -> TableLayout {
+    fn page(&self, names: &[&str], cells: &mut CellPage) -> TableLayout {
         let mut page = TableLayout::default();
         for (index, name) in names.iter().enumerate() {
             let name = (*name).to_owned();
-            if !rows.is_empty() && rows.iter().all(|row| cell(row, index).kind == CellKind::Empty) {
+            if cells.rows > 0 && cells.column(index).all(|(cell, _)| cell.kind == CellKind::Empty) {
                 page.empty.push(name);
                 continue;
             }
-            if let Some(day) = shorten_times(rows, index) {
+            if let Some(day) = cells.shorten_times(index) {
                 page.above.push((name.clone(), day));
             }
-            let first = rows.first().map(|row| cell(row, index).clone()).unwrap_or_default();
-            if rows.len() > 1 && !first.cut && rows.iter().all(|row| *cell(row, index) == first) {
-                page.above.push((name, first.text));
+            let (first, value) = cells.get(0, index);
+            let is_first = |(cell, text): (&Cell, &str)| cell.kind == first.kind && !cell.cut && text == value;
+            if cells.rows > 1 && cells.column(index).all(is_first) {
+                page.above.push((name, value.to_owned()));
                 continue;
             }
-            let right = is_number(rows, index);
-            let text = rows.iter().any(|row| cell(row, index).kind == CellKind::Text) && !WHOLE.contains(&&*name);
+            let right = cells.is_number(index);
+            let text = cells.column(index).any(|(cell, _)| cell.kind == CellKind::Text) && !WHOLE.contains(&&*name);
             if right {
-                align(rows, index);
+                cells.align(index);
             }
-            let widest = rows.iter().map(|row| cell(row, index).width).max().unwrap_or(0);
+            let widest = cells.column(index).map(|(cell, _)| cell.width).max().unwrap_or(0);
             page.columns.push(LaidOutColumn { index, width: widest.max(display_width(&name)), name, right, text });
         }
         let Some(width) = self.width else { return page };
@@ -227,14 +231,15 @@ impl Table {
 
     fn row(
         &self,
-        row: &[Cell],
+        cells: &CellPage,
+        row: usize,
         page: &TableLayout,
         line: &mut String,
         writer: &mut impl Write,
     ) -> Result<(), ResultsError> {
         let cells = page.columns.iter().map(|column| {
-            let cell = cell(row, column.index);
-            (cell.text.as_str(), cell.width, self.colour && has_failed(&column.name, &cell.text))
+            let (cell, text) = cells.get(row, column.index);
+            (text, cell.width, self.colour && has_failed(&column.name, text))
         });
         write_line(cells, page, line, writer)
     }
@@ -242,7 +247,8 @@ impl Table {
     /// Writes a row as lines, each with the name of a column and its value.
     fn record(
         &self,
-        row: &[Cell],
+        cells: &CellPage,
+        row: usize,
         page: &TableLayout,
         again: bool,
         writer: &mut impl Write,
@@ -253,11 +259,10 @@ impl Table {
         let names = page.columns.iter().map(|column| display_width(&column.name)).max().unwrap_or(0);
         let width = self.width.unwrap_or(WIDEST).saturating_sub(names + GAP.len()).max(1);
         for column in &page.columns {
-            let cell = cell(row, column.index);
-            let (style, end) =
-                if self.colour && has_failed(&column.name, &cell.text) { (RED, PLAIN) } else { ("", "") };
+            let (_, text) = cells.get(row, column.index);
+            let (style, end) = if self.colour && has_failed(&column.name, text) { (RED, PLAIN) } else { ("", "") };
             let most = if column.text { LINES } else { usize::MAX };
-            for (nth, line) in folded(cell.text.trim(), width, most).enumerate() {
+            for (nth, line) in folded(text.trim(), width, most).enumerate() {
                 let name = if nth == 0 { &column.name } else { "" };
                 let padding = " ".repeat(names.saturating_sub(display_width(name)));
                 writeln!(writer, "{name}{padding}{GAP}{style}{line}{end}")?;
@@ -274,56 +279,64 @@ impl Table {
     ) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
         let whole = self.clone().with_width(Some(usize::MAX));
-        let mut rows =
-            solutions.rows.map(|row| Ok(row?.values().iter().map(|value| whole.cell(value.as_ref())).collect()));
-        let measured: Vec<Vec<Cell>> = rows.by_ref().take(PAGE).collect::<Result<_, QueryError>>()?;
+        let (mut rows, mut cells) = (solutions.rows, CellPage::new(names.len()));
+        rows.by_ref().take(PAGE).try_for_each(|row| whole.add(&row?, &mut cells))?;
         writeln!(writer, "| {} |", names.join(" | "))?;
-        let rule: Vec<_> =
-            (0..names.len()).map(|index| if is_number(&measured, index) { "--:" } else { "---" }).collect();
+        let rule: Vec<_> = (0..names.len()).map(|index| if cells.is_number(index) { "--:" } else { "---" }).collect();
         writeln!(writer, "| {} |", rule.join(" | "))?;
         let mut written = WrittenRows::default();
-        for row in measured.into_iter().map(Ok).chain(rows) {
-            let cells: Vec<_> = row?.iter().map(|cell| markdown(&cell.text)).collect();
-            writeln!(writer, "| {} |", cells.join(" | "))?;
-            written.rows += 1;
+        while cells.rows > 0 {
+            for row in 0..cells.rows {
+                let row: Vec<_> = (0..names.len()).map(|index| markdown(cells.get(row, index).1)).collect();
+                writeln!(writer, "| {} |", row.join(" | "))?;
+            }
+            written.rows += cells.rows as u64;
+            cells.clear();
+            rows.by_ref().take(PAGE).try_for_each(|row| whole.add(&row?, &mut cells))?;
         }
         writer.flush()?;
         Ok(written)
     }
 
-    fn cell(&self, value: Option<&Term>) -> Cell {
-        let (text, kind) = match value {
-            None => return Cell::default(),
-            Some(Term::NamedNode(node)) => (short_name(node.as_ref(), self.base.as_deref()), CellKind::Name),
-            Some(Term::Literal(literal)) => self.literal(literal),
-            Some(term) => (printable(&term.to_string()).into_owned(), CellKind::Name),
-        };
-        let most = self.width.map_or(WIDEST, |width| width.saturating_mul(LINES).max(LONGEST));
-        let width = display_width(&text);
-        if width <= most {
-            return Cell { text, width, kind, cut: false };
+    /// Adds a row to a page.
+    fn add(&self, row: &QuerySolution, cells: &mut CellPage) -> Result<(), QueryError> {
+        for value in row.values() {
+            let (text, kind) = match value {
+                None => (Cow::Borrowed(""), CellKind::Empty),
+                Some(Term::NamedNode(node)) => (short_name(node.as_ref(), self.base.as_deref()), CellKind::Name),
+                Some(Term::Literal(literal)) => self.literal(literal),
+                Some(term) => (printable(&term.to_string()).into_owned().into(), CellKind::Name),
+            };
+            let most = self.width.map_or(WIDEST, |width| width.saturating_mul(LINES).max(LONGEST));
+            let width = display_width(&text);
+            if width <= most {
+                cells.push(&text, width, kind, false);
+            } else {
+                let text = shortened(&text, width, most);
+                cells.push(&text, display_width(&text), kind, true);
+            }
         }
-        let text = shortened(&text, width, most);
-        Cell { width: display_width(&text), text, kind, cut: true }
+        cells.end_row();
+        Ok(())
     }
 
-    fn literal(&self, literal: &Literal) -> (String, CellKind) {
+    fn literal<'l>(&self, literal: &'l Literal) -> (Cow<'l, str>, CellKind) {
         let datatype = literal.datatype();
         let number = [xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE, xsd::FLOAT].contains(&datatype);
         let plain = [xsd::STRING, xsd::BOOLEAN, xsd::TIME, xsd::DATE, rdf::JSON].contains(&datatype);
-        let text = printable(literal.value()).into_owned();
+        let text = printable(literal.value());
         match literal.language() {
-            Some(language) => (format!("{text}@{language}"), CellKind::Text),
+            Some(language) => (format!("{text}@{language}").into(), CellKind::Text),
             None if number => (text, CellKind::Number),
             None if datatype == xsd::DATE_TIME => (text, CellKind::DateTime),
             None if plain => (text, CellKind::Text),
-            None => (format!("\"{text}\"^^{}", short_name(datatype, self.base.as_deref())), CellKind::Text),
+            None => (format!("\"{text}\"^^{}", short_name(datatype, self.base.as_deref())).into(), CellKind::Text),
         }
     }
 }
 
 /// Returns the name of a resource for people: without `base` for a message or a session, else with a prefix if there is one.
-pub(super) fn short_name(node: NamedNodeRef<'_>, base: Option<&str>) -> String {
+pub(super) fn short_name<'n>(node: NamedNodeRef<'n>, base: Option<&str>) -> Cow<'n, str> {
     let iri = node.as_str();
     if let Some(base) = base
         && let Some(rest) = iri.strip_prefix(base)
@@ -332,14 +345,16 @@ pub(super) fn short_name(node: NamedNodeRef<'_>, base: Option<&str>) -> String {
         if let Some(fragment) = rest.strip_prefix('#')
             && is_message(fragment)
         {
-            return fragment.to_owned();
+            return fragment.into();
         }
         return match rest.split_once('#').map(|(_, fragment)| fragment) {
             // For several logs, also the name of the log.
-            Some(fragment) if is_message(fragment) => printable(rest).into_owned(),
-            None if !rest.is_empty() => printable(rest).into_owned(),
-            None => printable(base.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(base)).into_owned(),
-            Some(_) => printable(&format!("<{rest}>")).into_owned(),
+            Some(fragment) if is_message(fragment) => printable(rest),
+            None if !rest.is_empty() => printable(rest),
+            None => {
+                printable(base.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(base)).into_owned().into()
+            }
+            Some(_) => printable(&format!("<{rest}>")).into_owned().into(),
         };
     }
     for (prefix, namespace) in QUERY_PREFIXES {
@@ -347,10 +362,10 @@ pub(super) fn short_name(node: NamedNodeRef<'_>, base: Option<&str>) -> String {
             && !local.is_empty()
             && local.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
         {
-            return format!("{prefix}:{local}");
+            return format!("{prefix}:{local}").into();
         }
     }
-    printable(&format!("<{iri}>")).into_owned()
+    printable(&format!("<{iri}>")).into_owned().into()
 }
 
 /// Returns true if a fragment is the name of a message: `m12`, or `m12.3` in a batch.

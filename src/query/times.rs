@@ -1,14 +1,13 @@
 //! Sorting rows by time, and times in seconds since the first.
 
 use std::str::FromStr as _;
-use std::sync::Arc;
 
 use oxigraph::sparql::QuerySolution;
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, Term, Variable};
+use oxrdf::{Literal, Term};
 use oxsdatatypes::{DateTime, Decimal};
 
-use super::answer::{QueryError, Solutions};
+use super::answer::{QueryError, Solutions, computed};
 
 /// A time, and true if it has a date; a time without a date is on 1970-01-01.
 pub(super) type Moment = (bool, Decimal);
@@ -58,10 +57,9 @@ pub fn by_time(solutions: Solutions<'_>) -> Result<Solutions<'_>, QueryError> {
 /// Replaces times with the seconds since `start`, or since the first time in the rows.
 pub fn relative<'a>(solutions: Solutions<'a>, start: Option<&Term>) -> Solutions<'a> {
     let mut start = moment_of(start);
-    let variables: Arc<[Variable]> = solutions.variables.clone().into();
-    let rows = solutions.rows.map(move |row| {
-        let row = row?;
-        let values = row.values().iter().map(|value| {
+    let variables = solutions.variables.clone();
+    computed(solutions, variables, move |row| {
+        let values = row.iter().map(|value| {
             let found = moment_of(value.as_ref());
             let since = found.and_then(|(has_date, seconds)| {
                 let (dated, first) = *start.get_or_insert((has_date, seconds));
@@ -72,8 +70,6 @@ pub fn relative<'a>(solutions: Solutions<'a>, start: Option<&Term>) -> Solutions
                 |since| Some(Literal::new_typed_literal(since.to_string(), xsd::DECIMAL).into()),
             )
         });
-        let values: Vec<Option<Term>> = values.collect();
-        Ok(QuerySolution::from((Arc::clone(&variables), values)))
-    });
-    Solutions { variables: solutions.variables, rows: Box::new(rows) }
+        values.collect()
+    })
 }

@@ -13,12 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Display;
 
-use oxigraph::sparql::{QueryResults, SparqlEvaluator, Variable};
+use oxigraph::sparql::QueryResults;
 use oxigraph::store::Store;
 use oxrdf::vocab::rdf;
 use oxrdf::{Graph, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Term, TermRef};
 
 use super::turtle::read_turtle;
+use crate::query::query_store;
 
 pub const SHACL: &str = "http://www.w3.org/ns/shacl#";
 const SUBCLASS: &str = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>*";
@@ -62,7 +63,7 @@ impl ShaclRules<'_> {
                     continue 'targets;
                 }
             }
-            let QueryResults::Graph(triples) = self.query(&construct, Some(this))? else {
+            let QueryResults::Graph(triples) = query_store(self.store, &construct, Some(this.clone()))? else {
                 return Err("the sh:construct of a rule is no CONSTRUCT query".into());
             };
             for triple in triples {
@@ -100,7 +101,7 @@ impl ShaclRules<'_> {
         }
         let mut targets = BTreeMap::new();
         for query in queries {
-            let QueryResults::Solutions(solutions) = self.query(&query, None)? else {
+            let QueryResults::Solutions(solutions) = query_store(self.store, &query, None)? else {
                 return Err("the sh:select of a target is no SELECT query".into());
             };
             for solution in solutions {
@@ -137,19 +138,10 @@ impl ShaclRules<'_> {
     }
 
     fn holds(&self, query: &str, this: &Term) -> Result<bool, RuleFailure> {
-        match self.query(query, Some(this))? {
+        match query_store(self.store, query, Some(this.clone()))? {
             QueryResults::Solutions(mut solutions) => Ok(solutions.next().transpose()?.is_some()),
             _ => Ok(false),
         }
-    }
-
-    fn query(&self, query: &str, this: Option<&Term>) -> Result<QueryResults<'_>, RuleFailure> {
-        // Built without an HTTP client, so SERVICE fails.
-        let mut query = SparqlEvaluator::new().parse_query(query)?;
-        if let Some(this) = this {
-            query = query.substitute_variable(Variable::new("this")?, this.clone());
-        }
-        Ok(query.on_store(self.store).execute()?)
     }
 
     fn is_deactivated(&self, node: NamedOrBlankNodeRef<'_>) -> bool {

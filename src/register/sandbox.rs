@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use super::references::split;
 use super::rules::infer;
 use super::turtle::n_triples;
+use crate::query::query_store;
 use crate::schema::worker::SchemaWorker;
 use crate::schema::{SchemaValidator, UnusableSchema, Validity, answers as answers_to_queries};
 
@@ -167,14 +168,13 @@ fn sparql(kind: &str, code: &str, input: &str) -> Result<String, Box<dyn Error>>
     for quad in RdfParser::from_format(RdfFormat::NTriples).for_slice(input) {
         store.insert(&quad?)?;
     }
-    // Built without an HTTP client, so SERVICE and LOAD fail.
-    let evaluator = SparqlEvaluator::new();
     match kind {
-        "sparql-construct" => match evaluator.parse_query(code)?.on_store(&store).execute()? {
+        "sparql-construct" => match query_store(&store, code, None)? {
             QueryResults::Graph(triples) => return Ok(n_triples(&triples.collect::<Result<Vec<_>, _>>()?)),
             _ => return Err("it is not a CONSTRUCT query".into()),
         },
-        "sparql-update" => evaluator.parse_update(code)?.on_store(&store).execute()?,
+        // Built without an HTTP client, so SERVICE and LOAD fail.
+        "sparql-update" => SparqlEvaluator::new().parse_update(code)?.on_store(&store).execute()?,
         _ => infer(code, &store)?,
     }
     let quads = store.quads_for_pattern(None, None, None, Some(GraphName::DefaultGraph.as_ref()));

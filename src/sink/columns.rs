@@ -12,11 +12,11 @@ mod column;
 #[cfg(target_family = "wasm")]
 mod deflate;
 mod kept;
-mod matches;
 mod packed;
 mod term;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
@@ -24,7 +24,6 @@ use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 pub(crate) use self::collect::{Collector, ColumnsSink};
 pub(crate) use self::column::{Column, TriplePosition};
 use self::kept::{TextForm, TextStore, is_long};
-pub(crate) use self::matches::Matches;
 use self::packed::PackedLiterals;
 pub(crate) use self::term::TermId;
 use self::term::{BASES, TermMeaning};
@@ -105,6 +104,17 @@ impl Columns {
     pub fn place(&self, predicate: &NamedNode) -> Option<usize> {
         let id = self.kept.find(TextForm::Iri, predicate.as_str()).map(TermId::kept)?;
         self.columns.iter().position(|(known, _)| *known == id)
+    }
+
+    /// Returns the indexes of the columns of a predicate, or of all.
+    pub fn places(&self, predicate: Option<TermId>) -> Range<usize> {
+        match predicate {
+            None => 0..self.columns.len(),
+            Some(predicate) => {
+                let place = self.columns.iter().position(|(known, _)| *known == predicate);
+                place.map_or(0..0, |place| place..place + 1)
+            }
+        }
     }
 
     /// Returns every column, with the number of its predicate.

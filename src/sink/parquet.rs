@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-pub(crate) use self::rows::{ExchangeRole, RecordRows};
+pub(crate) use self::rows::{ExchangeRole, RecordRows, RowTriples};
 pub use self::schema::describe_tables;
 use self::schema::{TABLES, messages};
 use self::table::TableWriter;
@@ -35,7 +35,6 @@ type RequestNames = [Option<Box<str>>; 2];
 pub struct Tables {
     sink: TablesSink,
     beside: TempDir,
-    _lock: Option<File>,
     target: PathBuf,
 }
 
@@ -54,9 +53,10 @@ impl Tables {
         let target = target.map_err(failed)?;
         check_replaceable(&target).map_err(failed)?;
         let parent = target.parent().ok_or_else(|| failed(io::ErrorKind::NotADirectory.into()))?;
-        let (beside, lock) = begin::<TempDir>(parent, 0o777).map_err(failed)?;
+        let beside =
+            begin(parent, 0o777, |builder, parent| builder.tempdir_in(parent), TempDir::path).map_err(failed)?;
         let sink = TablesSink::new(&complete(&beside)).map_err(failed)?;
-        Ok(Self { sink, beside, _lock: lock, target })
+        Ok(Self { sink, beside, target })
     }
 
     /// Returns the sink that fills the tables.

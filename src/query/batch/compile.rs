@@ -12,9 +12,7 @@ use spargebra::algebra::{
 
 use super::expression::custom;
 use super::live::{chain, late, live, writes};
-use super::plan::{
-    Aggregate, AggregateKind, Batch, Group, Inner, Join, Operator, Plan, Slot, Sort, Stage, TableSink, TermSource,
-};
+use super::plan::{Aggregate, Batch, Group, Inner, Join, Operator, Plan, Slot, Sort, Stage, TableSink, TermSource};
 use super::scope::{Names, in_scope, is_safe, names_of};
 use super::terms::QueryRun;
 use crate::sink::columns::TermId;
@@ -152,7 +150,8 @@ impl<'r> Compiler<'r> {
     fn joined(&mut self, inside: Compiled, slots: Vec<Slot>, sink: TableSink, part: &Compiled) -> (Join, Vec<Slot>) {
         let certain: Vec<Slot> = match &sink {
             TableSink::Group(group) => {
-                let counts = group.aggregates.iter().filter(|aggregate| matches!(aggregate.kind, AggregateKind::Count));
+                let counts =
+                    group.aggregates.iter().filter(|aggregate| matches!(aggregate.function, AggregateFunction::Count));
                 let keys = group.keys.iter().filter(|slot| inside.certain.contains(slot));
                 keys.copied().chain(counts.map(|aggregate| aggregate.slot)).collect()
             }
@@ -275,7 +274,13 @@ impl<'r> Compiler<'r> {
                 let mut inside = Compiled::default();
                 self.subselect(inner, part)?;
                 self.append(inner, &mut inside)?;
-                self.table(inside, in_scope(inner), TableSink::Distinct, part);
+                let keys: Vec<Slot> = in_scope(inner).iter().map(|name| self.slot(name)).collect();
+                // Without keys, rows would be one group even if there are none.
+                if keys.is_empty() {
+                    return Err(Uncovered);
+                }
+                let group = Group { keys, aggregates: Vec::new() };
+                self.table(inside, in_scope(inner), TableSink::Group(group), part);
             }
             GraphPattern::Reduced { inner } => self.append(inner, part)?,
             GraphPattern::Slice { inner, start, length } => {
@@ -328,22 +333,18 @@ impl<'r> Compiler<'r> {
         Ok(match aggregate {
             AggregateExpression::CountSolutions { distinct: true } => return Err(Uncovered),
             AggregateExpression::CountSolutions { distinct: false } => {
-                Aggregate { slot, kind: AggregateKind::Count, of: None, distinct: false }
+                Aggregate { slot, function: AggregateFunction::Count, of: None, distinct: false }
             }
             AggregateExpression::FunctionCall { name, expr, distinct } => {
-                let kind = match name {
-                    AggregateFunction::Count => AggregateKind::Count,
-                    AggregateFunction::Sum => AggregateKind::Sum,
-                    AggregateFunction::Avg => AggregateKind::Average,
-                    AggregateFunction::Min => AggregateKind::Least,
-                    AggregateFunction::Max => AggregateKind::Most,
-                    AggregateFunction::Sample => AggregateKind::Sample,
-                    AggregateFunction::GroupConcat { separator } => {
-                        AggregateKind::Concat(separator.as_deref().unwrap_or(" ").to_owned())
-                    }
-                    AggregateFunction::Custom(name) => AggregateKind::Custom(custom(name).ok_or(Uncovered)?),
-                };
-                Aggregate { slot, kind, of: Some(self.expression(expr, inside)?), distinct: *distinct }
+                if let AggregateFunction::Custom(name) = name {
+                    custom(name).ok_or(Uncovered)?;
+                }
+                Aggregate {
+                    slot,
+                    function: name.clone(),
+                    of: Some(self.expression(expr, inside)?),
+                    distinct: *distinct,
+                }
             }
         })
     }

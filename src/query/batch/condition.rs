@@ -8,7 +8,7 @@ use spargebra::algebra::{Expression as Algebra, Function as Called};
 use super::super::algebra::operands_mut;
 use super::compile::{Compiled, Compiler, Uncovered};
 use super::expression::custom;
-use super::plan::{Builtin, Call, Comparison, ExprNode, Expression, Inner, Operation, Slot};
+use super::plan::{Call, Comparison, ExprNode, Expression, Inner, Operation, Slot};
 use super::scope::names_of;
 
 /// The patterns and calls found in an expression.
@@ -30,17 +30,8 @@ impl Compiler<'_> {
     }
 
     fn node(&mut self, expression: &Algebra, part: &Compiled, found: &mut ExprPatterns) -> Result<ExprNode, Uncovered> {
-        let pair = |compiler: &mut Self, one: &Algebra, other: &Algebra, found: &mut ExprPatterns| {
-            Ok((Box::new(compiler.node(one, part, found)?), Box::new(compiler.node(other, part, found)?)))
-        };
-        let compare = |compiler: &mut Self, comparison, one, other, found: &mut ExprPatterns| {
-            let (one, other) = pair(compiler, one, other, found)?;
-            Ok(ExprNode::Compare(comparison, one, other))
-        };
-        let arithmetic = |compiler: &mut Self, operation, one, other, found: &mut ExprPatterns| {
-            let (one, other) = pair(compiler, one, other, found)?;
-            Ok(ExprNode::Arithmetic(operation, one, other))
-        };
+        let compare = |comparison| move |one, other| ExprNode::Compare(comparison, one, other);
+        let arithmetic = |operation| move |one, other| ExprNode::Arithmetic(operation, one, other);
         Ok(match expression {
             Algebra::NamedNode(node) => ExprNode::Constant(self.run.id(node.clone().into())),
             Algebra::Literal(literal) => ExprNode::Constant(self.run.id(literal.clone().into())),
@@ -52,46 +43,49 @@ impl Compiler<'_> {
                 ExprNode::Exists(found.patterns.len() - 1)
             }
             Algebra::Not(inner) => ExprNode::Not(Box::new(self.node(inner, part, found)?)),
-            Algebra::And(one, other) => {
-                let (one, other) = pair(self, one, other, found)?;
-                ExprNode::And(one, other)
+            Algebra::And(one, other) => self.pair(ExprNode::And, one, other, part, found)?,
+            Algebra::Or(one, other) => self.pair(ExprNode::Or, one, other, part, found)?,
+            Algebra::SameTerm(one, other) => self.pair(ExprNode::SameTerm, one, other, part, found)?,
+            Algebra::Equal(one, other) => self.pair(compare(Comparison::Equal), one, other, part, found)?,
+            Algebra::Less(one, other) => self.pair(compare(Comparison::Less), one, other, part, found)?,
+            Algebra::LessOrEqual(one, other) => self.pair(compare(Comparison::LessOrEqual), one, other, part, found)?,
+            Algebra::Greater(one, other) => self.pair(compare(Comparison::Greater), one, other, part, found)?,
+            Algebra::GreaterOrEqual(one, other) => {
+                self.pair(compare(Comparison::GreaterOrEqual), one, other, part, found)?
             }
-            Algebra::Or(one, other) => {
-                let (one, other) = pair(self, one, other, found)?;
-                ExprNode::Or(one, other)
-            }
-            Algebra::SameTerm(one, other) => {
-                let (one, other) = pair(self, one, other, found)?;
-                ExprNode::SameTerm(one, other)
-            }
-            Algebra::Equal(one, other) => return compare(self, Comparison::Equal, one, other, found),
-            Algebra::Less(one, other) => return compare(self, Comparison::Less, one, other, found),
-            Algebra::LessOrEqual(one, other) => return compare(self, Comparison::LessOrEqual, one, other, found),
-            Algebra::Greater(one, other) => return compare(self, Comparison::Greater, one, other, found),
-            Algebra::GreaterOrEqual(one, other) => return compare(self, Comparison::GreaterOrEqual, one, other, found),
-            Algebra::Add(one, other) => return arithmetic(self, Operation::Add, one, other, found),
-            Algebra::Subtract(one, other) => return arithmetic(self, Operation::Subtract, one, other, found),
-            Algebra::Multiply(one, other) => return arithmetic(self, Operation::Multiply, one, other, found),
-            Algebra::Divide(one, other) => return arithmetic(self, Operation::Divide, one, other, found),
+            Algebra::Add(one, other) => self.pair(arithmetic(Operation::Add), one, other, part, found)?,
+            Algebra::Subtract(one, other) => self.pair(arithmetic(Operation::Subtract), one, other, part, found)?,
+            Algebra::Multiply(one, other) => self.pair(arithmetic(Operation::Multiply), one, other, part, found)?,
+            Algebra::Divide(one, other) => self.pair(arithmetic(Operation::Divide), one, other, part, found)?,
             Algebra::In(value, list) => {
                 let value = Box::new(self.node(value, part, found)?);
                 ExprNode::In(value, self.nodes(list, part, found)?)
             }
             Algebra::If(condition, then, otherwise) => {
-                let condition = self.node(condition, part, found)?;
-                let (then, otherwise) = pair(self, then, otherwise, found)?;
-                ExprNode::If(Box::new([condition, *then, *otherwise]))
+                let mut node = |expression| self.node(expression, part, found);
+                ExprNode::If(Box::new([node(condition)?, node(then)?, node(otherwise)?]))
             }
             Algebra::Coalesce(list) => ExprNode::Coalesce(self.nodes(list, part, found)?),
             Algebra::FunctionCall(Called::Now, _) => ExprNode::Constant(self.run.id(self.now().into())),
             Algebra::FunctionCall(Called::Custom(name), arguments) if custom(name).is_some() => {
                 ExprNode::Custom(custom(name).ok_or(Uncovered)?, self.nodes(arguments, part, found)?)
             }
-            Algebra::FunctionCall(called, arguments) if own(called).is_some() && !arguments.is_empty() => {
-                ExprNode::Function(own(called).ok_or(Uncovered)?, self.nodes(arguments, part, found)?)
+            Algebra::FunctionCall(called, arguments) if is_own(called) && !arguments.is_empty() => {
+                ExprNode::Function(called.clone(), self.nodes(arguments, part, found)?)
             }
             other => self.call(other, found)?,
         })
+    }
+
+    fn pair(
+        &mut self,
+        make: impl FnOnce(Box<ExprNode>, Box<ExprNode>) -> ExprNode,
+        one: &Algebra,
+        other: &Algebra,
+        part: &Compiled,
+        found: &mut ExprPatterns,
+    ) -> Result<ExprNode, Uncovered> {
+        Ok(make(Box::new(self.node(one, part, found)?), Box::new(self.node(other, part, found)?)))
     }
 
     fn nodes(
@@ -132,23 +126,23 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns the function if the batch evaluator has it.
-fn own(called: &Called) -> Option<Builtin> {
-    Some(match called {
-        Called::Str => Builtin::Str,
-        Called::StrLen => Builtin::StrLen,
-        Called::StrBefore => Builtin::StrBefore,
-        Called::StrAfter => Builtin::StrAfter,
-        Called::Contains => Builtin::Contains,
-        Called::StrStarts => Builtin::StrStarts,
-        Called::StrEnds => Builtin::StrEnds,
-        Called::Concat => Builtin::Concat,
-        Called::LCase => Builtin::LCase,
-        Called::UCase => Builtin::UCase,
-        Called::Datatype => Builtin::Datatype,
-        Called::IsIri => Builtin::IsIri,
-        Called::IsBlank => Builtin::IsBlank,
-        Called::IsLiteral => Builtin::IsLiteral,
-        _ => return None,
-    })
+/// Returns true if the batch evaluator has a function; Oxigraph evaluates all others.
+fn is_own(function: &Called) -> bool {
+    matches!(
+        function,
+        Called::Str
+            | Called::StrLen
+            | Called::StrBefore
+            | Called::StrAfter
+            | Called::Contains
+            | Called::StrStarts
+            | Called::StrEnds
+            | Called::Concat
+            | Called::LCase
+            | Called::UCase
+            | Called::Datatype
+            | Called::IsIri
+            | Called::IsBlank
+            | Called::IsLiteral
+    )
 }

@@ -78,13 +78,13 @@ impl Operator {
                 };
                 let sink = match &stage.sink {
                     TableSink::All => "the rows of".to_owned(),
+                    TableSink::Group(group) if group.aggregates.is_empty() => "the distinct rows of".to_owned(),
                     TableSink::Group(group) => format!("groups by {} of", page.names(&group.keys)),
                     TableSink::Sort(sort) => {
                         let keys = page.names(sort.keys.iter().map(|(slot, _)| slot));
                         let limit = sort.limit.map_or(String::new(), |limit| format!("the first {limit} "));
                         format!("{limit}sorted by {keys} of")
                     }
-                    TableSink::Distinct => "the distinct rows of".to_owned(),
                     TableSink::Slice(start, length) => {
                         let length = length.map_or("all".to_owned(), |length| length.to_string());
                         format!("{length} rows from {start} of")

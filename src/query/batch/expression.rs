@@ -10,12 +10,13 @@ use memchr::memmem;
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Term, Variable};
 use oxsdatatypes::Decimal;
-use spargebra::algebra;
+use spargebra::algebra::{self, Function as Called};
 
-use super::super::functions::{FunctionKind, apply};
-use super::plan::{Batch, Builtin, Call, Comparison, ExprNode, Expression, Operation, Slot, Stop};
+use super::super::functions::{FUNCTIONS, Function, FunctionKind, apply};
+use super::plan::{Batch, Call, Comparison, ExprNode, Expression, Operation, Slot, Stop};
 use super::terms::{Operand, QueryRun};
 use crate::sink::columns::TermId;
+use crate::vocab::rpcg;
 
 /// The number of cached results.
 const REMEMBERED: usize = 64;
@@ -147,7 +148,7 @@ impl<'r> PreparedExpr<'_, 'r> {
             ExprNode::Arithmetic(operation, one, other) => {
                 arithmetic(self.run, *operation, self.value(one, row)?, self.value(other, row)?)
             }
-            ExprNode::Function(function, arguments) => self.function(*function, arguments, row),
+            ExprNode::Function(function, arguments) => self.function(function, arguments, row),
             ExprNode::Custom(kind, arguments) => {
                 let term = |node| self.run.to_term(self.value(node, row)?);
                 let arguments: Vec<Term> = arguments.iter().map(term).collect::<Option<_>>()?;
@@ -212,10 +213,10 @@ impl<'r> PreparedExpr<'_, 'r> {
         look(self.run, self.value(node, row)?)
     }
 
-    fn function(&self, function: Builtin, arguments: &[ExprNode], row: usize) -> Option<Operand<'r>> {
+    fn function(&self, function: &Called, arguments: &[ExprNode], row: usize) -> Option<Operand<'r>> {
         let first = self.value(arguments.first()?, row)?;
         // Payloads are not copied.
-        if function == Builtin::Str
+        if *function == Called::Str
             && let Operand::Id(id) = first
             && let Some(text) = self.run.stored_text(id)
         {
@@ -223,20 +224,20 @@ impl<'r> PreparedExpr<'_, 'r> {
         }
         let first = look(self.run, first)?;
         match function {
-            Builtin::Str => return text(first).map(Operand::Text),
-            Builtin::IsIri => {
+            Called::Str => return text(first).map(Operand::Text),
+            Called::IsIri => {
                 return Some(Operand::Boolean(matches!(first, Operand::Term(Term::NamedNode(_)))));
             }
-            Builtin::IsBlank => {
+            Called::IsBlank => {
                 return Some(Operand::Boolean(matches!(first, Operand::Term(Term::BlankNode(_)))));
             }
-            Builtin::IsLiteral => {
+            Called::IsLiteral => {
                 return Some(Operand::Boolean(!matches!(
                     first,
                     Operand::Term(Term::BlankNode(_) | Term::NamedNode(_))
                 )));
             }
-            Builtin::Datatype => {
+            Called::Datatype => {
                 let datatype = match &first {
                     Operand::Text(_) => xsd::STRING.into_owned(),
                     Operand::Integer(_) => xsd::INTEGER.into_owned(),
@@ -255,22 +256,22 @@ impl<'r> PreparedExpr<'_, 'r> {
         }
         let Operand::Text(one) = first else { return None };
         Some(match (function, rest.as_slice()) {
-            (Builtin::StrLen, _) => Operand::Integer(i64::try_from(one.chars().count()).ok()?),
-            (Builtin::LCase, _) => Operand::Text(one.to_lowercase().into()),
-            (Builtin::UCase, _) => Operand::Text(one.to_uppercase().into()),
-            (Builtin::Contains, [Operand::Text(other)]) => Operand::Boolean(find(&one, other).is_some()),
-            (Builtin::StrStarts, [Operand::Text(other)]) => Operand::Boolean(one.starts_with(&**other)),
-            (Builtin::StrEnds, [Operand::Text(other)]) => Operand::Boolean(one.ends_with(&**other)),
-            (Builtin::StrBefore, [Operand::Text(other)]) => {
+            (Called::StrLen, _) => Operand::Integer(i64::try_from(one.chars().count()).ok()?),
+            (Called::LCase, _) => Operand::Text(one.to_lowercase().into()),
+            (Called::UCase, _) => Operand::Text(one.to_uppercase().into()),
+            (Called::Contains, [Operand::Text(other)]) => Operand::Boolean(find(&one, other).is_some()),
+            (Called::StrStarts, [Operand::Text(other)]) => Operand::Boolean(one.starts_with(&**other)),
+            (Called::StrEnds, [Operand::Text(other)]) => Operand::Boolean(one.ends_with(&**other)),
+            (Called::StrBefore, [Operand::Text(other)]) => {
                 let end = find(&one, other).unwrap_or(0);
                 Operand::Text(part(one, 0..end))
             }
-            (Builtin::StrAfter, [Operand::Text(other)]) => {
+            (Called::StrAfter, [Operand::Text(other)]) => {
                 let start = find(&one, other).map_or(one.len(), |at| at + other.len());
                 let end = one.len();
                 Operand::Text(part(one, start..end))
             }
-            (Builtin::Concat, rest) => {
+            (Called::Concat, rest) => {
                 let mut joined = one.into_owned();
                 for value in rest {
                     let Operand::Text(other) = value else { return None };
@@ -282,24 +283,15 @@ impl<'r> PreparedExpr<'_, 'r> {
         })
     }
 
-    fn by_oxigraph(&self, function: Builtin, first: Operand<'r>, rest: Vec<Operand<'r>>) -> Option<Operand<'r>> {
+    fn by_oxigraph(&self, function: &Called, first: Operand<'r>, rest: Vec<Operand<'r>>) -> Option<Operand<'r>> {
         let arguments = std::iter::once(first).chain(rest).enumerate();
         let arguments =
             arguments.map(|(nth, value)| Some((Variable::new_unchecked(format!("a{nth}")), self.run.to_term(value)?)));
         let arguments: Vec<_> = arguments.collect::<Option<_>>()?;
         let variables = arguments.iter().map(|(variable, _)| algebra::Expression::Variable(variable.clone())).collect();
-        let function = match function {
-            Builtin::StrLen => algebra::Function::StrLen,
-            Builtin::StrBefore => algebra::Function::StrBefore,
-            Builtin::StrAfter => algebra::Function::StrAfter,
-            Builtin::Contains => algebra::Function::Contains,
-            Builtin::StrStarts => algebra::Function::StrStarts,
-            Builtin::StrEnds => algebra::Function::StrEnds,
-            Builtin::LCase => algebra::Function::LCase,
-            Builtin::UCase => algebra::Function::UCase,
-            _ => algebra::Function::Concat,
-        };
-        self.run.evaluate_one(&algebra::Expression::FunctionCall(function, variables), arguments).map(Operand::from)
+        self.run
+            .evaluate_one(&algebra::Expression::FunctionCall(function.clone(), variables), arguments)
+            .map(Operand::from)
     }
 }
 
@@ -449,5 +441,7 @@ pub(super) fn arithmetic<'r>(
 
 /// Returns the kind of this program's function with that IRI.
 pub(super) fn custom(name: &NamedNode) -> Option<FunctionKind> {
-    super::super::functions::FUNCTIONS.iter().find(|function| function.iri() == *name).map(|function| function.kind())
+    let local = name.as_str().strip_prefix(rpcg::NAMESPACE)?;
+    let is_it = |function: &&Function| function.name.strip_prefix("rpcg:") == Some(local);
+    FUNCTIONS.iter().find(is_it).map(Function::kind)
 }

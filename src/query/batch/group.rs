@@ -6,10 +6,11 @@ use std::collections::HashSet;
 use hashbrown::HashTable;
 use oxigraph::sparql::AggregateFunctionAccumulator;
 use oxrdf::{Literal, Term};
+use spargebra::algebra::AggregateFunction;
 
 use super::super::functions::accumulator;
-use super::expression::{arithmetic, compare, look};
-use super::plan::{AggregateKind, Batch, Chain, Comparison, Group, Operation, Stop};
+use super::expression::{arithmetic, compare, custom, look};
+use super::plan::{Aggregate, Batch, Chain, Comparison, Group, Operation, Stop};
 use super::terms::{Operand, QueryRun};
 use crate::json::KeyedHashes;
 use crate::sink::columns::TermId;
@@ -41,7 +42,7 @@ impl Group {
         let (stride, count) = (self.keys.len(), self.aggregates.len());
         let mut groups = 0_usize;
         let mut begin = |states: &mut Vec<State>, seen: &mut Vec<HashSet<TermId, KeyedHashes>>| {
-            states.extend(self.aggregates.iter().map(|aggregate| aggregate.kind.begin()));
+            states.extend(self.aggregates.iter().map(|aggregate| aggregate.begin()));
             if self.aggregates.iter().any(|aggregate| aggregate.distinct) {
                 seen.extend((0..count).map(|_| HashSet::with_hasher(run.hashes.clone())));
             }
@@ -85,7 +86,7 @@ impl Group {
                     let id = values.as_ref().map_or(TermId::computed(0), |values| values.id(row));
                     let is_new = !aggregate.distinct || !id.is_bound() || is_first(&mut seen, group * count + nth, id);
                     if is_new {
-                        aggregate.kind.add(run, state, id);
+                        aggregate.add(run, state, id);
                     }
                 }
             }
@@ -101,8 +102,8 @@ impl Group {
         }
         let mut ends: Vec<TermId> = Vec::with_capacity(states.len());
         for (place, state) in states.into_iter().enumerate() {
-            let kind = self.aggregates.get(place % count.max(1)).map(|aggregate| &aggregate.kind);
-            ends.push(kind.map_or(TermId::UNBOUND, |kind| kind.end(run, state)));
+            let aggregate = self.aggregates.get(place % count.max(1));
+            ends.push(aggregate.map_or(TermId::UNBOUND, |aggregate| aggregate.end(run, state)));
         }
         for (nth, aggregate) in self.aggregates.iter().enumerate() {
             all.set(aggregate.slot, ends.iter().skip(nth).step_by(count).copied().collect());
@@ -111,21 +112,23 @@ impl Group {
     }
 }
 
-impl AggregateKind {
+impl Aggregate {
     fn begin(&self) -> State {
-        match self {
-            Self::Count => State::Count(0),
-            Self::Sum | Self::Average => State::Sum(Some(TermSum::Integer(0)), 0),
-            Self::Least | Self::Most | Self::Sample => State::One(TermId::UNBOUND),
-            Self::Concat(_) => State::Concat(Some((String::new(), None))),
-            Self::Custom(kind) => State::Custom(accumulator(*kind)),
+        match &self.function {
+            AggregateFunction::Count => State::Count(0),
+            AggregateFunction::Sum | AggregateFunction::Avg => State::Sum(Some(TermSum::Integer(0)), 0),
+            AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sample => State::One(TermId::UNBOUND),
+            AggregateFunction::GroupConcat { .. } => State::Concat(Some((String::new(), None))),
+            AggregateFunction::Custom(name) => {
+                custom(name).map_or(State::Failed, |kind| State::Custom(accumulator(kind)))
+            }
         }
     }
 
     fn add(&self, run: &QueryRun, state: &mut State, id: TermId) {
-        match (self, &mut *state) {
-            (Self::Count, State::Count(count)) => *count += u64::from(id.is_bound()),
-            (Self::Sample, State::One(found)) => *found = if found.is_bound() { *found } else { id },
+        match (&self.function, &mut *state) {
+            (_, State::Count(count)) => *count += u64::from(id.is_bound()),
+            (AggregateFunction::Sample, State::One(found)) => *found = if found.is_bound() { *found } else { id },
             (_, State::Failed) => {}
             _ if !id.is_bound() => *state = State::Failed,
             (_, State::Sum(sum, count)) => {
@@ -146,12 +149,12 @@ impl AggregateKind {
                     .map(|value| TermSum::Value(owned(run, value)));
             }
             (_, State::One(found)) => {
-                let wanted = if matches!(self, Self::Least) { Ordering::Less } else { Ordering::Greater };
+                let wanted = if self.function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater };
                 if !found.is_bound() || order(run, id, *found) == wanted {
                     *found = id;
                 }
             }
-            (Self::Concat(separator), State::Concat(joined)) => {
+            (AggregateFunction::GroupConcat { separator }, State::Concat(joined)) => {
                 let text = match run.value(id) {
                     Some(Operand::Text(text)) => Some((text.into_owned(), None)),
                     Some(Operand::Term(Term::Literal(literal))) if literal.language().is_some() => {
@@ -167,7 +170,7 @@ impl AggregateKind {
                                 if *known != language {
                                     *known = None;
                                 }
-                                joined.push_str(separator);
+                                joined.push_str(separator.as_deref().unwrap_or(" "));
                             }
                             None => *known = Some(language),
                         }
@@ -193,8 +196,8 @@ impl AggregateKind {
                     TermSum::Integer(integer) => Operand::Integer(integer),
                     TermSum::Value(value) => value,
                 });
-                match self {
-                    Self::Average if count > 0 => {
+                match self.function {
+                    AggregateFunction::Avg if count > 0 => {
                         sum.and_then(|sum| arithmetic(run, Operation::Divide, sum, Operand::Integer(count)))
                     }
                     _ => sum,

@@ -129,7 +129,6 @@ fn live_stage(stage: &mut Arc<Stage>, wanted: Vec<Slot>, width: usize) {
             stage.slots.dedup();
             stage.slots.iter().copied().collect()
         }
-        TableSink::Distinct => stage.slots.iter().copied().collect(),
         TableSink::Group(group) => {
             let mut needed: BTreeSet<Slot> = group.keys.iter().copied().collect();
             group.aggregates.retain(|aggregate| wanted.contains(&aggregate.slot));

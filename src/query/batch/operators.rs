@@ -382,18 +382,6 @@ impl Stage {
             })?,
             TableSink::Group(group) => return group.compute(run, &self.chain, width),
             TableSink::Sort(sort) => return sort.compute(run, &self.chain, width, &self.slots),
-            TableSink::Distinct => {
-                let mut seen = HashSet::with_hasher(run.hashes.clone());
-                self.chain.all(run, width, &mut |batch| {
-                    let rows = (0..batch.rows).zip(0..);
-                    let rows = rows.filter(|(row, _)| {
-                        seen.insert(self.slots.iter().map(|slot| batch.get(*slot, *row)).collect::<Box<[_]>>())
-                    });
-                    let rows: Vec<u32> = rows.map(|(_, at)| at).collect();
-                    all.append(batch.take(&rows, &vec![true; batch.columns.len()]), &self.slots);
-                    Ok(())
-                })?;
-            }
             TableSink::Slice(start, length) => {
                 let end = length.map_or(usize::MAX, |length| start.saturating_add(length));
                 let ended = if end == 0 {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use oxrdf::Variable;
-use spargebra::algebra;
+use spargebra::algebra::{self, AggregateFunction};
 
 use super::super::cancel::Cause;
 use super::super::functions::FunctionKind;
@@ -182,9 +182,9 @@ pub(super) struct Stage {
 #[derive(Debug)]
 pub(super) enum TableSink {
     All,
+    /// Without aggregates, the distinct rows.
     Group(Group),
     Sort(Sort),
-    Distinct,
     Slice(usize, Option<usize>),
 }
 
@@ -273,7 +273,8 @@ pub(super) enum ExprNode {
     Arithmetic(Operation, Box<Self>, Box<Self>),
     If(Box<[Self; 3]>),
     Coalesce(Vec<Self>),
-    Function(Builtin, Vec<Self>),
+    /// A function that is evaluated here.
+    Function(algebra::Function, Vec<Self>),
     Custom(FunctionKind, Vec<Self>),
 }
 
@@ -294,24 +295,6 @@ pub(super) enum Operation {
     Divide,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Builtin {
-    Str,
-    StrLen,
-    StrBefore,
-    StrAfter,
-    Contains,
-    StrStarts,
-    StrEnds,
-    Concat,
-    LCase,
-    UCase,
-    Datatype,
-    IsIri,
-    IsBlank,
-    IsLiteral,
-}
-
 #[derive(Debug)]
 pub(super) struct Group {
     pub keys: Vec<Slot>,
@@ -321,22 +304,10 @@ pub(super) struct Group {
 #[derive(Debug)]
 pub(super) struct Aggregate {
     pub slot: Slot,
-    pub kind: AggregateKind,
+    pub function: AggregateFunction,
     /// The argument; `None` counts rows.
     pub of: Option<Expression>,
     pub distinct: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(super) enum AggregateKind {
-    Count,
-    Sum,
-    Average,
-    Least,
-    Most,
-    Sample,
-    Concat(String),
-    Custom(FunctionKind),
 }
 
 #[derive(Debug)]

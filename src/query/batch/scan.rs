@@ -133,6 +133,9 @@ impl TripleScan {
                         if !object.is_bound() || object == value {
                             any |= add(&mut found, subject, value);
                         }
+                        if column.is_functional() {
+                            break;
+                        }
                         triple = column.next(triple);
                     }
                 } else if object.is_bound() && pieces.is_none() && (batch.rows > 1 || column.is_asked_by_object()) {

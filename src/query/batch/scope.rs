@@ -8,7 +8,7 @@ use spargebra::term::TermPattern;
 
 use super::super::algebra::{operands, parts};
 
-pub(super) type Names = BTreeSet<Variable>;
+pub(crate) type Names = BTreeSet<Variable>;
 
 /// Returns the variable for a variable or blank node of a pattern.
 pub(super) fn named(term: &TermPattern) -> Option<Variable> {
@@ -51,7 +51,7 @@ fn all_names(pattern: &GraphPattern, names: &mut Names) {
 }
 
 /// Returns the variables that have a value in every solution of a pattern.
-fn certain(pattern: &GraphPattern) -> Names {
+pub(crate) fn certain(pattern: &GraphPattern) -> Names {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
         GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => &certain(left) | &certain(right),

@@ -14,8 +14,8 @@ use spargebra::term::GroundTerm;
 
 use super::super::algebra::operands_mut;
 use super::super::cancel::Cancel;
-use super::super::columnar::Columnar;
 use super::super::functions;
+use super::super::queried::QueriedData;
 use crate::json::KeyedHashes;
 use crate::schema::QuerySchemas;
 use crate::sink::columns::{Columns, TermId};
@@ -224,7 +224,7 @@ impl QueryRun {
         let prepared = arguments.into_iter().fold(self.evaluator.prepare(&query), |prepared, (variable, term)| {
             prepared.substitute_variable(variable, term)
         });
-        match prepared.execute(Columnar { columns: Arc::default(), cancel: self.cancel.clone() }) {
+        match prepared.execute(QueriedData::columns(Arc::default(), &self.cancel)) {
             Ok(spareval::QueryResults::Solutions(found)) => {
                 found.map(|row| row.ok().and_then(|row| row.get(0).cloned())).collect()
             }

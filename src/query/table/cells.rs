@@ -1,5 +1,7 @@
 //! The cells of a page, and what all cells of a column have in common.
 
+use std::ops::Range;
+
 /// The kind of a cell: only text may be cut.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CellKind {
@@ -12,80 +14,142 @@ pub enum CellKind {
     Text,
 }
 
-/// The text of a cell and its width in columns; `cut` is true if it was cut.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// A cell: the place of its text in the page, and its width in columns; `cut` is true if it was cut.
+#[derive(Debug, Clone, Default)]
 pub struct Cell {
-    pub text: String,
+    place: Range<usize>,
     pub width: usize,
     pub kind: CellKind,
     pub cut: bool,
 }
 
-/// Returns a cell of a row.
-pub fn cell(row: &[Cell], index: usize) -> &Cell {
-    const NONE: &Cell = &Cell { text: String::new(), width: 0, kind: CellKind::Empty, cut: false };
-    row.get(index).unwrap_or(NONE)
+/// The cells of a page, row by row. All texts are in one buffer, which the next page uses again.
+#[derive(Debug, Default)]
+pub struct CellPage {
+    text: String,
+    cells: Vec<Cell>,
+    columns: usize,
+    /// The number of rows.
+    pub rows: usize,
 }
 
-/// Returns true if a column contains only numbers.
-pub fn is_number(rows: &[Vec<Cell>], index: usize) -> bool {
-    let mut kinds = rows.iter().map(|row| cell(row, index).kind).filter(|kind| *kind != CellKind::Empty).peekable();
-    kinds.peek().is_some() && kinds.all(|kind| kind == CellKind::Number)
+impl CellPage {
+    pub fn new(columns: usize) -> Self {
+        Self { columns, ..Self::default() }
+    }
+
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.cells.clear();
+        self.rows = 0;
+    }
+
+    /// Adds a cell to the row that is being filled.
+    pub fn push(&mut self, text: &str, width: usize, kind: CellKind, cut: bool) {
+        let place = self.add(text);
+        self.cells.push(Cell { place, width, kind, cut });
+    }
+
+    /// Ends the row that is being filled: its missing cells are empty.
+    pub fn end_row(&mut self) {
+        self.rows += 1;
+        self.cells.resize(self.rows * self.columns, Cell::default());
+    }
+
+    fn add(&mut self, text: &str) -> Range<usize> {
+        let start = self.text.len();
+        self.text.push_str(text);
+        start..self.text.len()
+    }
+
+    /// Returns a cell and its text.
+    pub fn get(&self, row: usize, column: usize) -> (&Cell, &str) {
+        const NONE: &Cell = &Cell { place: 0..0, width: 0, kind: CellKind::Empty, cut: false };
+        let cell = self.cells.get(row * self.columns + column).unwrap_or(NONE);
+        (cell, self.text.get(cell.place.clone()).unwrap_or_default())
+    }
+
+    /// Returns the cells of a column, with their texts.
+    pub fn column(&self, column: usize) -> impl Iterator<Item = (&Cell, &str)> {
+        (0..self.rows).map(move |row| self.get(row, column))
+    }
+
+    /// Returns the number of cut cells.
+    pub fn cut(&self) -> usize {
+        self.cells.iter().filter(|cell| cell.cut).count()
+    }
+
+    /// Returns true if a column contains only numbers.
+    pub fn is_number(&self, column: usize) -> bool {
+        let mut kinds =
+            self.column(column).map(|(cell, _)| cell.kind).filter(|kind| *kind != CellKind::Empty).peekable();
+        kinds.peek().is_some() && kinds.all(|kind| kind == CellKind::Number)
+    }
+
+    /// Gives a cell another text, which takes a column for each byte.
+    fn replace(&mut self, row: usize, column: usize, text: &str) {
+        let place = self.add(text);
+        if let Some(cell) = self.cells.get_mut(row * self.columns + column) {
+            (cell.width, cell.place) = (place.len(), place);
+        }
+    }
+
+    /// Removes the day and the time zone from the times of a column if all have the same, and fractions below a
+    /// millisecond. Returns the common day and zone.
+    pub fn shorten_times(&mut self, column: usize) -> Option<String> {
+        let mut common: Option<(&str, &str)> = None;
+        for (cell, text) in self.column(column).filter(|(cell, _)| cell.kind != CellKind::Empty) {
+            let (day, _, zone) = parts(text).filter(|_| cell.kind == CellKind::DateTime)?;
+            if *common.get_or_insert((day, zone)) != (day, zone) {
+                return None;
+            }
+        }
+        let common = common.map(|(day, zone)| match zone {
+            "Z" => format!("{day} UTC"),
+            zone => format!("{day} {zone}").trim_end().to_owned(),
+        });
+        for row in 0..self.rows {
+            let Some((_, time, _)) = parts(self.get(row, column).1) else { continue };
+            let (seconds, fraction) = time.split_once('.').unwrap_or((time, ""));
+            let time = format!("{seconds}.{:0<3}", fraction.get(..3).unwrap_or(fraction));
+            self.replace(row, column, &time);
+        }
+        common
+    }
+
+    /// Clears cells of the first column that repeat the row above.
+    pub fn without_repeats(&mut self) {
+        let mut heading = String::new();
+        for row in 0..self.rows {
+            let (cell, text) = self.get(row, 0);
+            // Cut texts may differ in the missing part.
+            if row > 0 && text == heading && !cell.cut {
+                self.cells.get_mut(row * self.columns).into_iter().for_each(|cell| *cell = Cell::default());
+            } else {
+                text.clone_into(&mut heading);
+            }
+        }
+    }
+
+    /// Aligns the numbers of a column at their decimal points.
+    pub fn align(&mut self, column: usize) {
+        // The length of the fraction, including the point.
+        let fraction = |text: &str| text.find('.').map_or(0, |point| text.len() - point);
+        let longest = self.column(column).map(|(_, text)| fraction(text)).max().unwrap_or(0);
+        for row in 0..self.rows {
+            let (_, text) = self.get(row, column);
+            let spaces = longest - fraction(text);
+            if spaces > 0 && !text.is_empty() {
+                let aligned = format!("{text}{:spaces$}", "");
+                self.replace(row, column, &aligned);
+            }
+        }
+    }
 }
 
-/// Removes the day and the time zone from the times of a column if all have the same, and fractions below a
-/// millisecond. Returns the common day and zone.
-pub fn shorten_times(rows: &mut [Vec<Cell>], index: usize) -> Option<String> {
-    let parts = |text: &str| {
-        let (day, time) = text.split_once('T')?;
-        let zone = time.find(['Z', '+', '-']).unwrap_or(time.len());
-        Some((day.to_owned(), time.get(..zone)?.to_owned(), time.get(zone..)?.to_owned()))
-    };
-    let mut common = None;
-    for row in rows.iter() {
-        let cell = cell(row, index);
-        if cell.kind == CellKind::Empty {
-            continue;
-        }
-        let (day, _, zone) = parts(&cell.text).filter(|_| cell.kind == CellKind::DateTime)?;
-        if common.get_or_insert_with(|| (day.clone(), zone.clone())) != &(day, zone) {
-            return None;
-        }
-    }
-    for row in rows {
-        if let Some(cell) = row.get_mut(index)
-            && let Some((_, time, _)) = parts(&cell.text)
-        {
-            let (seconds, fraction) = time.split_once('.').unwrap_or((&time, ""));
-            cell.text = format!("{seconds}.{:0<3}", fraction.get(..3).unwrap_or(fraction));
-            cell.width = cell.text.len();
-        }
-    }
-    common.map(
-        |(day, zone)| if zone == "Z" { format!("{day} UTC") } else { format!("{day} {zone}").trim_end().to_owned() },
-    )
-}
-
-/// Clears cells of the first column that repeat the row above.
-pub fn without_repeats(rows: &mut [Vec<Cell>]) {
-    let mut heading = Cell::default();
-    for cell in rows.iter_mut().filter_map(|row| row.first_mut()) {
-        // Cut texts may differ in the missing part.
-        match *cell == heading && !cell.cut {
-            true => *cell = Cell::default(),
-            false => heading = cell.clone(),
-        }
-    }
-}
-
-/// Aligns the numbers of a column at their decimal points.
-pub fn align(rows: &mut [Vec<Cell>], index: usize) {
-    // The length of the fraction, including the point.
-    let fraction = |text: &str| text.find('.').map_or(0, |point| text.len() - point);
-    let longest = rows.iter().map(|row| fraction(&cell(row, index).text)).max().unwrap_or(0);
-    for cell in rows.iter_mut().filter_map(|row| row.get_mut(index)).filter(|cell| !cell.text.is_empty()) {
-        let spaces = longest - fraction(&cell.text);
-        cell.text.push_str(&" ".repeat(spaces));
-        cell.width += spaces;
-    }
+/// Parses a date and a time: the day, the time of day, and the time zone.
+fn parts(text: &str) -> Option<(&str, &str, &str)> {
+    let (day, time) = text.split_once('T')?;
+    let zone = time.find(['Z', '+', '-']).unwrap_or(time.len());
+    Some((day, time.get(..zone)?, time.get(zone..)?))
 }

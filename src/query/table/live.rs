@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
+use oxigraph::sparql::QuerySolution;
+
 use super::fit::folded;
-use super::{Cell, CellKind, GAP, LINES, PLAIN, RED, Table, WrittenRows, has_failed, shorten_times};
+use super::{CellKind, CellPage, GAP, LINES, PLAIN, RED, Table, WrittenRows, has_failed};
 use crate::query::answer::{QueryError, ResultsError};
 
 /// The maximum width of cells that are aligned.
@@ -14,18 +16,19 @@ impl Table {
     pub(super) fn write_live(
         &self,
         names: &[&str],
-        rows: impl Iterator<Item = Result<Vec<Cell>, QueryError>>,
+        rows: impl Iterator<Item = Result<QuerySolution, QueryError>>,
         mut writer: impl Write,
     ) -> Result<WrittenRows, ResultsError> {
         let mut written = WrittenRows::default();
-        let mut widths = vec![0; names.len()];
+        let (mut widths, mut cells) = (vec![0; names.len()], CellPage::new(names.len()));
         let (mut day, mut session) = (None, String::new());
         writeln!(writer, "{}", names.join(GAP))?;
         writer.flush()?;
         for row in rows {
-            let mut row = [row?];
+            cells.clear();
+            self.add(&row?, &mut cells)?;
             for index in 0..names.len() {
-                let this = shorten_times(&mut row, index).filter(|this| day.as_ref() != Some(this));
+                let this = cells.shorten_times(index).filter(|this| day.as_ref() != Some(this));
                 if let Some(this) = this {
                     writeln!(writer, "{this}")?;
                     day = Some(this);
@@ -33,18 +36,19 @@ impl Table {
             }
             let mut line = String::new();
             let mut failed = false;
-            for ((cell, name), widest) in row.iter().flatten().zip(names).zip(&mut widths) {
-                if cell.kind == CellKind::Empty || (*name == "session" && session == cell.text) {
+            for ((index, name), widest) in names.iter().enumerate().zip(&mut widths) {
+                let (cell, text) = cells.get(0, index);
+                if cell.kind == CellKind::Empty || (*name == "session" && session == text) {
                     continue;
                 }
                 if *name == "session" {
-                    session.clone_from(&cell.text);
+                    text.clone_into(&mut session);
                 }
-                failed |= has_failed(name, &cell.text);
+                failed |= has_failed(name, text);
                 let width = cell.width;
                 *widest = width.max(*widest).min(NARROW);
                 let padding = if *name == "session" { 0 } else { widest.saturating_sub(width) };
-                line.extend([&*cell.text, &" ".repeat(padding), GAP]);
+                line.extend([text, &" ".repeat(padding), GAP]);
             }
             let (style, end) = if failed && self.colour { (RED, PLAIN) } else { ("", "") };
             for line in folded(line.trim_end(), self.width.unwrap_or(usize::MAX), LINES) {

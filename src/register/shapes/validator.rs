@@ -5,7 +5,7 @@ use std::fmt;
 use oxigraph::sparql::QueryResults;
 use oxigraph::store::Store;
 use oxrdf::vocab::xsd;
-use oxrdf::{BlankNode, Graph, GraphNameRef, NamedNode, Term, TripleRef, Variable};
+use oxrdf::{BlankNode, Graph, GraphNameRef, NamedNode, Term, TripleRef};
 use prefixmap::{PrefixMap, PrefixMapError};
 use rudof_iri::IriS;
 use rudof_rdf::rdf_core::query::{QueryRDF, QueryResultFormat, QuerySolution, QuerySolutions, VarName};
@@ -21,7 +21,7 @@ use shacl::validator::processor::ShaclProcessor;
 use shacl::validator::report::ValidationResult;
 use shacl::validator::{RecursionSemantics, ShaclConfig, ShaclValidationMode};
 
-use crate::query::no_services;
+use crate::query::query_store;
 
 /// A [validation result](https://www.w3.org/TR/shacl/#results-validation-result) of a shape in a graph, as reports have it.
 /// The order is the order in the report.
@@ -156,11 +156,7 @@ impl ShapesData {
 
     fn ask(&self, query: &str) -> Result<QueryResults<'_>, String> {
         let (query, focus) = take_focus(query);
-        let mut prepared = no_services().parse_query(&query).map_err(|error| error.to_string())?;
-        if let Some(focus) = focus {
-            prepared = prepared.substitute_variable(Variable::new_unchecked("this"), focus);
-        }
-        prepared.on_store(&self.store).execute().map_err(|error| error.to_string())
+        query_store(&self.store, &query, focus).map_err(|error| error.to_string())
     }
 }
 

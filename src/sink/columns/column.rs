@@ -1,8 +1,9 @@
 //! The triples of one predicate: subjects and objects, in the order of the subjects.
 
 use std::hash::BuildHasher as _;
+use std::iter;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashbrown::HashTable;
 
@@ -99,10 +100,10 @@ pub(crate) struct Column {
     last: Option<(TermId, TermId)>,
     /// True if triples arrived out of order, or twice.
     disordered: bool,
+    /// True if a subject has several triples.
+    repeats: bool,
     /// The number of look-ups by object.
     asked: AtomicUsize,
-    /// The row of the last look-up by subject, in 20 and 12 bits.
-    sought: AtomicU32,
     by_object: OnceLock<ObjectIndex>,
 }
 
@@ -119,6 +120,7 @@ impl Column {
     pub fn push(&mut self, subject: TermId, object: TermId) {
         let triple = (subject, object);
         self.disordered |= self.last.is_some_and(|last| last >= triple);
+        self.repeats |= self.last.is_some_and(|(last, _)| last == subject);
         self.last = Some(triple);
         self.open.push(triple);
         if self.open.len() == PART {
@@ -173,6 +175,11 @@ impl Column {
         }
     }
 
+    /// Returns true if no subject has several triples.
+    pub fn is_functional(&self) -> bool {
+        !self.repeats && !self.disordered
+    }
+
     /// Returns the number of triples.
     pub fn len(&self) -> usize {
         self.parts.iter().map(|(_, length)| length).sum()
@@ -215,6 +222,24 @@ impl Column {
         false
     }
 
+    /// Returns the triples with a subject, with an object, with both, or all.
+    pub fn matching(&self, subject: Option<TermId>, object: Option<TermId>) -> Vec<(TermId, TermId)> {
+        let is_wanted = |(_, known): &(TermId, TermId)| object.is_none_or(|object| *known == object);
+        match (subject, object) {
+            (Some(subject), _) => {
+                let first = self.seek_near((0, 0), subject);
+                let triples = iter::successors(Some(first), |row| Some(self.next(*row)));
+                let triples = triples.map_while(|row| self.triple(row).filter(|(known, _)| *known == subject));
+                triples.filter(is_wanted).collect()
+            }
+            (None, Some(object)) if self.is_asked_by_object() => {
+                let places = self.first_of(object).into_iter().flat_map(|first| first..);
+                places.map_while(|place| self.triple_by_object(place).filter(is_wanted)).collect()
+            }
+            _ => self.rows().filter_map(|row| self.triple(row)).filter(is_wanted).collect(),
+        }
+    }
+
     /// Returns the first row whose subject is not less than `subject`. It is often close to `from`.
     pub fn seek_near(&self, from: TriplePosition, subject: TermId) -> TriplePosition {
         self.seek_from(from, subject).unwrap_or_else(|| {
@@ -222,16 +247,6 @@ impl Column {
             let place = self.parts.get(part).map_or(0, |(part, length)| part.subjects.first_not_less(subject, *length));
             (part, place)
         })
-    }
-
-    /// Returns the first row whose subject is not less than `subject`. It is often close to the last one found.
-    pub fn seek(&self, subject: TermId) -> TriplePosition {
-        let last = unpacked(self.sought.load(Ordering::Relaxed));
-        let row = self.seek_near(last, subject);
-        if row != last {
-            self.sought.store(packed(row), Ordering::Relaxed);
-        }
-        row
     }
 
     /// Like [`seek_near`](Self::seek_near), but only within the next few rows; `None` if the row is not among them.
@@ -324,9 +339,11 @@ mod tests {
                 prop_assert_eq!(Vec::from_iter(by_object), Vec::from_iter(expected));
             }
             // Forwards, again, backwards.
+            let mut last = (0, 0);
             for wanted in (0..52).flat_map(|wanted| [wanted, wanted, wanted / 2]) {
-                let row = column.seek(TermId(wanted));
-                let behind = std::iter::successors(Some(row), |row| Some(column.next(*row))).map_while(|row| column.triple(row));
+                let row = column.seek_near(last, TermId(wanted));
+                last = row;
+                let behind = iter::successors(Some(row), |row| Some(column.next(*row))).map_while(|row| column.triple(row));
                 let expected = set.iter().filter(|(subject, _)| *subject >= wanted);
                 prop_assert_eq!(behind.map(|(s, o)| (s.0, o.0)).collect::<Vec<_>>(), Vec::from_iter(expected.copied()));
             }

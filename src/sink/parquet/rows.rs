@@ -1,9 +1,19 @@
-//! Rows of each table, rendered by a worker.
+//! Rows of each table, rendered by a worker: cells from the triples of the walk, beside cells that are derived.
 
-use super::schema::{messages, problems, sessions};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use oxrdf::{NamedNodeRef, Quad};
+
+use super::schema::{CellType, ColumnNode, TABLES, messages, problems, sessions};
 use super::table::TableRows;
+use crate::json::KeyedHashes;
 use crate::session::Name;
+use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 use crate::sink::rendered::Rendered;
+use crate::vocab::{jrpc, rpcg};
 
 /// The part that a row plays in an exchange.
 #[derive(Debug, Clone, Copy)]
@@ -26,9 +36,32 @@ pub(crate) struct RecordRows {
     pub problems: TableRows,
     /// The exchange of each row of messages.
     pub exchanges: Vec<ExchangeRole>,
-    /// Buffer for one value.
-    pub buffer: String,
 }
+
+/// The triples of one record or session, on their way into the current row.
+pub(crate) struct RowTriples<'r> {
+    pub rows: &'r mut RecordRows,
+    /// The reference of the session.
+    pub session: &'r str,
+    /// The record.
+    pub name: Name,
+    /// The message that triples are about.
+    subject: Option<Name>,
+    /// The node that triples are about, if columns describe it.
+    node: Option<ColumnNode>,
+}
+
+/// The index of a column in its table, and the type of its cells, by the node and the property that it describes.
+type DescribedColumns = HashMap<(ColumnNode, &'static str), (usize, CellType), KeyedHashes>;
+
+static COLUMNS: LazyLock<DescribedColumns> = LazyLock::new(|| {
+    let columns = TABLES.into_iter().flat_map(|table| table.columns.iter().enumerate());
+    let described = columns.flat_map(|(index, column)| {
+        let properties = column.properties.iter();
+        properties.map(move |(node, property)| ((*node, property.as_str()), (index, column.cells)))
+    });
+    described.collect()
+});
 
 impl RecordRows {
     pub(super) fn new(iri: &str, source: &str) -> Self {
@@ -39,13 +72,68 @@ impl RecordRows {
             sessions: TableRows::new(&sessions::TABLE),
             problems: TableRows::new(&problems::TABLE),
             exchanges: Vec::new(),
-            buffer: String::new(),
         }
     }
 
     pub(super) fn tables(&self) -> [&TableRows; 3] {
         [&self.messages, &self.sessions, &self.problems]
     }
+}
+
+impl<'r> RowTriples<'r> {
+    pub fn new(rows: &'r mut RecordRows, session: &'r str, name: Name) -> Self {
+        Self { rows, session, name, subject: None, node: None }
+    }
+
+    /// Adds a row for a problem of the message that triples are about.
+    fn problem(&mut self, problem: &str) {
+        let Some(name) = self.subject else { return };
+        let RecordRows { iri, problems: rows, .. } = &mut *self.rows;
+        rows.text_of(problems::SESSION_IRI, [&**iri, self.session]);
+        rows.text(problems::MESSAGE, name.to_string());
+        rows.text(problems::PROBLEM, problem);
+        rows.text(problems::MESSAGE_IRI, format!("{iri}#{name}"));
+        rows.end_row();
+    }
+}
+
+impl TripleSink for RowTriples<'_> {
+    fn subject(&mut self, node: NodeRef<'_>) {
+        self.subject = if let NodeRef::Message(name) = node { Some(name) } else { None };
+        self.node = match node {
+            NodeRef::Message(name) if name == self.name => Some(ColumnNode::Record),
+            NodeRef::LogLine(..) => Some(ColumnNode::Record),
+            NodeRef::Error(name) if name == self.name => Some(ColumnNode::Error),
+            NodeRef::Session(_) => Some(ColumnNode::Session),
+            _ => None,
+        };
+    }
+
+    fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
+        if predicate == rpcg::PROBLEM {
+            return object.iri().map(local).into_iter().for_each(|problem| self.problem(problem));
+        }
+        let Some(node) = self.node else { return };
+        let Some((column, cells)) = COLUMNS.get(&(node, predicate.as_str())).copied() else { return };
+        let RecordRows { iri, messages, sessions, .. } = &mut *self.rows;
+        let rows = if node == ColumnNode::Session { sessions } else { messages };
+        match (cells, object) {
+            (CellType::Text, ObjectRef::Node(NodeRef::Iri(term))) => rows.text(column, local(term)),
+            (CellType::Text, ObjectRef::Node(node)) => rows.text_of(column, [&**iri, &node.to_string()]),
+            (CellType::Text, ObjectRef::Text(text) | ObjectRef::Typed(text, _) | ObjectRef::Tagged(text, _)) => {
+                rows.text(column, text);
+            }
+            (CellType::Bytes, ObjectRef::Typed(text, _)) => rows.optional(column, BASE64.decode(text).ok()),
+            (CellType::Boolean, ObjectRef::Typed(text, _)) => rows.number(column, (text == "true").into()),
+            (CellType::Integer, ObjectRef::Integer(number)) => {
+                rows.number(column, i64::try_from(number).unwrap_or(i64::MAX));
+            }
+            _ => {}
+        }
+    }
+
+    /// Tables are made without further contexts, whose reference path alone has quads.
+    fn quads(&mut self, _: &[Quad]) {}
 }
 
 impl Rendered for RecordRows {
@@ -55,4 +143,9 @@ impl Rendered for RecordRows {
         self.problems.clear();
         self.exchanges.clear();
     }
+}
+
+/// Returns the name of a term of our vocabularies within its namespace.
+fn local(term: &str) -> &str {
+    [jrpc::NAMESPACE, rpcg::NAMESPACE].iter().find_map(|namespace| term.strip_prefix(namespace)).unwrap_or(term)
 }

@@ -78,14 +78,14 @@ impl TableRows {
         self.rows
     }
 
-    /// Fills an empty cell of the current row, in a column of text or bytes.
+    /// Fills a cell of the current row, in a column of text or bytes, unless it is filled.
     pub fn text(&mut self, column: usize, text: impl AsRef<[u8]>) {
         self.text_of(column, [text.as_ref()]);
     }
 
     /// Fills a cell as [`text`](Self::text) does, with a text given in parts.
     pub fn text_of<T: AsRef<[u8]>>(&mut self, column: usize, parts: impl IntoIterator<Item = T>) {
-        let Some(cells) = self.columns.get_mut(column) else { return };
+        let Some(cells) = self.columns.get_mut(column).filter(|cells| cells.levels.len() <= self.rows) else { return };
         parts.into_iter().for_each(|part| cells.bytes.extend_from_slice(part.as_ref()));
         match i32::try_from(cells.bytes.len()) {
             Ok(end) => {
@@ -103,9 +103,9 @@ impl TableRows {
         }
     }
 
-    /// Fills an empty cell of the current row, in a column of numbers.
+    /// Fills a cell of the current row, in a column of numbers, unless it is filled.
     pub fn number(&mut self, column: usize, number: i64) {
-        if let Some(cells) = self.columns.get_mut(column) {
+        if let Some(cells) = self.columns.get_mut(column).filter(|cells| cells.levels.len() <= self.rows) {
             cells.levels.push(1);
             cells.numbers.push(number);
         }

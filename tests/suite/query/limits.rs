@@ -20,8 +20,8 @@ fn documents_that_grow_are_refused() {
     place.put("deep.jsonld", nested(4000));
     place.put("less.jsonld", nested(500));
     let too_deep = "it is nested more than 1024 levels deep: flatten it";
-    let too_much = "its entities stand for too much: more than 65536 bytes in one, or 32 times the document in all: write \
-                    what they stand for in their place";
+    let too_much = "it has an entity of more than 128 bytes, or one that refers to another: write what it stands for in its \
+                    place";
     for (file, why) in [("laughs.rdf", too_much), ("laughs.owl.gz", too_much), ("deep.jsonld", too_deep)] {
         place.run(&["query", file, "-q", COUNT]).said(2, &format!("error: cannot read {file}: {why}\n"));
     }
