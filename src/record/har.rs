@@ -1,10 +1,10 @@
 //! `har`: an HTTP Archive, whose entries are read one by one.
 
 use super::certainty::may_hold_message;
-use super::decoder::{Step, trim_end};
-use super::elements::{Element, ElementFormat, ElementSplitter, Elements};
+use super::decoder::{Step, is_blank, trim_end};
+use super::elements::{AROUND, Element, element};
 use super::format_info::{FormatClue, FormatInfo, InputHead};
-use super::lines::Extras;
+use super::lines::{Extras, LineFormat, LineSplitter};
 use super::object::RawObject;
 use super::scan::ValueScan;
 use super::{Entry, LogLine, Record, har_entry};
@@ -14,7 +14,7 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an HTTP Archive (browsers, mitmproxy): bodies, server-sent events and WebSocket messages; other requests are comments",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id, WebSockets)",
     clue: FormatClue::Line(detect),
-    decoder: |limit| ElementSplitter::boxed(limit, AROUND, Har::default()),
+    decoder: |limit| LineSplitter::boxed(limit, 0, Har { limit, ..Har::default() }),
 };
 
 /// True if the first object that begins a line and has a member has a `log` with entries, or with a version and a
@@ -28,10 +28,6 @@ fn detect(window: &InputHead<'_>) -> bool {
     })
 }
 
-/// The number of bytes by which an entry may exceed the limit, so that it can hold a message of that size with all
-/// headers.
-const AROUND: usize = 48 * 1024;
-
 /// The name of the member with the entries.
 const ENTRIES: &[u8] = b"\"entries\"";
 
@@ -39,6 +35,7 @@ const ENTRIES: &[u8] = b"\"entries\"";
 /// messages in it.
 #[derive(Default)]
 struct Har {
+    limit: usize,
     place: HarPlace,
     /// The text of the archive up to the current position, entries apart.
     scan: ValueScan,
@@ -58,11 +55,13 @@ enum HarPlace {
     Entries,
 }
 
-impl ElementFormat for Har {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
+impl LineFormat for Har {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         match (self.place, input) {
+            (_, []) => return None,
+            (_, [blank, ..]) if is_blank(*blank) => return None,
             (HarPlace::Outside, [b'{', ..]) => {
-                *self = Self { place: HarPlace::Around, seen: std::mem::take(&mut self.seen), ..Self::default() };
+                (self.place, self.scan, self.has_entries) = (HarPlace::Around, ValueScan::default(), false);
             }
             (HarPlace::Outside, _) => return None,
             (HarPlace::Entries, [b']', ..]) => {
@@ -71,18 +70,18 @@ impl ElementFormat for Har {
                 return Some(Step::Skip { consumed: 1 });
             }
             (HarPlace::Entries, [b',', ..]) => return Some(Step::Skip { consumed: 1 }),
-            (HarPlace::Entries, _) => return Some(self.entry(elements, input, end, more)),
+            (HarPlace::Entries, _) => return Some(self.entry(input, end, more)),
             (HarPlace::Around, _) => {}
         }
-        Some(self.around(elements.limit, input, end))
+        Some(self.around(input, end))
     }
 }
 
 impl Har {
     /// Reads the text up to the next entries, or up to the end of the archive. It is a line of text if it may hold a
     /// message, and in an archive without entries.
-    fn around<'a>(&mut self, limit: usize, input: &'a [u8], end: bool) -> Step<'a> {
-        let most = limit.saturating_add(AROUND);
+    fn around<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
+        let most = self.limit.saturating_add(AROUND);
         let window = &input[..input.len().min(most)];
         let starts = || {
             memmem::find_iter(window, ENTRIES).filter_map(|at| {
@@ -106,23 +105,22 @@ impl Har {
         self.has_entries |= self.place == HarPlace::Entries;
         let text = &input[..consumed];
         match may_hold_message(text) || self.place == HarPlace::Outside && !self.has_entries {
-            true => Step::entry(0, consumed, Entry::from(LogLine::new(trim_end(text))).within(limit)),
+            true => Step::entry(0, consumed, Entry::from(LogLine::new(trim_end(text))).within(self.limit)),
             false => Step::Skip { consumed },
         }
     }
 
     /// Reads an entry of the archive, or the text in its place.
-    fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
-        elements.element(input, end, |elements, Element { text, length, is_closed }| {
+    fn entry<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
+        element(self.limit, input, end, more, |Element { text, length, is_closed }, more| {
             if !text.starts_with(b"{") {
-                let text = trim_end(&input[..length.max(1)]);
-                return Step::entry(0, length.max(1), Entry::from(LogLine::new(text)).within(elements.limit));
+                return more.give((0, LogLine::new(text).into()), length, self.limit);
             }
             if is_closed {
                 more.entries = har_entry::entries(text, &mut self.seen).into();
             }
             let first = more.entries.pop_front().unwrap_or_else(|| (0, Record::new(text).into()));
-            more.give(first, length, elements.limit)
+            more.give(first, length, self.limit)
         })
     }
 }
@@ -197,8 +195,8 @@ mod tests {
             "", ""
         );
         let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(12), input.as_bytes(), &[]));
-        assert_eq!(found(&long), ["# <13>", "<60010>", "<13>"]);
-        assert_eq!(found(&long[..long.len() - CALL.len() - 10]), ["# <13>", "<60004>"]);
+        assert_eq!(found(&long), ["# <13>", "# <60010>", "<13>"]);
+        assert_eq!(found(&long[..long.len() - CALL.len() - 10]), ["# <13>", "{\"a\":[\""]);
     }
 
     #[test]

@@ -182,9 +182,7 @@ impl JsonLines {
         if at > 0 || self.seen == LineEvidence::Nothing {
             self.seen = LineEvidence::Inside;
         }
-        let mut found = found.into_iter();
-        let first = found.next()?;
-        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
+        let first = more.first_of(found)?;
         Some(more.give(first, start + length, self.limit))
     }
 
@@ -246,13 +244,11 @@ impl JsonLines {
         object: Option<&RawObject<'a>>,
         more: &mut Extras,
     ) -> Option<FoundEntry<'a>> {
-        let mut found = messages(line, object, self.key).into_iter();
-        let first = found.next()?;
+        let first = more.first_of(messages(line, object, self.key))?;
         if self.seen != LineEvidence::Inside {
             self.trials = KeyTrials::of(line).map(Box::new);
         }
         self.seen = LineEvidence::Inside;
-        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
         Some(first)
     }
 }
