@@ -8,7 +8,7 @@ use super::decoder::{leading_blanks, split_once, trim_end};
 use super::object::{ObjectBuilder, string};
 use super::times::{duration, number};
 use super::value::{Extent, is_whole, value};
-use super::vscode::{LineStamp, LineTag};
+use super::vscode::LineStamp;
 use memchr::{memchr, memmem};
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
@@ -40,7 +40,7 @@ const FAILED: &[u8] = b"Request failed: ";
 impl<'a> Headline<'a> {
     /// Parses a line without blanks around it. Every part must be known: servers write other lines after `[Trace - …]`.
     pub fn of(line: &'a [u8]) -> Option<Self> {
-        let stamp = LineStamp::of(line).filter(|stamp| stamp.tag != Some(LineTag::Lsp))?;
+        let stamp = LineStamp::of(line)?;
         let rest = &line[stamp.rest..];
         let (sending, rest) = match rest.strip_prefix(b"Sending ") {
             Some(rest) => (true, rest),
@@ -183,7 +183,7 @@ impl Label {
         let blanks = leading_blanks(line);
         // Channels put date and level before this line too.
         let stamp = match LineStamp::of(&line[blanks..]) {
-            Some(LineStamp { tag: Some(_), .. }) => return None,
+            Some(LineStamp { is_trace: true, .. }) => return None,
             stamp => stamp.map_or(0, |stamp| stamp.rest),
         };
         let start = blanks + stamp;
