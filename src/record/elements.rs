@@ -22,24 +22,30 @@ pub(super) fn object_array<F>(limit: usize, known: KnownMembers, mut open: F) ->
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    element_array(limit, move |text, more| {
+    element_array(limit, None, move |text, more| {
         let Some(object) = RawObject::parse(text) else { return Some((0, LogLine::new(text).into())) };
         let found = if object.is_whole() { open(&object, text, more) } else { None }?;
         Some(with_others(&object, text, known, found, more))
     })
 }
 
-/// Creates a decoder of an array, or of objects on lines. `read` returns the first entry in an element. If it returns
-/// `None`, the element is a record. Text outside of the array is read by lines.
-pub(super) fn element_array<F>(limit: usize, read: F) -> Box<dyn Decoder>
+/// Reads the text before the first element of an array, given the input, the limit for a record, and true at the end of
+/// the input. Returns `None` for a line of text.
+type BeginArray = for<'a> fn(&'a [u8], usize, bool) -> Option<Step<'a>>;
+
+/// Creates a decoder of an array: one that `begin` finds in an object, or else an array by itself, or objects on lines.
+/// `read` returns the first entry in an element. If it returns `None`, the element is a record. Text outside of the array
+/// is read by lines.
+pub(super) fn element_array<F>(limit: usize, begin: Option<BeginArray>, read: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    LineSplitter::boxed(limit, 0, ElementArray { limit, is_inside: false, read })
+    LineSplitter::boxed(limit, 0, ElementArray { limit, begin, is_inside: false, read })
 }
 
 struct ElementArray<F> {
     limit: usize,
+    begin: Option<BeginArray>,
     is_inside: bool,
     read: F,
 }
@@ -49,65 +55,48 @@ where
     F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send,
 {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
-        match (self.is_inside, input) {
-            (_, []) => return None,
-            (_, [blank, ..]) if is_blank(*blank) => return None,
-            (true, [b',', ..]) => {}
-            (true, [b']', ..]) => self.is_inside = false,
-            (true, _) | (false, [b'{', ..]) => {
-                return Some(element(self.limit, input, end, more, |Element { text, length, .. }, more| {
-                    let found = (self.read)(text, more).unwrap_or_else(|| (0, Record::new(text).into()));
-                    more.give(found, length, self.limit)
-                }));
-            }
-            (false, _) => match begins_array(input, end) {
-                None => return Some(Step::NeedMore),
-                Some(false) => return None,
-                Some(true) => self.is_inside = true,
-            },
+        let first = *input.first().filter(|byte| !is_blank(**byte))?;
+        if self.is_inside && !matches!(first, b',' | b']') || self.begin.is_none() && first == b'{' {
+            return Some(self.element(input, end, more));
         }
-        Some(Step::Skip { consumed: 1 })
+        if matches!(first, b',' | b']') || self.begin.is_some() && first == b'}' {
+            self.is_inside &= first == b',';
+            return Some(Step::Skip { consumed: 1 });
+        }
+        let begun = self.begin.unwrap_or(begin_array)(input, self.limit, end)?;
+        self.is_inside = begun.consumed() > 0;
+        Some(begun)
     }
 }
 
-/// True if a bracket begins an array of objects, arrays or strings, and not a line such as `[info] ready`. `None` if more
-/// input is needed.
-pub(super) fn begins_array(input: &[u8], end: bool) -> Option<bool> {
-    let [b'[', behind @ ..] = &input[..input.len().min(AROUND)] else { return Some(false) };
+impl<F> ElementArray<F>
+where
+    F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>>,
+{
+    /// Reads the element at the beginning of the input. An element that exceeds the limit for a record by more than
+    /// [`AROUND`] is skipped.
+    fn element<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
+        let most = self.limit.saturating_add(AROUND);
+        let window = &input[..input.len().min(most)];
+        let length = match ValueScan::default().end(window) {
+            // A closing bracket may stand in place of an element.
+            Some(length) => length.max(1),
+            None if window.len() == most => return more.skip(0, window, Record::new(b""), Some(0)),
+            None if end => window.len(),
+            None => return Step::NeedMore,
+        };
+        let text = trim_end(&window[..length]);
+        let found = (self.read)(text, more).unwrap_or_else(|| (0, Record::new(text).into()));
+        more.give(found, length, self.limit)
+    }
+}
+
+/// Reads the bracket that begins an array of objects, arrays or strings, and not a line such as `[info] ready`.
+pub(super) fn begin_array(input: &[u8], _limit: usize, end: bool) -> Option<Step<'_>> {
+    let behind = input[..input.len().min(AROUND)].strip_prefix(b"[")?;
     match behind.get(leading_blanks(behind)) {
-        None => (end || behind.len() + 1 == AROUND).then_some(true),
-        Some(first) => Some(b"{[]\"".contains(first)),
+        None if !end && behind.len() + 1 < AROUND => Some(Step::NeedMore),
+        None | Some(b'{' | b'[' | b']' | b'"') => Some(Step::Skip { consumed: 1 }),
+        Some(_) => None,
     }
-}
-
-/// An element, or the text in its place.
-pub(super) struct Element<'a> {
-    /// The text without blanks at its end. It is not empty.
-    pub text: &'a [u8],
-    pub length: usize,
-    /// True if the end of the element was found, not just the end of the input.
-    pub is_closed: bool,
-}
-
-/// Finds the end of the element at the beginning of the input, and returns the result of `take` for the element. An
-/// element that exceeds the limit for a record by more than [`AROUND`] is skipped.
-pub(super) fn element<'a>(
-    limit: usize,
-    input: &'a [u8],
-    end: bool,
-    more: &mut Extras,
-    take: impl FnOnce(Element<'a>, &mut Extras) -> Step<'a>,
-) -> Step<'a> {
-    let most = limit.saturating_add(AROUND);
-    let window = &input[..input.len().min(most)];
-    let found = ValueScan::default().end(window);
-    if found.is_none() && window.len() == most {
-        return more.skip(0, window, Record::new(b""), Some(0));
-    }
-    if found.is_none() && !end {
-        return Step::NeedMore;
-    }
-    // A closing bracket may stand in place of an element.
-    let length = found.unwrap_or(window.len()).max(1);
-    take(Element { text: trim_end(&window[..length]), length, is_closed: found.is_some() }, more)
 }

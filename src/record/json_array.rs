@@ -2,7 +2,7 @@
 //! that the array may be larger than memory, and may lack its end.
 
 use super::decoder::{leading_blanks, trim_end};
-use super::elements::{begins_array, element_array};
+use super::elements::{begin_array, element_array};
 use super::format_info::{FormatClue, FormatInfo, InputHead};
 use memchr::memchr;
 
@@ -10,7 +10,7 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "one array of messages over several lines, `[` `{…},` `{…}` `]`; each element is a record",
     carries: "messages only",
     clue: FormatClue::Value(detect),
-    decoder: |limit| element_array(limit, |_, _| None),
+    decoder: |limit| element_array(limit, None, |_, _| None),
 };
 
 /// True if the first value is an array over several lines, with only blanks after it.
@@ -18,7 +18,7 @@ fn detect(window: &InputHead<'_>) -> bool {
     window.first_value.is_some_and(|value| {
         let end = value.end.unwrap_or(window.bytes.len());
         let (array, behind) = (trim_end(&window.bytes[value.start..end]), &window.bytes[end..]);
-        begins_array(array, true) == Some(true)
+        begin_array(array, usize::MAX, true).is_some()
             && memchr(b'\n', array).is_some()
             && leading_blanks(behind) == behind.len()
     })
