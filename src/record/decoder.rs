@@ -2,7 +2,7 @@
 
 use super::Entry;
 use super::scan::ValueScan;
-use memchr::{memchr, memmem};
+use memchr::memchr;
 
 /// Finds the entries of one log format in bytes. Uses no I/O, no clock and no globals.
 ///
@@ -89,12 +89,6 @@ pub(super) fn leading_blanks(bytes: &[u8]) -> usize {
 pub(super) fn trim_end(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1);
     &bytes[..end]
-}
-
-/// Returns the text before the first `mark`, and the text after it.
-pub(super) fn split_once<'a>(text: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
-    let at = memmem::find(text, mark)?;
-    Some((&text[..at], &text[at + mark.len()..]))
 }
 
 /// An entry that is skipped because it is too long, up to the end of its line or of its value.

@@ -4,7 +4,8 @@
 use super::Time;
 use super::decoder::leading_blanks;
 use super::times::timestamp;
-use memchr::memchr;
+use regex::bytes::Regex;
+use std::sync::LazyLock;
 
 /// The front of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,38 +31,19 @@ impl LineStamp {
         let line = &line[..line.len().min(LONGEST)];
         // The time zone is not stated.
         let date = timestamp(line).map(|(length, time)| (length + leading_blanks(&line[length..]), time));
-        let (mut rest, time) = date.unwrap_or((0, None));
-        let level = level(&line[rest..]);
-        rest += level.unwrap_or(0);
-        let tag = tag(&line[rest..]);
-        let (clock, length) = tag.unwrap_or_default();
-        rest += length;
-        let stamped = tag.is_some() || (date.is_some() && level.is_some());
-        stamped.then_some(Self { time: time.or(clock), is_trace: tag.is_some(), rest })
+        let (front, time) = date.unwrap_or((0, None));
+        let found = FRONT.as_ref()?.captures(&line[front..])?;
+        let is_trace = found.name("trace").is_some();
+        let clock = found.name("clock").and_then(|text| clock(text.as_bytes()));
+        let stamped = is_trace || (date.is_some() && found.name("level").is_some());
+        stamped.then_some(Self { time: time.or(clock), is_trace, rest: front + found.get(0)?.end() })
     }
 }
 
-/// Returns the length of `[info] `. Levels are written in small letters, so `[Trace]` is not a level.
-pub(super) fn level(line: &[u8]) -> Option<usize> {
-    let [b'[', name @ ..] = line else { return None };
-    let length = name.iter().position(|byte| !byte.is_ascii_lowercase())?;
-    let behind = length + 2;
-    (length > 0 && name[length] == b']').then(|| behind + leading_blanks(&line[behind..]))
-}
-
-/// Parses `[Trace - CLOCK] `, and returns the clock if it is valid, and the length.
-fn tag(line: &[u8]) -> Option<(Option<Time>, usize)> {
-    let [b'[', inside @ ..] = line else { return None };
-    let inside = &inside[..memchr(b']', inside)?];
-    let behind = inside.len() + 2;
-    let clock_text = inside.strip_prefix(b"Trace")?;
-    let time = match &clock_text[leading_blanks(clock_text)..] {
-        [b'-', text @ ..] => clock(text),
-        [] => None,
-        _ => return None,
-    };
-    Some((time, behind + leading_blanks(&line[behind..])))
-}
+/// The front after the date: `[info] `, a level in small letters, and `[Trace - CLOCK] `.
+static FRONT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?-u)^(?<level>\[[a-z]+\]\s*)?(?<trace>\[Trace\s*(?:-(?<clock>[^\]]*))?\]\s*)?").ok()
+});
 
 /// The letters beside a clock of 12 hours; true if they mean after noon.
 const HALVES: [(&str, bool); 8] = [
