@@ -5,7 +5,7 @@ use super::certainty::Certainty;
 use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::json_lines::{JsonLines, opens};
-use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
+use super::lines::{Extras, LineSplitter};
 use super::value::ValueSpan;
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -13,7 +13,7 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
     clue: FormatClue::Value(detect),
-    decoder: |limit| LineSplitter::boxed(limit, 0, JsonValues::new(limit)),
+    decoder: |limit| LineSplitter::boxed(limit, 0, JsonLines::with_values(limit, true)),
 };
 
 /// The first bytes of a line before which a value with a syntax error ends.
@@ -21,8 +21,7 @@ const STARTS: &[u8] = b"{[";
 
 /// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
-    let text = JsonLines::new(limit, false);
-    LineSplitter::boxed(limit, 0, JsonValues { text, ..JsonValues::new(limit) })
+    LineSplitter::boxed(limit, 0, JsonLines::with_values(limit, false))
 }
 
 /// True if the first value spans several lines, as far as it is visible, or has another value after it on its line. It
@@ -46,18 +45,11 @@ fn is_behind_a_prefix(window: &InputHead<'_>) -> bool {
     })
 }
 
-/// Gives values, and other text in pieces that end where the next value may begin:
-/// - text that does not begin an object or array ends with its line;
-/// - an object or array with a syntax error ends before the next line that begins, without a blank, with `{` or `[`,
-///   from the line with the error on.
-pub(super) struct JsonValues {
-    limit: usize,
-    /// The reader of text that is not a value.
-    text: JsonLines,
-}
-
-impl LineFormat for JsonValues {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
+impl JsonLines {
+    /// Reads a value at the beginning of the input. `None` if it is text: it ends with its line. An object or array with a
+    /// syntax error ends before the next line that begins, without a blank, with `{` or `[`, from the line with the error
+    /// on.
+    pub(super) fn value<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         let first = input.first().filter(|byte| !is_blank(**byte))?;
         let structured = matches!(first, b'{' | b'[');
         match ValueSpan::of(input, self.limit, end) {
@@ -70,25 +62,6 @@ impl LineFormat for JsonValues {
             ValueSpan::Long if structured => Some(more.skip(0, &input[..=self.limit], Record::new(b""), Some(0))),
             ValueSpan::Broken(_) | ValueSpan::Long => None,
         }
-    }
-
-    /// Reads the rest of a line.
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
-        self.text.read(line, more)
-    }
-
-    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut Extras) -> Option<Step<'a>> {
-        self.text.below(at, more)
-    }
-
-    fn look_ahead(&mut self, input: &[u8], length: usize, end: bool) -> Option<bool> {
-        self.text.look_ahead(input, length, end)
-    }
-}
-
-impl JsonValues {
-    fn new(limit: usize) -> Self {
-        Self { limit, text: JsonLines::new(limit, true) }
     }
 
     /// Reads an object or array with a syntax error at `at`.
