@@ -8,7 +8,7 @@
 //! - A *splitter* cuts bytes into pieces, without regard to their meaning: lines (`lines.rs`), elements of an array
 //!   (`elements.rs`), values, frames, events. Splitter and rules of a format together are a [`Decoder`], which does no
 //!   I/O: it is shown bytes, and returns the next step.
-//! - A *rule* (`rules.rs`) turns a piece into entries: by JSON Pointers, or by a regular expression.
+//! - A *rule* (`rules.rs`) turns a piece into entries: by JSON Pointers, by a regular expression, or by both.
 //! - An *entry* is a record, which may be a message, or a log line. If a piece mentions more messages than its records
 //!   hold, the piece is also kept as a log line.
 //! - A *format* has a name, a clue by which it is recognised, a splitter, rules and a sample. It is a file in
@@ -84,7 +84,6 @@ mod session_by;
 mod session_key;
 mod sse;
 mod surroundings;
-mod tar;
 mod times;
 mod tshark;
 mod unanswered;
@@ -92,7 +91,6 @@ mod unread;
 mod unwrapped;
 mod value;
 mod vscode;
-mod vscode_lsp_json;
 mod vscode_lsp_text;
 mod window;
 mod wrapper;

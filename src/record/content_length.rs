@@ -4,10 +4,9 @@
 //! A length in other units, or of text whose line ends were converted, is wrong. So if the stated bytes are not a JSON
 //! value, the message goes up to its own end.
 
-use super::decoder::{SkippedLength, Step, leading_blanks, trim_end};
+use super::decoder::{Step, leading_blanks, trim_end};
 use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
-use super::scan::ValueScan;
 use super::value::{ValueSpan, is_whole};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2_iter};
@@ -77,37 +76,28 @@ struct ContentLength {
     state: FrameState,
 }
 
+#[derive(Clone, Copy)]
 enum FrameState {
     Between,
     /// After a header, with the length that is stated.
     Headers(Option<u64>),
     /// After the empty line.
     Body(Option<u64>),
-    /// In a message that is too long.
-    Long(SkippedLength, ValueScan),
 }
 
 impl LineFormat for ContentLength {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
-        match &mut self.state {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
+        match self.state {
             FrameState::Between => None,
-            &mut FrameState::Headers(length) => match memchr(b'\n', &input[..leading_blanks(input)]) {
+            FrameState::Headers(length) => match memchr(b'\n', &input[..leading_blanks(input)]) {
                 Some(at) => Some(self.enter(FrameState::Body(length), at + 1)),
                 // The empty line is missing.
                 None if matches!(input, [b'{' | b'[', ..]) || end && input.is_empty() => {
-                    Some(self.body(length, input, end))
+                    Some(self.body(length, input, end, more))
                 }
                 None => None,
             },
-            &mut FrameState::Body(length) => Some(self.body(length, input, end)),
-            FrameState::Long(passed, scan) => {
-                let found = scan.end(input);
-                let step = passed.step(&input[..found.unwrap_or(input.len())], found.is_some() || end);
-                if step.is_entry() {
-                    self.state = FrameState::Between;
-                }
-                Some(step)
-            }
+            FrameState::Body(length) => Some(self.body(length, input, end, more)),
         }
     }
 
@@ -142,7 +132,7 @@ impl ContentLength {
         Step::Skip { consumed }
     }
 
-    fn body<'a>(&mut self, length: Option<u64>, input: &'a [u8], end: bool) -> Step<'a> {
+    fn body<'a>(&mut self, length: Option<u64>, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
         let blanks = leading_blanks(input);
         if blanks > 0 {
             // Blanks at the start of a message count.
@@ -169,10 +159,8 @@ impl ContentLength {
                 self.record(&[], 0)
             }
             (ValueSpan::Long, _) => {
-                let (passed, mut scan) = (SkippedLength::new(&input[..1]), ValueScan::default());
-                scan.end(&input[..1]);
-                self.state = FrameState::Long(passed, scan);
-                Step::Begin { start: 0, consumed: 1 }
+                self.state = FrameState::Between;
+                more.skip(0, &input[..=self.limit], Record::new(b""), Some(0))
             }
         }
     }

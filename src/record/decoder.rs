@@ -1,7 +1,8 @@
 //! The contract of a decoder, and functions that most decoders share.
 
-use super::{Entry, Record};
-use memchr::memmem;
+use super::Entry;
+use super::scan::ValueScan;
+use memchr::memchr;
 
 /// Finds the entries of one log format in bytes. Uses no I/O, no clock and no globals.
 ///
@@ -61,14 +62,6 @@ impl<'a> Step<'a> {
         Self::Entry { start, consumed, entry: entry.into() }
     }
 
-    /// Applies `change` to the entry, if the step gives one.
-    pub(super) fn map(self, change: impl FnOnce(Entry<'a>) -> Entry<'a>) -> Self {
-        match self {
-            Self::Entry { start, consumed, entry } => Self::Entry { start, consumed, entry: change(entry) },
-            step => step,
-        }
-    }
-
     pub(super) fn is_entry(&self) -> bool {
         matches!(self, Self::Entry { .. })
     }
@@ -98,26 +91,22 @@ pub(super) fn trim_end(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
-/// Returns the text before the first `mark`, and the text after it.
-pub(super) fn split_once<'a>(text: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
-    let at = memmem::find(text, mark)?;
-    Some((&text[..at], &text[at + mark.len()..]))
-}
-
-/// The length of a skipped entry, without blanks at its end.
-#[derive(Clone)]
-pub(super) struct SkippedLength {
-    /// The length with blanks.
-    pub seen: u64,
+/// An entry that is skipped because it is too long, up to the end of its line or of its value.
+pub(super) struct SkippedEntry {
+    entry: Entry<'static>,
+    /// The end of the value; `None` if the line ends the entry.
+    value: Option<ValueScan>,
+    /// The size so far, with and without blanks at the end.
+    seen: u64,
     length: u64,
 }
 
-impl SkippedLength {
-    /// Begins with the first bytes of an entry that is too long.
-    pub(super) fn new(head: &[u8]) -> Self {
-        let mut passed = Self { seen: 0, length: 0 };
-        passed.add(head);
-        passed
+impl SkippedEntry {
+    /// Begins with the first bytes of an entry, through which `value` has been read.
+    pub(super) fn new(entry: impl Into<Entry<'static>>, head: &[u8], value: Option<ValueScan>) -> Self {
+        let mut skipped = Self { entry: entry.into(), value, seen: 0, length: 0 };
+        skipped.add(head);
+        skipped
     }
 
     fn add(&mut self, bytes: &[u8]) {
@@ -128,13 +117,18 @@ impl SkippedLength {
         self.seen += bytes.len() as u64;
     }
 
-    /// Skips more bytes. Returns the record if they are `done`.
-    pub(super) fn step<'a>(&mut self, bytes: &[u8], done: bool) -> Step<'a> {
-        self.add(bytes);
-        match bytes.len() {
-            consumed if done => Step::entry(0, consumed, Record::oversized(self.length)),
+    /// Skips more bytes. Returns the entry, without its bytes, at its end.
+    pub(super) fn step<'a>(&mut self, input: &[u8], end: bool) -> Step<'a> {
+        let found = match &mut self.value {
+            Some(value) => value.end(input),
+            None => memchr(b'\n', input),
+        };
+        let consumed = found.unwrap_or(input.len());
+        self.add(&input[..consumed]);
+        match consumed {
+            _ if found.is_some() || end => Step::entry(0, consumed, self.entry.clone().oversized(self.length)),
             0 => Step::NeedMore,
-            consumed => Step::Skip { consumed },
+            _ => Step::Skip { consumed },
         }
     }
 }

@@ -1,9 +1,9 @@
 //! A format described by a TOML file: a file of the user, or one in `record/formats`.
 
 use super::elements::first_element;
-use super::own_format::{OwnFormat, OwnFormatError};
+use super::own_format::{OwnFormat, OwnFormatError, envelope_parts};
 use super::pointer::Pointer;
-use super::rules::{FormatRule, FormatRules, RuleKind, RulePlace, WordMeaning};
+use super::rules::{FormatRule, FormatRules, LineRule, RuleKind, WordMeaning};
 use super::window::InputHead;
 use super::{Direction, Sender};
 use regex::bytes::Regex;
@@ -160,16 +160,15 @@ impl FormatDefinition {
     }
 
     fn one(&self, rule: &DescribedRule) -> Result<FormatRule, OwnFormatError> {
-        let place = match (&rule.envelope, &rule.line) {
-            (Some(envelope), None) => {
-                RulePlace::at_pointers(envelope.iter().flat_map(|(name, pointers)| pointers.pairs(name)))?
-            }
-            (None, Some(regex)) => RulePlace::line(regex, "session", rule.gives)?,
-            _ => {
-                let what = "say where the message is: by either `envelope` or `line`";
-                return Err(OwnFormatError::File(format!("{}: {what}", self.name)));
-            }
+        let parts = |pointers: &BTreeMap<String, Pointers>| {
+            envelope_parts(pointers.iter().flat_map(|(name, pointers)| pointers.pairs(name)))
         };
+        let envelope = rule.envelope.as_ref().map(parts).transpose()?;
+        let line = rule.line.as_ref().map(|regex| LineRule::new(regex, "session", rule.gives)).transpose()?;
+        if envelope.is_none() && line.is_none() {
+            let what = "say where the message is: by `envelope`, `line`, or both";
+            return Err(OwnFormatError::File(format!("{}: {what}", self.name)));
+        }
         let words = [
             (&rule.client, &self.client, WordMeaning::Sent(Sender::Client)),
             (&rule.server, &self.server, WordMeaning::Sent(Sender::Server)),
@@ -180,7 +179,8 @@ impl FormatDefinition {
         let all = words.iter().flat_map(|(_, all, meaning)| all.iter().map(|word| (word.clone(), *meaning)));
         Ok(FormatRule {
             kind: rule.gives,
-            place,
+            line,
+            envelope,
             conditions: conditions(&rule.r#where)?,
             words: own.chain(all).collect(),
         })

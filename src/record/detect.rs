@@ -9,7 +9,7 @@ use super::own_format::OwnFormat;
 use super::unwrapped::UnwrappedLog;
 use super::wrapper::Wrapper;
 use super::{content_length, har, inspector_network, json_array, json_lines, json_values, mcpspy};
-use super::{protocol_monitor, sse, tar, tshark, vscode_lsp_json, vscode_lsp_text, zed_acp};
+use super::{protocol_monitor, sse, tshark, vscode_lsp_text, zed_acp};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -75,13 +75,11 @@ files! { formats! {
     Sse = 9 sse "sse",
     Har = 15 har "har",
     VscodeLspText = 8 vscode_lsp_text "vscode-lsp-text",
-    VscodeLspJson = 7 vscode_lsp_json "vscode-lsp-json",
     ZedAcp = 6 zed_acp "zed-acp",
     McpInspectorNetwork = 6 inspector_network "mcp-inspector-network",
     ProtocolMonitor = 6 protocol_monitor "protocol-monitor",
     Mcpspy = 13 mcpspy "mcpspy",
     Tshark = 12 tshark "tshark",
-    Tar = 0 tar "tar",
 } }
 
 impl Format {
@@ -111,7 +109,7 @@ impl Format {
     /// Returns the wrappers around a text, the outermost first, and the text inside.
     fn taken_off(text: &[u8]) -> (Vec<Wrapper>, Cow<'_, [u8]>) {
         let (mut wrappers, mut text) = (Vec::new(), Cow::Borrowed(text));
-        while wrappers.len() < Wrapper::MOST && !tar::is_archive(&text) {
+        while wrappers.len() < Wrapper::MOST && !is_archive(&text) {
             let shown = Wrapper::shown(&text);
             let Some(wrapper) = shown.or_else(|| Wrapper::possible(&text)) else { break };
             let inside = UnwrappedLog::inside(wrapper, &text);
@@ -201,9 +199,7 @@ impl Format {
         });
         let has = |literal: &&str| memmem::find(window.bytes, literal.as_bytes()).is_some();
         RANKED.iter().copied().find(|format| match format.row().says {
-            FormatSource::Module(FormatInfo { clue: FormatClue::Line(test) | FormatClue::Refused(test, _), .. }, _) => {
-                test(window)
-            }
+            FormatSource::Module(FormatInfo { clue: FormatClue::Line(test), .. }, _) => test(window),
             FormatSource::Module(FormatInfo { clue: FormatClue::Value(test), .. }, _) => !by_text && test(window),
             FormatSource::File { by_text: false, .. } if by_text => false,
             FormatSource::File { by_text: true, .. } if window.before_values() == 0 => false,
@@ -274,11 +270,15 @@ impl Format {
     /// The reason why logs in this format are detected but not read, with advice; `None` if they are read.
     pub fn refusal(self) -> Option<&'static str> {
         match self.row().says {
-            FormatSource::Module(FormatInfo { clue: FormatClue::Refused(_, reason), .. }, _) => Some(reason),
             FormatSource::Module(..) => None,
             FormatSource::File { file, .. } => file.refuse.as_deref(),
         }
     }
+}
+
+/// True if a text begins as a tape archive (POSIX.1-1988 and later), whose lines are not one log.
+fn is_archive(text: &[u8]) -> bool {
+    text.get(257..).is_some_and(|magic| magic.starts_with(b"ustar"))
 }
 
 /// True if a decoder finds a record in a text.

@@ -22,6 +22,4 @@ pub(super) enum FormatClue {
     Line(fn(&InputHead<'_>) -> bool),
     /// The first JSON value.
     Value(fn(&InputHead<'_>) -> bool),
-    /// A line of text, in a format that cannot be read; with the reason, and advice.
-    Refused(fn(&InputHead<'_>) -> bool, &'static str),
 }

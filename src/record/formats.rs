@@ -16,6 +16,8 @@ macro_rules! files {
             NvimLua = 4 "nvim-lua" true ["rpc.", "LSP logging initiated"],
             Playwright = 3 "playwright" true ["pw:protocol"],
             Puppeteer = 3 "puppeteer" true ["puppeteer:"],
+            Tar = 0 "tar" true ["ustar"],
+            VscodeLspJson = 7 "vscode-lsp-json" true ["isLSPMessage"],
             VscodeMcp = 2 "vscode-mcp" true ["[editor -> server]", "[server -> editor]", "[Client Says]", "[Server Says]"],
             Wscat = 10 "wscat" true ["Connected (press CTRL+C to quit)"],
             Zed = 5 "zed" true ["// Send:", "// Receive"],

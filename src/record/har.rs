@@ -2,19 +2,23 @@
 
 use super::certainty::may_hold_message;
 use super::decoder::{Step, trim_end};
-use super::elements::{Element, ElementFormat, ElementSplitter, Elements};
+use super::elements::{AROUND, element_array};
 use super::format_info::{FormatClue, FormatInfo, InputHead};
-use super::lines::Extras;
 use super::object::RawObject;
-use super::scan::ValueScan;
-use super::{Entry, LogLine, Record, har_entry};
+use super::{Entry, LogLine, har_entry};
 use memchr::memmem;
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "an HTTP Archive (browsers, mitmproxy): bodies, server-sent events and WebSocket messages; other requests are comments",
     carries: "time, sender, latency, sessions (origins, Mcp-Session-Id, WebSockets)",
     clue: FormatClue::Line(detect),
-    decoder: |limit| ElementSplitter::boxed(limit, AROUND, Har::default()),
+    decoder: |limit| {
+        let mut seen = har_entry::ArchiveFacts::default();
+        element_array(limit, Some(begin), move |text, more| match text {
+            [b'{', ..] => more.first_of(har_entry::entries(text, &mut seen)),
+            _ => Some((0, LogLine::new(text).into())),
+        })
+    },
 };
 
 /// True if the first object that begins a line and has a member has a `log` with entries, or with a version and a
@@ -28,103 +32,26 @@ fn detect(window: &InputHead<'_>) -> bool {
     })
 }
 
-/// The number of bytes by which an entry may exceed the limit, so that it can hold a message of that size with all
-/// headers.
-const AROUND: usize = 48 * 1024;
-
 /// The name of the member with the entries.
 const ENTRIES: &[u8] = b"\"entries\"";
 
-/// Searches for the entries, and gives the content of each. Holds one entry at a time: its text, up to the limit, and the
-/// messages in it.
-#[derive(Default)]
-struct Har {
-    place: HarPlace,
-    /// The text of the archive up to the current position, entries apart.
-    scan: ValueScan,
-    /// True if the archive had entries.
-    has_entries: bool,
-    /// The facts about the exchanges so far.
-    seen: har_entry::ArchiveFacts,
-}
-
-/// The part of an archive at the current position.
-#[derive(Clone, Copy, Default, PartialEq)]
-enum HarPlace {
-    #[default]
-    Outside,
-    /// In an archive, and not in its entries.
-    Around,
-    Entries,
-}
-
-impl ElementFormat for Har {
-    fn next<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
-        match (self.place, input) {
-            (HarPlace::Outside, [b'{', ..]) => {
-                *self = Self { place: HarPlace::Around, seen: std::mem::take(&mut self.seen), ..Self::default() };
-            }
-            (HarPlace::Outside, _) => return None,
-            (HarPlace::Entries, [b']', ..]) => {
-                self.place = HarPlace::Around;
-                self.scan.end(b"]");
-                return Some(Step::Skip { consumed: 1 });
-            }
-            (HarPlace::Entries, [b',', ..]) => return Some(Step::Skip { consumed: 1 }),
-            (HarPlace::Entries, _) => return Some(self.entry(elements, input, end, more)),
-            (HarPlace::Around, _) => {}
+/// Reads the text of an archive up to its first entry. It is a line of text if it may hold a message. An archive without
+/// entries is text.
+fn begin(input: &[u8], limit: usize, end: bool) -> Option<Step<'_>> {
+    input.strip_prefix(b"{")?;
+    let window = &input[..input.len().min(limit.saturating_add(AROUND))];
+    let entries = memmem::find_iter(window, ENTRIES).find_map(|at| {
+        let array = window[at + ENTRIES.len()..].trim_ascii_start().strip_prefix(b":")?;
+        Some(window.len() - array.trim_ascii_start().strip_prefix(b"[")?.len())
+    });
+    Some(match entries {
+        None if window.len() == input.len() && !end => Step::NeedMore,
+        Some(consumed) if !may_hold_message(&window[..consumed]) => Step::Skip { consumed },
+        _ => {
+            let consumed = entries.unwrap_or(window.len());
+            Step::entry(0, consumed, Entry::from(LogLine::new(trim_end(&window[..consumed]))).within(limit))
         }
-        Some(self.around(elements.limit, input, end))
-    }
-}
-
-impl Har {
-    /// Reads the text up to the next entries, or up to the end of the archive. It is a line of text if it may hold a
-    /// message, and in an archive without entries.
-    fn around<'a>(&mut self, limit: usize, input: &'a [u8], end: bool) -> Step<'a> {
-        let most = limit.saturating_add(AROUND);
-        let window = &input[..input.len().min(most)];
-        let starts = || {
-            memmem::find_iter(window, ENTRIES).filter_map(|at| {
-                let colon = window[at + ENTRIES.len()..].trim_ascii_start().strip_prefix(b":")?;
-                Some(window.len() - colon.trim_ascii_start().strip_prefix(b"[")?.len())
-            })
-        };
-        let found = starts().next();
-        let mut scan = self.scan.clone();
-        let closed = scan.end(&window[..found.unwrap_or(window.len())]);
-        if closed.is_none() && found.is_none() && window.len() < most && !end {
-            return Step::NeedMore;
-        }
-        let consumed = closed.or(found).unwrap_or(window.len());
-        self.scan = scan;
-        self.place = match (closed, found) {
-            (Some(_), _) => HarPlace::Outside,
-            (None, Some(_)) => HarPlace::Entries,
-            (None, None) => HarPlace::Around,
-        };
-        self.has_entries |= self.place == HarPlace::Entries;
-        let text = &input[..consumed];
-        match may_hold_message(text) || self.place == HarPlace::Outside && !self.has_entries {
-            true => Step::entry(0, consumed, Entry::from(LogLine::new(trim_end(text))).within(limit)),
-            false => Step::Skip { consumed },
-        }
-    }
-
-    /// Reads an entry of the archive, or the text in its place.
-    fn entry<'a>(&mut self, elements: &mut Elements, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
-        elements.element(input, end, |elements, Element { text, length, is_closed }| {
-            if !text.starts_with(b"{") {
-                let text = trim_end(&input[..length.max(1)]);
-                return Step::entry(0, length.max(1), Entry::from(LogLine::new(text)).within(elements.limit));
-            }
-            if is_closed {
-                more.entries = har_entry::entries(text, &mut self.seen).into();
-            }
-            let first = more.entries.pop_front().unwrap_or_else(|| (0, Record::new(text).into()));
-            more.give(first, length, elements.limit)
-        })
-    }
+    })
 }
 
 #[cfg(test)]
@@ -151,13 +78,10 @@ mod tests {
                 format!(
                     "{{\"a\":[\"]\",{{\"log\":1}}],\"log\":{{\"n\":\"entries\",\"entries\":[{CALL}],\"z\":\"\\\"\"}},\"b\":1}}"
                 ),
-                vec![call],
+                vec![call, "# \"z\":\"\\\"\"},\"b\":1}"],
             ),
             (format!("{{\"log\":{{\"pages\":[{CALL}],\"entries\":[{CALL}]}}}}"), vec![&pages, call]),
-            (
-                format!("{{\"log\":{{\"entries\":[{CALL}],\"entries\":[{ENTRY}]}},\"log\":{{\"entries\":[{CALL}]}}}}"),
-                vec![call, get, call],
-            ),
+            (format!("{{\"log\":{{\"entries\":[{CALL}],\"entries\":[{{}}]}}}}"), vec![call, "# \"entries\":[{}]}}"]),
             (
                 format!("{{\"log\":{{\"entries\":[1 \"a,\" [{{}}] x{CALL}y]}}}}"),
                 vec!["# 1", "# \"a,\"", "# [{}]", "# x", call, "# y"],
@@ -172,8 +96,8 @@ mod tests {
                 vec!["# {\"x\":[\n{}\n]}", call],
             ),
             ("{\"log\":{\"entries\":[]}}".to_owned(), vec![]),
-            ("{\"log\":{\"entries\":1}}\n{}".to_owned(), vec!["# {\"log\":{\"entries\":1}}", "# {}"]),
-            ("{\"log\":{\"vers".to_owned(), vec![]),
+            ("{\"log\":{\"entries\":1}}\n{}".to_owned(), vec!["# {\"log\":{\"entries\":1}}\n{}"]),
+            ("{\"log\":{\"vers".to_owned(), vec!["# {\"log\":{\"vers"]),
         ];
         for (input, expected) in table {
             assert_eq!(found(1000, &input), expected, "{input}");
@@ -197,8 +121,8 @@ mod tests {
             "", ""
         );
         let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(12), input.as_bytes(), &[]));
-        assert_eq!(found(&long), ["# <13>", "<60010>", "<13>"]);
-        assert_eq!(found(&long[..long.len() - CALL.len() - 10]), ["# <13>", "<60004>"]);
+        assert_eq!(found(&long), ["# <13>", "# <60010>", "<13>"]);
+        assert_eq!(found(&long[..long.len() - CALL.len() - 10]), ["# <13>", "{\"a\":[\""]);
     }
 
     #[test]

@@ -47,7 +47,9 @@ enum LineEvidence {
 }
 
 pub(super) struct JsonLines {
-    limit: usize,
+    pub limit: usize,
+    /// True for values over several lines, or several on one; other text is read by lines.
+    has_values: bool,
     /// True if the user stated the format: then text is a record as it is.
     is_stated: bool,
     seen: LineEvidence,
@@ -73,6 +75,11 @@ impl LineFormat for JsonLines {
             LineEvidence::Nothing => false,
         };
         if is_plain && !self.has_meta { Some((0, Record::new(line).into())) } else { Some(self.look(line, more)) }
+    }
+
+    #[inline]
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
+        if self.has_values { self.value(input, end, more) } else { None }
     }
 
     #[inline]
@@ -142,7 +149,20 @@ fn first_name(line: &[u8]) -> &[u8] {
 
 impl JsonLines {
     pub(super) fn new(limit: usize, is_stated: bool) -> Self {
-        Self { limit, is_stated, seen: LineEvidence::Nothing, has_meta: false, key: None, trials: None, closed: 0 }
+        Self {
+            limit,
+            has_values: false,
+            is_stated,
+            seen: LineEvidence::Nothing,
+            has_meta: false,
+            key: None,
+            trials: None,
+            closed: 0,
+        }
+    }
+
+    pub(super) fn with_values(limit: usize, is_stated: bool) -> Self {
+        Self { has_values: true, ..Self::new(limit, is_stated) }
     }
 
     /// Reads a message that may begin at this place of the first line, and continue on the lines below. Messages before
@@ -182,9 +202,7 @@ impl JsonLines {
         if at > 0 || self.seen == LineEvidence::Nothing {
             self.seen = LineEvidence::Inside;
         }
-        let mut found = found.into_iter();
-        let first = found.next()?;
-        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
+        let first = more.first_of(found)?;
         Some(more.give(first, start + length, self.limit))
     }
 
@@ -246,13 +264,11 @@ impl JsonLines {
         object: Option<&RawObject<'a>>,
         more: &mut Extras,
     ) -> Option<FoundEntry<'a>> {
-        let mut found = messages(line, object, self.key).into_iter();
-        let first = found.next()?;
+        let first = more.first_of(messages(line, object, self.key))?;
         if self.seen != LineEvidence::Inside {
             self.trials = KeyTrials::of(line).map(Box::new);
         }
         self.seen = LineEvidence::Inside;
-        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
         Some(first)
     }
 }

@@ -2,10 +2,10 @@
 
 use super::Record;
 use super::certainty::Certainty;
-use super::decoder::{Decoder, SkippedLength, Step, is_blank, leading_blanks, trim_end};
+use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::json_lines::{JsonLines, opens};
-use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
+use super::lines::{Extras, LineSplitter};
 use super::value::ValueSpan;
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -13,7 +13,7 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
     clue: FormatClue::Value(detect),
-    decoder: |limit| LineSplitter::boxed(limit, 0, JsonValues::new(limit)),
+    decoder: |limit| LineSplitter::boxed(limit, 0, JsonLines::with_values(limit, true)),
 };
 
 /// The first bytes of a line before which a value with a syntax error ends.
@@ -21,8 +21,7 @@ const STARTS: &[u8] = b"{[";
 
 /// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
 pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
-    let text = JsonLines::new(limit, false);
-    LineSplitter::boxed(limit, 0, JsonValues { text, ..JsonValues::new(limit) })
+    LineSplitter::boxed(limit, 0, JsonLines::with_values(limit, false))
 }
 
 /// True if the first value spans several lines, as far as it is visible, or has another value after it on its line. It
@@ -46,31 +45,11 @@ fn is_behind_a_prefix(window: &InputHead<'_>) -> bool {
     })
 }
 
-/// Gives values, and other text in pieces that end where the next value may begin:
-/// - text that does not begin an object or array ends with its line;
-/// - an object or array with a syntax error ends before the next line that begins, without a blank, with `{` or `[`,
-///   from the line with the error on.
-pub(super) struct JsonValues {
-    limit: usize,
-    /// An object or array that is too long; and true if a line begins at the current place in it.
-    long: Option<(SkippedLength, bool)>,
-    /// The reader of text that is not a value.
-    text: JsonLines,
-}
-
-impl LineFormat for JsonValues {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
-        if let Some((passed, line_begins)) = &mut self.long {
-            let done = match input.first() {
-                Some(first) if *line_begins && STARTS.contains(first) => Some(0),
-                _ => next_start(input),
-            };
-            let bytes = &input[..done.unwrap_or(input.len())];
-            let step = passed.step(bytes, done.is_some() || end);
-            *line_begins = if bytes.is_empty() { *line_begins } else { bytes.ends_with(b"\n") };
-            self.long = self.long.take().filter(|_| !step.is_entry());
-            return Some(step);
-        }
+impl JsonLines {
+    /// Reads a value at the beginning of the input. `None` if it is text: it ends with its line. An object or array with a
+    /// syntax error ends before the next line that begins, without a blank, with `{` or `[`, from the line with the error
+    /// on.
+    pub(super) fn value<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         let first = input.first().filter(|byte| !is_blank(**byte))?;
         let structured = matches!(first, b'{' | b'[');
         match ValueSpan::of(input, self.limit, end) {
@@ -79,54 +58,30 @@ impl LineFormat for JsonValues {
             ValueSpan::Whole(length) if !structured && length == input.len() && !end => Some(Step::NeedMore),
             ValueSpan::Whole(length) => Some(Step::entry(0, length, Record::new(&input[..length]))),
             ValueSpan::NeedMore => Some(Step::NeedMore),
-            ValueSpan::Broken(at) if structured => Some(self.broken(at, input, end)),
-            ValueSpan::Long if structured => Some(self.long(input)),
+            ValueSpan::Broken(at) if structured => Some(self.broken(at, input, end, more)),
+            ValueSpan::Long if structured => Some(more.skip(0, &input[..=self.limit], Record::new(b""), Some(0))),
             ValueSpan::Broken(_) | ValueSpan::Long => None,
         }
     }
 
-    /// Reads the rest of a line.
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
-        self.text.read(line, more)
-    }
-
-    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut Extras) -> Option<Step<'a>> {
-        self.text.below(at, more)
-    }
-
-    fn look_ahead(&mut self, input: &[u8], length: usize, end: bool) -> Option<bool> {
-        self.text.look_ahead(input, length, end)
-    }
-}
-
-impl JsonValues {
-    fn new(limit: usize) -> Self {
-        Self { limit, long: None, text: JsonLines::new(limit, true) }
-    }
-
     /// Reads an object or array with a syntax error at `at`.
-    fn broken<'a>(&mut self, at: usize, input: &'a [u8], end: bool) -> Step<'a> {
+    fn broken<'a>(&mut self, at: usize, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
         // The end of a piece is found by the LF after it, and the bracket after the LF.
         let window = &input[..input.len().min(self.limit.saturating_add(2))];
         let from = memrchr(b'\n', &window[..at]).unwrap_or(0);
         let piece = match next_start(&window[from..]) {
             Some(found) => &window[..from + found],
-            None if window.len() > self.limit.saturating_add(1) => return self.long(input),
+            None if window.len() > self.limit.saturating_add(1) => {
+                return more.skip(0, &input[..=self.limit], Record::new(b""), None);
+            }
             None if !end => return Step::NeedMore,
             None => window,
         };
         let text = trim_end(piece);
         match text.len() > self.limit {
-            true => self.long(input),
+            true => more.skip(0, &input[..=self.limit], Record::new(b""), None),
             false => Step::entry(0, piece.len(), Record::new(text)),
         }
-    }
-
-    /// Begins to skip the object or array at the beginning of `input`, which is too long.
-    fn long<'a>(&mut self, input: &[u8]) -> Step<'a> {
-        let head = &input[..=self.limit];
-        self.long = Some((SkippedLength::new(head), head.ends_with(b"\n")));
-        Step::Begin { start: 0, consumed: head.len() }
     }
 }
 
@@ -207,7 +162,7 @@ mod tests {
     #[test]
     fn the_limit() {
         assert_eq!(values(6, "[1234]\n[12345]\n[1]"), ["[1234]", "<7>", "[1]"]);
-        assert_eq!(values(6, "[12345]{}\n {}\n{}"), ["<13>", "{}"]);
+        assert_eq!(values(6, "[12345]{}\n {}\n{}"), ["<7>", "{}", "{}", "{}"]);
         assert_eq!(values(6, "[1\n,\n2\n]\n{}"), ["<8>", "{}"]);
         assert_eq!(values(6, "123456 1234567 1\n12"), ["123456", "<9>", "12"]);
         assert_eq!(values(6, "123456\r\n\"abcd\"\n\"abcde\"\n1"), ["123456", "\"abcd\"", "<7>", "1"]);
@@ -221,7 +176,7 @@ mod tests {
         assert_eq!(values(6, "[[[[[[\n"), ["<6>"]);
         assert_eq!(values(6, "[[[[[["), ["[[[[[["]);
         assert_eq!(values(6, "[[[[[[[[\n\n\n"), ["<8>"]);
-        assert_eq!(values(0, "{} 1\n[\n[\n"), ["<4>", "<1>", "<1>"]);
+        assert_eq!(values(0, "{} 1\n[\n[\n"), ["<2>", "<1>", "<3>"]);
     }
 
     #[test]
@@ -233,6 +188,6 @@ mod tests {
         assert_eq!(found(&"[\n[\nx\n".repeat(300_000)), 300_000);
         assert_eq!(found(&"some text\n".repeat(1_000_000)), 1_000_000);
         assert_eq!(found(&"{oops\n".repeat(1_000_000)), 1_000_000);
-        assert_eq!(texts(&drive(&mut *(ABOUT.decoder)(1000), brackets.as_bytes(), &[])).len(), 1997);
+        assert_eq!(texts(&drive(&mut *(ABOUT.decoder)(1000), brackets.as_bytes(), &[])).len(), 1);
     }
 }

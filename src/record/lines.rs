@@ -1,8 +1,9 @@
 //! Formats of lines, some of which hold a message: the common part of most formats.
 
 use super::certainty::mentions;
-use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
+use super::decoder::{Decoder, SkippedEntry, Step, leading_blanks, trim_end};
 use super::object::{RawObject, extent, offset_in};
+use super::scan::ValueScan;
 use super::{Entry, LogLine, Record};
 use memchr::memchr;
 use std::collections::VecDeque;
@@ -28,6 +29,8 @@ pub(super) struct Extras {
     pub taken: Option<usize>,
     /// The size of the piece, in bytes.
     length: usize,
+    /// An entry that is being skipped.
+    long: Option<SkippedEntry>,
 }
 
 impl Extras {
@@ -39,9 +42,42 @@ impl Extras {
         Step::Entry { start, consumed, entry: entry.within(limit) }
     }
 
-    /// Gives the next entry of the piece at the beginning of the input.
+    /// Returns the first one of the entries of a piece, and keeps the others.
+    pub(super) fn first_of<'a>(&mut self, found: impl IntoIterator<Item = FoundEntry<'a>>) -> Option<FoundEntry<'a>> {
+        let mut found = found.into_iter();
+        let first = found.next()?;
+        self.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
+        Some(first)
+    }
+
+    /// Begins to skip an entry, which is too long, at `start` of its first bytes. It ends with the value that begins at
+    /// the offset `value`, or else with its line.
+    pub(super) fn skip<'a>(
+        &mut self,
+        start: usize,
+        head: &[u8],
+        entry: impl Into<Entry<'static>>,
+        value: Option<usize>,
+    ) -> Step<'a> {
+        let (mut scan, entry) = (ValueScan::default(), entry.into());
+        if let Some(at) = value
+            && let Some(length) = scan.end(&head[at..])
+        {
+            return Step::entry(start, at + length, entry.oversized((at + length - start) as u64));
+        }
+        let value = value.map(|_| scan);
+        *self = Self { long: Some(SkippedEntry::new(entry, &head[start..], value)), ..Self::default() };
+        Step::Begin { start, consumed: head.len() }
+    }
+
+    /// Continues the piece at the beginning of the input: an entry that is being skipped, or the next entry.
     #[inline]
-    pub(super) fn next<'a>(&mut self, limit: usize) -> Option<Step<'a>> {
+    pub(super) fn resume<'a>(&mut self, input: &[u8], end: bool, limit: usize) -> Option<Step<'a>> {
+        if let Some(long) = &mut self.long {
+            let step = long.step(input, end);
+            self.long.take_if(|_| step.is_entry());
+            return Some(step);
+        }
         let (start, mut entry) = self.entries.pop_front()?;
         if let Entry::Record(record) = &mut entry {
             record.flags.shares_time = true;
@@ -66,7 +102,9 @@ pub(super) trait LineFormat: Send {
     /// messages.
     ///
     /// Of a line that is too long to be kept, only the beginning is given.
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>>;
+    fn read<'a>(&mut self, _line: &'a [u8], _more: &mut Extras) -> Option<FoundEntry<'a>> {
+        None
+    }
 
     /// Continues what was begun, or reads input that does not begin as a line. `None` if a line begins here, or
     /// continues.
@@ -107,8 +145,6 @@ pub(super) struct LineSplitter {
     searched: usize,
     format: Box<dyn LineFormat>,
     more: Extras,
-    /// A line that is being skipped, the offset of its entry, and the entry without its bytes.
-    long: Option<(SkippedLength, FoundEntry<'static>)>,
 }
 
 /// Creates a decoder of lines that a function reads, like [`LineSplitter::boxed`].
@@ -128,27 +164,20 @@ impl LineSplitter {
             searched: 0,
             format: Box::new(format),
             more: Extras::default(),
-            long: None,
         })
     }
 }
 
 impl Decoder for LineSplitter {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if let Some(step) = self.more.next(self.limit) {
+        if let Some(step) = self.more.resume(input, end, self.limit) {
             return step;
         }
-        if let Some((passed, _)) = &mut self.long {
-            let line_end = memchr(b'\n', input);
-            let step = passed.step(&input[..line_end.unwrap_or(input.len())], line_end.is_some() || end);
-            let done = self.long.take_if(|_| step.is_entry());
-            return step.map(|line| match done {
-                Some((_, (start, entry))) => entry.oversized(line.length().saturating_sub(start as u64)),
-                None => line,
-            });
-        }
         if let Some(step) = self.format.resume(input, end, &mut self.more) {
-            self.searched = self.searched.saturating_sub(step.consumed());
+            self.searched = match step {
+                Step::Begin { .. } => 0,
+                _ => self.searched.saturating_sub(step.consumed()),
+            };
             return step;
         }
         let blanks = leading_blanks(input);
@@ -174,9 +203,7 @@ impl Decoder for LineSplitter {
         if line.strip_suffix(b"\r").unwrap_or(line).len() > self.most {
             let head = &line[..=self.most];
             let (start, entry) = self.format.read(head, &mut self.more).unwrap_or((0, LogLine::new(head).into()));
-            self.long = Some((SkippedLength::new(head), (start, entry.oversized(0))));
-            self.more = Extras::default();
-            return Step::Begin { start, consumed: head.len() };
+            return self.more.skip(start, head, entry.oversized(0), None);
         }
         self.line(line, line_end.map_or(line.len(), |at| at + 1), input, end)
     }

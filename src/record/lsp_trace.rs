@@ -4,14 +4,16 @@
 //! lsp4j and lsp4clj write them with small differences.
 
 use super::Time;
-use super::decoder::{leading_blanks, split_once, trim_end};
+use super::decoder::{leading_blanks, trim_end};
 use super::object::{ObjectBuilder, string};
-use super::times::{duration, number};
+use super::times::duration;
 use super::value::{Extent, is_whole, value};
-use super::vscode::{LineStamp, LineTag};
+use super::vscode::LineStamp;
 use memchr::{memchr, memmem};
 use oxsdatatypes::Decimal;
+use regex::bytes::Regex;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum HeadlineKind {
@@ -35,61 +37,39 @@ pub(super) struct Headline<'a> {
     failure: Option<(usize, &'a [u8])>,
 }
 
-const FAILED: &[u8] = b"Request failed: ";
+/// A headline after the front of its line. Servers write other lines after `[Trace - …]`, so it matches to the end.
+///
+/// Emacs' lsp-mode leaves out the quote of a request that it received.
+static HEADLINE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HEADLINES).ok());
+const HEADLINES: &str = r"(?xs-u)^(?<way>Sending|Received)\ (?:
+    notification\ '(?<notification>.*?)'\.?
+    |request\ '(?<request>.*?)\ -\ \((?<asked>.*?)\)(?:'\.?|\.)
+    |response\ (?<unknown>[^'].*)\ without\ active\ response\ promise\.
+    |response\ '(?<response>.*?)\ -\ \((?<answered>.+?)\)'[.\ ]*
+        (?:(?:in|(?:Processing\ request\ |Request\ )?took)\ (?<took>-?[0-9][-+.0-9Ee]*)ms[.\ ]*)?
+        (?:Request\ failed:\ (?<failure>.*))?
+    )$";
 
 impl<'a> Headline<'a> {
-    /// Parses a line without blanks around it. Every part must be known: servers write other lines after `[Trace - …]`.
+    /// Parses a line without blanks around it.
     pub fn of(line: &'a [u8]) -> Option<Self> {
-        let stamp = LineStamp::of(line).filter(|stamp| stamp.tag != Some(LineTag::Lsp))?;
-        let rest = &line[stamp.rest..];
-        let (sending, rest) = match rest.strip_prefix(b"Sending ") {
-            Some(rest) => (true, rest),
-            None => (false, rest.strip_prefix(b"Received ")?),
+        let stamp = LineStamp::of(line)?;
+        let found = HEADLINE.as_ref()?.captures(&line[stamp.rest..])?;
+        let text = |name: &str| found.name(name).map(|text| text.as_bytes());
+        let (kind, method, id) = match (text("notification"), text("request")) {
+            (Some(method), _) => (HeadlineKind::Notification, Some(method), None),
+            (None, Some(method)) => (HeadlineKind::Request, Some(method), text("asked")),
+            (None, None) => (HeadlineKind::Response, text("response"), text("answered").or(text("unknown"))),
         };
-        let kinds: [(&[u8], _); 3] = [
-            (b"request ", HeadlineKind::Request),
-            (b"notification ", HeadlineKind::Notification),
-            (b"response ", HeadlineKind::Response),
-        ];
-        let (kind, rest) = kinds.iter().find_map(|(name, kind)| Some((*kind, rest.strip_prefix(*name)?)))?;
-        let headline = Self { time: stamp.time, sending, kind, method: b"", id: b"", latency: None, failure: None };
-        let Some(rest) = rest.strip_prefix(b"'") else {
-            let id = rest.strip_suffix(b" without active response promise.")?;
-            return (kind == HeadlineKind::Response && !id.is_empty()).then_some(Self { id, ..headline });
-        };
-        if kind == HeadlineKind::Notification {
-            let method = rest.strip_suffix(b".").unwrap_or(rest).strip_suffix(b"'")?;
-            return Some(Self { method, ..headline });
-        }
-        let (method, rest) = split_once(rest, b" - (")?;
-        // Emacs' lsp-mode leaves out the quote of a request that it received.
-        let unquoted = || Some((rest.strip_suffix(b").")?, &b""[..]));
-        let (id, rest) = split_once(rest, b")'").or_else(unquoted)?;
-        let headline = Self { method, id, ..headline };
-        match kind {
-            HeadlineKind::Response if id.is_empty() => None,
-            HeadlineKind::Response => headline.with_outcome(rest, line.len()),
-            _ => matches!(rest, b"" | b".").then_some(headline),
-        }
-    }
-
-    /// Parses ` in 510ms.`, `. Processing request took 1ms` and the like, maybe with a failure after it, up to the
-    /// line's end.
-    fn with_outcome(mut self, outcome: &'a [u8], line_end: usize) -> Option<Self> {
-        let trim = |text: &'a [u8]| &text[text.iter().take_while(|&byte| matches!(byte, b'.' | b' ')).count()..];
-        let mut rest = trim(outcome);
-        let takes: [&[u8]; 4] = [b"in ", b"took ", b"Processing request took ", b"Request took "];
-        if let Some(took) = takes.iter().find_map(|take| rest.strip_prefix(*take)) {
-            let (milliseconds, behind) = split_once(took, b"ms")?;
-            number(milliseconds)?;
-            (self.latency, rest) = (duration(milliseconds), trim(behind));
-        }
-        match rest.strip_prefix(FAILED) {
-            Some(failure) => self.failure = Some((line_end - failure.len(), failure)),
-            None if rest.is_empty() => {}
-            None => return None,
-        }
-        Some(self)
+        Some(Self {
+            time: stamp.time,
+            sending: text("way") == Some(b"Sending"),
+            kind,
+            method: method.unwrap_or_default(),
+            id: id.unwrap_or_default(),
+            latency: text("took").and_then(duration),
+            failure: found.name("failure").map(|text| (stamp.rest + text.start(), text.as_bytes())),
+        })
     }
 
     /// Returns the message as JSON text, with members only for what the log states.
@@ -183,7 +163,7 @@ impl Label {
         let blanks = leading_blanks(line);
         // Channels put date and level before this line too.
         let stamp = match LineStamp::of(&line[blanks..]) {
-            Some(LineStamp { tag: Some(_), .. }) => return None,
+            Some(LineStamp { is_trace: true, .. }) => return None,
             stamp => stamp.map_or(0, |stamp| stamp.rest),
         };
         let start = blanks + stamp;

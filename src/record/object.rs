@@ -152,39 +152,20 @@ pub(crate) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
     if rest.get(plain) != Some(&b'\\') {
         return Cow::Borrowed(&rest[..plain]);
     }
-    // The text is never longer than its escaped form. Strings that hold JSON have an escape sequence every few bytes:
-    // whole words are copied, and the part after the escape sequence is overwritten.
-    let mut text = vec![0; rest.len()];
-    let (mut from, mut to) = (0, 0);
+    // The text is never longer than its escaped form.
+    let (mut text, mut from) = (Vec::with_capacity(rest.len()), 0);
     loop {
-        if let (Some(word), Some(space)) = (rest[from..].first_chunk::<8>(), text[to..].first_chunk_mut()) {
-            *space = *word;
-            let plain = special(word);
-            from += plain;
-            to += plain;
-            if plain == word.len() {
-                continue;
-            }
-            if let (Some([b'\\', itself @ (b'"' | b'\\')]), Some(space)) = (rest.get(from..from + 2), text.get_mut(to))
-            {
-                *space = *itself;
-                from += 2;
-                to += 1;
-                continue;
-            }
+        let plain = mark(&rest[from..]);
+        text.extend_from_slice(&rest[from..from + plain]);
+        from += plain;
+        if rest.get(from) != Some(&b'\\') {
+            return Cow::Owned(text);
         }
         let mut buffer = [0; 4];
-        let (meaning, length) = match rest.get(from) {
-            None | Some(b'"') => break,
-            Some(b'\\') => escaped(&rest[from..], &mut buffer),
-            Some(_) => (&rest[from..=from], 1),
-        };
-        text[to..to + meaning.len()].copy_from_slice(meaning);
-        to += meaning.len();
+        let (meaning, length) = escaped(&rest[from..], &mut buffer);
+        text.extend_from_slice(meaning);
         from += length;
     }
-    text.truncate(to);
-    Cow::Owned(text)
 }
 
 /// Returns the text of the escape sequence at the beginning of `text`, and the size of the sequence in bytes.

@@ -3,7 +3,7 @@
 
 use super::decoder::Decoder;
 use super::pointer::{Pointer, PointerError};
-use super::rules::{FormatRule, FormatRules, LineRule, PARTS, RuleKind, RulePlace};
+use super::rules::{EnvelopeParts, FormatRule, FormatRules, LineRule, PARTS, RuleKind};
 use regex::bytes::Regex;
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl OwnFormat {
 
     /// Returns the format for pairs of a name and a pointer.
     pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, OwnFormatError> {
-        Ok(Self::of(RulePlace::at_pointers(pairs)?))
+        Ok(Self::of(None, Some(envelope_parts(pairs)?)))
     }
 
     /// Messages in lines of text, in the group `message` of a regular expression, with the optional groups `time`,
@@ -92,11 +92,11 @@ impl OwnFormat {
     ///
     /// As [`OwnFormat::line`].
     pub fn line_by(regex: &str, session: &str) -> Result<Self, OwnFormatError> {
-        Ok(Self::of(RulePlace::line(regex, session, RuleKind::Messages)?))
+        Ok(Self::of(Some(LineRule::new(regex, session, RuleKind::Messages)?), None))
     }
 
-    fn of(place: RulePlace) -> Self {
-        let rule = FormatRule { kind: RuleKind::Messages, place, conditions: Vec::new(), words: Vec::new() };
+    fn of(line: Option<LineRule>, envelope: Option<EnvelopeParts>) -> Self {
+        let rule = FormatRule { kind: RuleKind::Messages, line, envelope, conditions: Vec::new(), words: Vec::new() };
         Self::new(FormatRules { rules: vec![rule], ..FormatRules::default() })
     }
 
@@ -115,20 +115,23 @@ impl OwnFormat {
     }
 }
 
-impl RulePlace {
-    pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, OwnFormatError> {
-        let mut parts: [Vec<Pointer>; PARTS.len()] = Default::default();
-        for (name, pointer) in pairs {
-            let place = PARTS.iter().position(|part| *part == name).and_then(|part| parts.get_mut(part));
-            place.ok_or(OwnFormatError::Part(name))?.push(Pointer::parse(&pointer)?);
-        }
-        match parts[..3].iter().all(Vec::is_empty) {
-            true => Err(OwnFormatError::NoMessage("message=/POINTER")),
-            false => Ok(Self::Envelope(parts)),
-        }
+/// Returns the pointers of pairs of a name and a pointer, by [`PARTS`].
+pub(super) fn envelope_parts(
+    pairs: impl IntoIterator<Item = (String, String)>,
+) -> Result<EnvelopeParts, OwnFormatError> {
+    let mut parts = EnvelopeParts::default();
+    for (name, pointer) in pairs {
+        let place = PARTS.iter().position(|part| *part == name).and_then(|part| parts.get_mut(part));
+        place.ok_or(OwnFormatError::Part(name))?.push(Pointer::parse(&pointer)?);
     }
+    match parts[..3].iter().all(Vec::is_empty) {
+        true => Err(OwnFormatError::NoMessage("message=/POINTER")),
+        false => Ok(parts),
+    }
+}
 
-    pub(super) fn line(text: &str, session: &str, kind: RuleKind) -> Result<Self, OwnFormatError> {
+impl LineRule {
+    pub(super) fn new(text: &str, session: &str, kind: RuleKind) -> Result<Self, OwnFormatError> {
         let whole = Regex::new(text)?;
         let is_part = |name: &&str| PARTS.contains(name) || *name == session;
         if let Some(other) = whole.capture_names().flatten().find(|name| !is_part(name)) {
@@ -145,11 +148,7 @@ impl RulePlace {
             group.starts_with("(?<message>") || group.starts_with("(?<value>")
         };
         let front = front.filter(is_message).map(|front| Regex::new(&format!("{front})"))).transpose()?;
-        Ok(Self::Line(LineRule {
-            is_open: front.is_some(),
-            regex: front.unwrap_or(whole),
-            session: session.to_owned(),
-        }))
+        Ok(Self { is_open: front.is_some(), regex: front.unwrap_or(whole), session: session.to_owned() })
     }
 }
 

@@ -569,7 +569,7 @@ mod tests {
     #[test]
     fn memory_is_bounded_by_the_largest_record() {
         for (format, head) in [("json-lines", "x"), ("json-values", "[\n"), ("json-values", "x"), ("arrows", ">> {")] {
-            let input = io::Cursor::new(head).chain(io::repeat(b' ').take(5_000_000)).chain(&b"1\n[2]\n"[..]);
+            let input = io::Cursor::new(head).chain(io::repeat(b' ').take(5_000_000)).chain(&b"1]\n[2]\n"[..]);
             let format = Format::from_name(format).unwrap();
             let options = ReaderOptions::default().with_format(format).with_max_record_size(1000);
             let mut reader = Reader::new(input, &options).unwrap();

@@ -3,12 +3,13 @@
 use super::certainty::names_member;
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::elements::object_array;
-use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineInInput, LineSplitter, head, in_envelope, with_text};
+use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
+use super::lines::{head, in_envelope, with_others, with_text};
 use super::object::{RawObject, offset_in, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
 use super::surroundings::{named_direction, named_side};
-use super::value::{Extent, value};
-use super::{Direction, Entry, Flags, LogLine, Record, Sender, Time, times};
+use super::value::{Extent, ValueSpan, value};
+use super::{Direction, Entry, Flags, LogLine, Record, Sender, Time, times, vscode};
 use oxsdatatypes::Decimal;
 use regex::bytes::{Captures, Regex};
 use std::borrow::Cow;
@@ -30,7 +31,10 @@ pub(super) struct FormatRules {
 #[derive(Clone, Debug)]
 pub(super) struct FormatRule {
     pub kind: RuleKind,
-    pub place: RulePlace,
+    /// The part of a line that is a message, or an envelope around a message.
+    pub line: Option<LineRule>,
+    /// The pointers to each of [`PARTS`] in an envelope, which is a piece, or a part of a line.
+    pub envelope: Option<EnvelopeParts>,
     /// Regular expressions for the values at pointers, all of which match in pieces that the rule reads.
     pub conditions: Vec<(Pointer, Regex)>,
     pub words: Vec<(String, WordMeaning)>,
@@ -50,12 +54,7 @@ pub(super) enum RuleKind {
     Heading,
 }
 
-#[derive(Clone, Debug)]
-pub(super) enum RulePlace {
-    /// The pointers to each of [`PARTS`].
-    Envelope([Vec<Pointer>; PARTS.len()]),
-    Line(LineRule),
-}
+pub(super) type EnvelopeParts = [Vec<Pointer>; PARTS.len()];
 
 /// The parts of an entry, by the names of pointers and groups: `message` is an object or an array, also in a string;
 /// `value` is anything, as it is; `text` is the text of a string.
@@ -132,10 +131,8 @@ impl FormatRules {
 
     /// Returns the first entry in an envelope, and adds the others to `more`.
     fn open<'a>(&self, object: &RawObject<'a>, text: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
-        let mut found = self.rules.iter().find_map(|rule| rule.open(object, text))?.into_iter();
-        let first = found.next();
-        more.entries.extend(found.map(|(start, entry)| (start, entry.into_owned())));
-        first
+        let mut rules = self.rules.iter().filter(|rule| rule.line.is_none());
+        more.first_of(rules.find_map(|rule| rule.open(object, text, &EnvelopeFacts::default()))?)
     }
 
     /// Returns the value at the beginning of `text`, the end of a line, and the number of consumed bytes: up to the end
@@ -165,9 +162,10 @@ impl FormatRule {
         own.or_else(|| named_meaning(word))
     }
 
-    /// Returns the entries of an envelope, if the rule reads it.
-    fn open<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<Vec<FoundEntry<'a>>> {
-        let RulePlace::Envelope(parts) = &self.place else { return None };
+    /// Returns the entries of an envelope, if the rule reads it. The envelope's own facts take precedence over the facts
+    /// before it.
+    fn open<'a>(&self, object: &RawObject<'a>, line: &'a [u8], before: &EnvelopeFacts) -> Option<Vec<FoundEntry<'a>>> {
+        let parts = self.envelope.as_ref()?;
         let [messages, values, texts, responses, times, durations, senders, sessions, truncated] = parts;
         if !self.conditions.iter().all(|(pointer, regex)| pointer.has(object, line, regex)) {
             return None;
@@ -189,10 +187,10 @@ impl FormatRule {
         found.sort_by_key(|(start, _)| *start);
         let text = |pointer: &Pointer| pointer.find(object, line).and_then(|(_, value)| scalar(&value));
         let said = EnvelopeFacts {
-            time: times.iter().filter_map(text).find_map(|text| time(&text)),
-            latency: durations.iter().filter_map(text).find_map(|text| duration(&text)),
-            meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)),
-            session: sessions.iter().filter_map(text).find(|key| !key.is_empty()),
+            time: times.iter().filter_map(text).find_map(|text| time(&text)).or(before.time),
+            latency: durations.iter().filter_map(text).find_map(|text| duration(&text)).or(before.latency),
+            meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)).or(before.meaning),
+            session: sessions.iter().filter_map(text).find(|key| !key.is_empty()).or_else(|| before.session.clone()),
             is_truncated: truncated.iter().filter_map(text).any(|text| text == "true"),
         };
         let responses: Vec<_> =
@@ -230,7 +228,7 @@ struct RuleReader {
 impl LineFormat for RuleReader {
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let rules = self.rules.clone();
-        let has_envelope = || rules.rules.iter().any(|rule| matches!(rule.place, RulePlace::Envelope(_)));
+        let has_envelope = || rules.rules.iter().any(|rule| rule.line.is_none());
         if line.starts_with(b"{") && has_envelope() {
             return in_envelope(line, more, Some(&[]), |object, own, more| rules.open(object, own, more));
         }
@@ -241,19 +239,16 @@ impl LineFormat for RuleReader {
     fn below<'a>(&mut self, LineInInput { line, input, end, .. }: LineInInput<'a>, _: &mut Extras) -> Option<Step<'a>> {
         let start = match line.last()? {
             b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
-                let RulePlace::Line(LineRule { regex, .. }) = &rule.place else { return None };
-                let start = regex.captures(head(line))?.name("value")?.start();
+                let start = rule.line.as_ref()?.regex.captures(head(line))?.name("value")?.start();
                 Some(start + leading_blanks(&line[start..]))
             })?,
             _ => return None,
         };
-        let text = &input[start..input.len().min(self.limit.saturating_add(AROUND))];
-        let is_all = start + text.len() == input.len();
-        let length = match value(text) {
-            Extent::Whole(length) => length,
-            Extent::Incomplete if is_all && !end => return Some(Step::NeedMore),
-            Extent::Incomplete if is_all => trim_end(text).len(),
-            Extent::Incomplete | Extent::Broken(_) => return None,
+        let text = &input[start..];
+        let length = match ValueSpan::of(text, self.limit.saturating_add(AROUND), end) {
+            ValueSpan::Whole(length) => length,
+            ValueSpan::NeedMore => return Some(Step::NeedMore),
+            ValueSpan::Long | ValueSpan::Broken(_) => return None,
         };
         let found = if start + length > line.len() { self.read(line, &mut Extras::default()) } else { None };
         let Some((_, Entry::Record(record))) = found else { return None };
@@ -277,9 +272,24 @@ impl RuleReader {
 
     /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
     fn line<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
-        let RulePlace::Line(LineRule { regex, is_open, session }) = &rule.place else { return None };
+        let LineRule { regex, is_open, session } = rule.line.as_ref()?;
+        if rule.envelope.is_some() {
+            let captures = regex.captures(head(line))?;
+            let start = captures.name("message")?.start();
+            let (object, length) = RawObject::first(&line[start..])?;
+            let (own, said) = (&line[start..start + length], self.said(rule, &captures, session));
+            let first = more.first_of(rule.open(&object, own, &said)?)?;
+            let (at, entry) = with_others(&object, own, Some(&[]), first, more);
+            more.entries.iter_mut().for_each(|(at, _)| *at += start);
+            more.taken = Some(start + length).filter(|taken| *taken < line.len());
+            let found = (start + at, entry);
+            return Some(match names_member(&line[..start]) {
+                true => with_text(&line[..start + length], found, more),
+                false => found,
+            });
+        }
         if !is_open && rule.kind == RuleKind::Messages {
-            let mut found = regex.captures_iter(line).filter_map(|captures| {
+            let found = regex.captures_iter(line).filter_map(|captures| {
                 let group = captures.name("message")?;
                 let message = message(group.as_bytes())?;
                 let start = match &message {
@@ -288,9 +298,7 @@ impl RuleReader {
                 };
                 Some((start, self.said(rule, &captures, session).of(message).into()))
             });
-            let first = found.next()?;
-            more.entries.extend(found.map(|(start, entry): FoundEntry<'a>| (start, entry.into_owned())));
-            return Some(first);
+            return more.first_of(found);
         }
         let captures = regex.captures(head(line))?;
         if rule.kind == RuleKind::Heading {
@@ -421,7 +429,7 @@ pub(super) fn time(text: &str) -> Option<Time> {
     let text = text.trim().as_bytes();
     match times::timestamp(text) {
         Some((_, time)) => time,
-        None => times::any(text).or_else(|| times::first(text)),
+        None => times::any(text).or_else(|| vscode::clock(text)).or_else(|| times::first(text)),
     }
 }
 

@@ -5,7 +5,7 @@
 pub(super) struct ValueScan {
     /// The number of open brackets.
     depth: usize,
-    pub in_string: bool,
+    in_string: bool,
     escaped: bool,
     /// True within a value that is neither a string nor in brackets.
     in_word: bool,

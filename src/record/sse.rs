@@ -1,10 +1,11 @@
 //! `sse`: a stream of server-sent events, read as in section 9.2.6 of the HTML standard, and the HTTP heads around it.
 
 use super::certainty::Certainty;
-use super::decoder::{Decoder, SkippedLength, Step, leading_blanks, trim_end};
+use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::format_info::{FormatClue, FormatInfo, InputHead};
-use super::lines::{Extras, FoundEntry};
+use super::lines::Extras;
 use super::object::{RawObject, offset_in};
+use super::scan::ValueScan;
 use super::value::may_be_message;
 use super::{LogLine, Record, Sender};
 use memchr::memchr2;
@@ -14,7 +15,7 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
     carries: "sender (always the server)",
     clue: FormatClue::Line(detect),
-    decoder: |limit| Box::new(Sse { limit, more: Extras::default(), long: None }),
+    decoder: |limit| Box::new(Sse { limit, more: Extras::default() }),
 };
 
 /// True for the HTTP head of an event stream, or an event whose data begins as a message does, before any line that is
@@ -55,32 +56,12 @@ const AROUND: usize = 4096;
 struct Sse {
     limit: usize,
     more: Extras,
-    /// An event that is too long, or a line.
-    long: Option<(SkippedLength, OversizedPart)>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum OversizedPart {
-    Event,
-    Line,
 }
 
 impl Decoder for Sse {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if let Some(step) = self.more.next(self.limit) {
+        if let Some(step) = self.more.resume(input, end, self.limit) {
             return step;
-        }
-        if let Some((passed, part)) = &mut self.long {
-            let (consumed, done) = match part {
-                OversizedPart::Event => pass(input, end),
-                OversizedPart::Line => memchr2(b'\r', b'\n', input).map_or((input.len(), end), |at| (at, true)),
-            };
-            let (step, part) = (passed.step(&input[..consumed], done), *part);
-            self.long = self.long.take().filter(|_| !step.is_entry());
-            return step.map(|entry| match part {
-                OversizedPart::Event => from_server(Record::oversized(entry.length())).into(),
-                OversizedPart::Line => LogLine::oversized(entry.length()).into(),
-            });
         }
         let blanks = leading_blanks(input);
         if blanks > 0 {
@@ -105,43 +86,31 @@ impl Sse {
         let lines = lines.map(|(at, line)| (at + leading_blanks(line), LogLine::new(line.trim_ascii()).into()));
         let (start, data) = event.trimmed();
         let message = is_message.then(|| (start, from_server(Record::new(data)).into()));
-        let mut found = lines.chain(message);
-        let first = found.next().unwrap_or_else(|| (0, LogLine::new(&text[..event.length]).into()));
-        self.more.entries.extend(found.map(|(start, entry): FoundEntry<'a>| (start, entry.into_owned())));
+        let first = self.more.first_of(lines.chain(message));
+        let first = first.unwrap_or_else(|| (0, LogLine::new(&text[..event.length]).into()));
         self.more.give(first, event.length, self.limit)
     }
 
-    /// Reads the beginning of an event that is too long: a line of text, or the place of the first data.
+    /// Reads the beginning of an event that is too long: the value in its data, or a line of text.
     fn long<'a>(&mut self, window: &'a [u8]) -> Step<'a> {
         let first = line(window, false);
-        let (start, part) = match (field(first.as_ref().map_or(window, |line| line.text)), &first) {
-            ((b"data", content), _) => (offset_in(window, content), OversizedPart::Event),
-            (_, Some(SseLine { text, length })) => return Step::entry(0, *length, LogLine::new(trim_end(text))),
-            (_, None) => (0, OversizedPart::Line),
-        };
-        let consumed = start.max(1);
-        self.long = Some((SkippedLength::new(&window[start..consumed]), part));
-        Step::Begin { start, consumed }
+        if let (b"data", content @ [b'{' | b'[', ..]) = field(first.as_ref().map_or(window, |line| line.text)) {
+            let start = offset_in(window, content);
+            let end = ValueScan::default().end(&window[start..]).map(|length| start + length);
+            return match end.map(|end| &window[start..end]) {
+                Some(data) => Step::entry(start, start + data.len(), from_server(Record::within(self.limit, data))),
+                None => self.more.skip(start, window, from_server(Record::new(b"")), Some(start)),
+            };
+        }
+        match first {
+            Some(SseLine { text, length }) => Step::entry(0, length, LogLine::new(trim_end(text))),
+            None => self.more.skip(0, window, LogLine::new(b""), None),
+        }
     }
 }
 
 fn from_server(record: Record<'_>) -> Record<'_> {
     Record { sender: Some(Sender::Server), ..record }
-}
-
-/// Skips lines up to the empty line that ends an event. Returns the number of bytes, and true at the end of the event.
-fn pass(input: &[u8], end: bool) -> (usize, bool) {
-    let mut at = 0;
-    while let Some(SseLine { text, length }) = line(&input[at..], end) {
-        match input.get(at + length) {
-            None if !end => return (at + text.len(), false),
-            None => return (input.len(), true),
-            Some(b'\r' | b'\n') => return (at + length, true),
-            Some(_) => at += length,
-        }
-    }
-    let text = memchr2(b'\r', b'\n', &input[at..]).unwrap_or(input.len() - at);
-    (at + text, false)
 }
 
 /// A line, without its end.
@@ -330,11 +299,14 @@ mod tests {
     fn the_limit_is_for_the_data() {
         let text = "x".repeat(5000);
         let input = format!(
-            "data: [1234]\n\ndata: [12345]\n\n: c\n: {text}\ndata: {{{text}\nid: 1\n\n\ndata: 1\n\ndata: {{}}\n{text}y\n\n{{}}"
+            "data: [1234]\n\ndata: [12345]\n\n: c\n: {text}\ndata: {{{text}}}\nid: 1\n\n\ndata: 1\n\ndata: {{}}\n{text}y\n\n{{}}"
         );
         let long = |input: &str| texts(&entries_of_long(|| (ABOUT.decoder)(6), input.as_bytes()));
         let found = long(&input);
-        assert_eq!(found, ["[1234]", "<7>", "# : c", "# <5002>", "<5007>", "# <7>", "<5004>", "# {}"]);
+        assert_eq!(
+            found,
+            ["[1234]", "<7>", "# : c", "# <5002>", "<5002>", "# id: 1", "# <7>", "{}", "# <5001>", "# {}"]
+        );
         let input = format!("event: ping\nnote: {text}\r\ndata: 1\r\rdata: [1]");
         assert_eq!(long(&input), ["# event: ping", "# <5006>", "# <7>", "[1]"]);
         assert_eq!(events(usize::MAX, "data: [1]").1, ["[1]"]);

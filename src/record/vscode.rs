@@ -1,10 +1,11 @@
 //! The front of a line in output channels of VS Code and of its language clients: a date and a level, `[Trace - CLOCK]`
-//! or `[LSP   - CLOCK]`, or both.
+//! or both.
 
 use super::Time;
 use super::decoder::leading_blanks;
 use super::times::timestamp;
-use memchr::memchr;
+use regex::bytes::Regex;
+use std::sync::LazyLock;
 
 /// The front of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,17 +13,10 @@ pub(super) struct LineStamp {
     /// The time of the line. The date of the channel, which has milliseconds, takes precedence over the clock in
     /// brackets.
     pub time: Option<Time>,
-    pub tag: Option<LineTag>,
+    /// True with `[Trace - CLOCK]` or, from some writers, `[Trace]`.
+    pub is_trace: bool,
     /// The offset of the rest of the line.
     pub rest: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LineTag {
-    /// `[Trace - CLOCK]`, from some writers `[Trace]`.
-    Trace,
-    /// `[LSP   - CLOCK]`.
-    Lsp,
 }
 
 /// The maximum length of a date, a level and a clock together, in bytes.
@@ -37,42 +31,19 @@ impl LineStamp {
         let line = &line[..line.len().min(LONGEST)];
         // The time zone is not stated.
         let date = timestamp(line).map(|(length, time)| (length + leading_blanks(&line[length..]), time));
-        let (mut rest, time) = date.unwrap_or((0, None));
-        let level = level(&line[rest..]);
-        rest += level.unwrap_or(0);
-        let tagged = tag(&line[rest..]);
-        let (tag, clock, length) = tagged.map_or((None, None, 0), |(tag, clock, length)| (Some(tag), clock, length));
-        rest += length;
-        let stamped = tag.is_some() || (date.is_some() && level.is_some());
-        stamped.then_some(Self { time: time.or(clock), tag, rest })
+        let (front, time) = date.unwrap_or((0, None));
+        let found = FRONT.as_ref()?.captures(&line[front..])?;
+        let is_trace = found.name("trace").is_some();
+        let clock = found.name("clock").and_then(|text| clock(text.as_bytes()));
+        let stamped = is_trace || (date.is_some() && found.name("level").is_some());
+        stamped.then_some(Self { time: time.or(clock), is_trace, rest: front + found.get(0)?.end() })
     }
 }
 
-/// Returns the length of `[info] `. Levels are written in small letters, so `[Trace]` is not a level.
-pub(super) fn level(line: &[u8]) -> Option<usize> {
-    let [b'[', name @ ..] = line else { return None };
-    let length = name.iter().position(|byte| !byte.is_ascii_lowercase())?;
-    let behind = length + 2;
-    (length > 0 && name[length] == b']').then(|| behind + leading_blanks(&line[behind..]))
-}
-
-/// Parses `[Trace - CLOCK] `, and returns the tag, the clock if it is valid, and the length.
-fn tag(line: &[u8]) -> Option<(LineTag, Option<Time>, usize)> {
-    let [b'[', inside @ ..] = line else { return None };
-    let inside = &inside[..memchr(b']', inside)?];
-    let behind = inside.len() + 2;
-    let (tag, clock_text) = match inside {
-        [b'T', b'r', b'a', b'c', b'e', text @ ..] => (LineTag::Trace, text),
-        [b'L', b'S', b'P', text @ ..] => (LineTag::Lsp, text),
-        _ => return None,
-    };
-    let time = match &clock_text[leading_blanks(clock_text)..] {
-        [b'-', text @ ..] => clock(text),
-        [] if tag == LineTag::Trace => None,
-        _ => return None,
-    };
-    Some((tag, time, behind + leading_blanks(&line[behind..])))
-}
+/// The front after the date: `[info] `, a level in small letters, and `[Trace - CLOCK] `.
+static FRONT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?-u)^(?<level>\[[a-z]+\]\s*)?(?<trace>\[Trace\s*(?:-(?<clock>[^\]]*))?\]\s*)?").ok()
+});
 
 /// The letters beside a clock of 12 hours; true if they mean after noon.
 const HALVES: [(&str, bool); 8] = [
@@ -88,7 +59,7 @@ const HALVES: [(&str, bool); 8] = [
 
 /// Parses a clock as `toLocaleTimeString` writes it: `18:47:29`, `6:47:29 PM`, `6:47:29 p.m.`, `18.47.29`, `下午6:47:29`.
 /// Also `18:47:29.123 PM`, which Go programs write, and a date and time in ISO 8601.
-fn clock(text: &[u8]) -> Option<Time> {
+pub(super) fn clock(text: &[u8]) -> Option<Time> {
     let text = std::str::from_utf8(text).ok()?.trim();
     if let Ok(time) = text.parse() {
         return Some(Time::DateTime(time));
@@ -149,18 +120,18 @@ mod tests {
     fn fronts() {
         let noon = time_of_day("12:00:00");
         let date = Some(Time::DateTime("2023-11-17T14:12:11.715".parse().unwrap()));
-        let found = |line: &str| LineStamp::of(line.as_bytes()).map(|s| (s.time, s.tag, line[s.rest..].to_owned()));
+        let found =
+            |line: &str| LineStamp::of(line.as_bytes()).map(|s| (s.time, s.is_trace, line[s.rest..].to_owned()));
         let table = [
-            ("[Trace - 12:00:00] x", noon, Some(LineTag::Trace), "x"),
-            ("[Trace] x", None, Some(LineTag::Trace), "x"),
-            ("[LSP   - 12:00:00 PM] {", noon, Some(LineTag::Lsp), "{"),
-            ("[Trace - <TIME>]x", None, Some(LineTag::Trace), "x"),
-            ("2023-11-17 14:12:11.715 [info] [Trace - 2:12:11 PM] x", date, Some(LineTag::Trace), "x"),
-            ("2023-11-17T14:12:11.715 [trace] x", date, None, "x"),
-            ("[info] [Trace - 12:00:00] x", noon, Some(LineTag::Trace), "x"),
+            ("[Trace - 12:00:00] x", noon, true, "x"),
+            ("[Trace] x", None, true, "x"),
+            ("[Trace - <TIME>]x", None, true, "x"),
+            ("2023-11-17 14:12:11.715 [info] [Trace - 2:12:11 PM] x", date, true, "x"),
+            ("2023-11-17T14:12:11.715 [trace] x", date, false, "x"),
+            ("[info] [Trace - 12:00:00] x", noon, true, "x"),
         ];
-        for (line, time, tag, rest) in table {
-            assert_eq!(found(line), Some((time, tag, rest.to_owned())), "{line}");
+        for (line, time, is_trace, rest) in table {
+            assert_eq!(found(line), Some((time, is_trace, rest.to_owned())), "{line}");
         }
         for line in ["", "x", "[info] x", "[Info  - 12:00:00] x", "[LSP] x", "[Tracing] x", "2023 [info] x", "[Trace"] {
             assert_eq!(found(line), None, "{line}");

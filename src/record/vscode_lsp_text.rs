@@ -1,13 +1,14 @@
 //! `vscode-lsp-text`: the trace channel of a language client, with a headline for each message, and its parameters,
 //! result or error data after the headline. The envelope is not logged, so it is reconstructed.
 
-use super::decoder::{SkippedLength, Step, trim_end};
+use super::decoder::{Step, trim_end};
 use super::format_info::{FormatClue, FormatInfo};
 use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::lsp_trace::{Headline, HeadlineKind, TraceParts, entry_end};
+use super::scan::ValueScan;
 use super::unanswered::UnansweredRequests;
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
-use memchr::{memchr, memrchr};
+use memchr::memchr2;
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`[Trace - 18:47:29] Sending request 'm - (1)'.` and `Params: {…}` over many lines; others are log lines",
@@ -25,8 +26,6 @@ struct VscodeLspText {
     limit: usize,
     /// True if `initialize`, which the client sends, was received: then the server wrote the log.
     server_writes: bool,
-    /// The message that is being skipped, with the time and the sender in its headline.
-    long: Option<(SkippedLength, Option<Time>, Sender)>,
     asked: UnansweredRequests,
     /// True if the headline of the next response was given as text: it names a method that no request has.
     is_named: bool,
@@ -42,21 +41,8 @@ impl LineFormat for VscodeLspText {
         Some((0, told(Record::new(line), headline.time, self.sender(&headline))))
     }
 
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
-        let (passed, time, sender) = self.long.as_mut()?;
-        // The text begins with the end of a line.
-        let at = memchr(b'\n', input).map_or(input.len(), |end| end + 1);
-        let (length, done) = match entry_end(input, at, end) {
-            Some(length) => (length, true),
-            None => (memrchr(b'\n', input).unwrap_or(input.len()), false),
-        };
-        let (step, time, sender) = (passed.step(&input[..length], done), *time, *sender);
-        self.long = self.long.take().filter(|_| !step.is_entry());
-        Some(step.map(|entry| told(Record::oversized(entry.length()), time, sender)))
-    }
-
-    fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut Extras) -> Option<Step<'a>> {
-        Some(self.message(Headline::of(at.line)?, at.length, at.input, at.end))
+    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut Extras) -> Option<Step<'a>> {
+        Some(self.message(Headline::of(at.line)?, at.length, at.input, at.end, more))
     }
 }
 
@@ -73,13 +59,23 @@ impl VscodeLspText {
     }
 
     /// Reads the message whose headline has `length` bytes.
-    fn message<'a>(&mut self, headline: Headline<'a>, length: usize, input: &'a [u8], end: bool) -> Step<'a> {
+    fn message<'a>(
+        &mut self,
+        headline: Headline<'a>,
+        length: usize,
+        input: &'a [u8],
+        end: bool,
+        more: &mut Extras,
+    ) -> Step<'a> {
         let sender = self.sender(&headline);
         let most = self.limit.saturating_add(2 * AROUND);
         let window = &input[..input.len().min(most)];
         let head = trim_end(&window[..length]);
         let is_all = window.len() == input.len();
-        let (record, length) = match entry_end(window, length, end && is_all) {
+        // Text that is too long ends with the first value in it.
+        let value = length + memchr2(b'{', b'[', &window[length..]).unwrap_or_default();
+        let of_value = || ValueScan::default().end(&window[value..]).filter(|_| !is_all).map(|end| value + end);
+        let (record, length) = match entry_end(window, length, end && is_all).or_else(of_value) {
             Some(whole) => match TraceParts::of(&headline, &window[..whole], length) {
                 Some((parts, length)) => {
                     let message = headline.message(&parts);
@@ -93,11 +89,8 @@ impl VscodeLspText {
                 }
                 None => (Record::within(self.limit, trim_end(&window[..whole])), whole),
             },
-            None if input.len() <= most => return Step::NeedMore,
-            None => {
-                self.long = Some((SkippedLength::new(&window[..length - 1]), headline.time, sender));
-                return Step::Begin { start: 0, consumed: length - 1 };
-            }
+            None if is_all => return Step::NeedMore,
+            None => return more.skip(0, window, told(Record::new(b""), headline.time, sender), Some(value)),
         };
         let is_answer = headline.kind == HeadlineKind::Response;
         let said = (headline.sending == is_answer, headline.id, headline.method);
@@ -284,7 +277,6 @@ mod tests {
         assert_eq!(messages(13, head), ["<44>"]);
         assert_eq!(long(14, &format!("{head}Params: []")), ["<55>"]);
         assert_eq!(long(14, &format!("{head}Params: oops")), ["<57>"]);
-        assert_eq!(long(14, &format!("{head}Params: [{text}{next}")), ["<20054>", r#"{"method":"a"}"#]);
         let failed = "[Trace - 1:00:00] Received response 'a - (1)' in 1ms. Request failed: ";
         assert_eq!(long(14, &format!("{failed}{text} (1).{next}")), ["<20075>", r#"{"method":"a"}"#]);
         assert_eq!(long(14, &format!("{text}{next}")), ["# <20000>", r#"{"method":"a"}"#]);

@@ -15,7 +15,7 @@ pub(super) struct InputHead<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FirstValue {
     pub start: usize,
-    /// The end; `None` if the value continues at the end of the window.
+    /// The end; `None` if the value continues at the end of the window, or is an array with an error in a later element.
     pub end: Option<usize>,
     /// True if only blanks follow on the line of its end; otherwise another object or array follows.
     pub alone: bool,
@@ -87,6 +87,9 @@ fn first_value(bytes: &[u8]) -> Option<FirstValue> {
                         return Some(first);
                     }
                 }
+                Extent::Broken(offset) if begins_list(&bytes[start..start + offset]) => {
+                    return Some(FirstValue { start, end: None, alone: true });
+                }
                 Extent::Broken(offset) => {
                     let line = memrchr(b'\n', &bytes[start..start + offset]).map_or(0, |at| at + 1);
                     at = line_end.max(start + line);
@@ -96,6 +99,16 @@ fn first_value(bytes: &[u8]) -> Option<FirstValue> {
             let end = start + trim_end(&bytes[start..line_end]).len();
             return Some(FirstValue { start, end: Some(end), alone: true });
         }
+    }
+}
+
+/// True if an array over several lines, up to a syntax error, has a whole element with a comma after it.
+fn begins_list(array: &[u8]) -> bool {
+    let Some(first) = array.strip_prefix(b"[").filter(|rest| memchr(b'\n', rest).is_some()) else { return false };
+    let first = &first[leading_blanks(first)..];
+    match value(first) {
+        Extent::Whole(length) => first[length + leading_blanks(&first[length..])..].starts_with(b","),
+        Extent::Incomplete | Extent::Broken(_) => false,
     }
 }
 
