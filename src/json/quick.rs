@@ -165,7 +165,7 @@ impl QuickWriter {
             let (start, at) = (out.len(), cursor.clone());
             let (prefix, name_end) = match cursor.plain_string() {
                 // Names above U+DFFF are compared by UTF-16 code unit.
-                Some(name) if name.bytes().all(|byte| byte < 0xEE) => {
+                Some(name) if name.is_ascii() || name.bytes().all(|byte| byte < 0xEE) => {
                     out.push('"');
                     out.push_str(name);
                     out.push_str("\":");

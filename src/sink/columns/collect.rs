@@ -18,7 +18,6 @@ use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 /// The triples of one predicate.
 struct CollectedPredicate {
     predicate: String,
-    wanted: bool,
     /// The IRIs that are wanted as objects; `None` for any.
     objects: Option<Vec<String>>,
     /// True if only the length of the object is collected.
@@ -42,8 +41,8 @@ pub(crate) struct Collector {
     base: Option<u16>,
     selection: Selection,
     collected: Vec<CollectedPredicate>,
-    /// A cache of places in `collected`, by the address of the predicate: address, length and place.
-    places: [(usize, usize, usize); PLACES],
+    /// A cache of places in `collected`, by the address of the predicate: address, length and place, if it is wanted.
+    places: [(usize, usize, Option<usize>); PLACES],
     kept: TextStore,
     packer: Packer,
     subject: CurrentSubject,
@@ -63,7 +62,7 @@ impl Collector {
             base: columns.bases.find(iri),
             selection,
             collected: Vec::new(),
-            places: [(0, 0, 0); PLACES],
+            places: [(0, 0, None); PLACES],
             kept: TextStore::default(),
             packer: Packer::new(&columns.packed),
             subject: CurrentSubject::Named(TextForm::Iri),
@@ -149,26 +148,28 @@ impl Collector {
         }
     }
 
-    /// Returns the place of the predicate's triples.
-    fn place(&mut self, predicate: NamedNodeRef<'_>) -> usize {
+    /// Returns the place of the predicate's triples, if they are wanted.
+    fn place(&mut self, predicate: NamedNodeRef<'_>) -> Option<usize> {
         let known = self.collected.iter().position(|collected| collected.predicate == predicate.as_str());
-        known.unwrap_or_else(|| {
-            let objects = self.selection.objects(predicate);
-            self.collected.push(CollectedPredicate {
-                predicate: predicate.as_str().to_owned(),
-                wanted: self.selection.wants(predicate, None),
-                objects: objects.map(|objects| objects.into_iter().map(str::to_owned).collect()),
-                sizes: self.selection.wants_size(predicate),
-                triples: Vec::new(),
-            });
-            self.collected.len() - 1
+        known.or_else(|| {
+            self.selection.wants(predicate, None).then(|| {
+                let objects = self.selection.objects(predicate);
+                self.collected.push(CollectedPredicate {
+                    predicate: predicate.as_str().to_owned(),
+                    objects: objects.map(|objects| objects.into_iter().map(str::to_owned).collect()),
+                    sizes: self.selection.wants_size(predicate),
+                    triples: Vec::new(),
+                });
+                self.collected.len() - 1
+            })
         })
     }
 
     /// Adds a triple of the current subject with the predicate at a place, if it is wanted.
     #[inline]
-    fn add(&mut self, place: usize, object: ObjectRef<'_>) {
-        let Some(collected) = self.collected.get(place).filter(|collected| collected.wanted) else { return };
+    fn add(&mut self, place: Option<usize>, object: ObjectRef<'_>) {
+        let Some(place) = place else { return };
+        let Some(collected) = self.collected.get(place) else { return };
         if let (Some(wanted), Some(iri)) = (&collected.objects, object.iri())
             && !wanted.iter().any(|wanted| wanted == iri)
         {
