@@ -200,7 +200,7 @@ impl AnswerWriter<'_> {
                 let solutions = Solutions { variables, rows: Box::new(rows.take(self.limit.unwrap_or(usize::MAX))) };
                 let solutions = if self.args.csv_safe { guarded(solutions) } else { solutions };
                 let written = match self.live {
-                    true => write_solutions(solutions, self.results, &table, EachLine(&mut output)),
+                    true => write_solutions(solutions, self.results, &table, &mut EachLine(&mut output)),
                     false => write_solutions(solutions, self.results, &table, &mut output),
                 };
                 written.map(|written| {

@@ -83,7 +83,7 @@ pub fn write_solutions(
     solutions: Solutions<'_>,
     format: ResultsFormat,
     table: &Table,
-    mut writer: impl Write,
+    writer: &mut dyn Write,
 ) -> Result<WrittenRows, ResultsError> {
     let standard = match (format.standard(), format) {
         (Some(standard), _) => standard,
@@ -92,7 +92,7 @@ pub fn write_solutions(
         (None, _) => return table.write(solutions, writer),
     };
     let mut serializer = QueryResultsSerializer::from_format(standard)
-        .serialize_solutions_to_writer(&mut writer, solutions.variables)?;
+        .serialize_solutions_to_writer(&mut *writer, solutions.variables)?;
     let mut written = WrittenRows::default();
     for row in solutions.rows {
         let row = row?;
@@ -109,7 +109,7 @@ pub fn write_solutions(
 
 /// Writes one JSON object per row, with a member for each bound column. Numbers and booleans become JSON values,
 /// rdf:JSON becomes its content; anything else is a string: an IRI, or the text of a literal.
-fn write_json_lines(solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
+fn write_json_lines(solutions: Solutions<'_>, writer: &mut dyn Write) -> Result<WrittenRows, ResultsError> {
     let mut written = WrittenRows::default();
     let mut line = String::new();
     for row in solutions.rows {
@@ -197,11 +197,11 @@ pub fn guarded(solutions: Solutions<'_>) -> Solutions<'_> {
 }
 
 /// Writes the result of an `ASK`.
-pub fn write_boolean(truth: bool, format: ResultsFormat, mut writer: impl Write) -> Result<(), ResultsError> {
+pub fn write_boolean(truth: bool, format: ResultsFormat, writer: &mut dyn Write) -> Result<(), ResultsError> {
     match format.standard() {
         None => writeln!(writer, "{truth}")?,
         Some(standard) => {
-            QueryResultsSerializer::from_format(standard).serialize_boolean_to_writer(&mut writer, truth)?;
+            QueryResultsSerializer::from_format(standard).serialize_boolean_to_writer(&mut *writer, truth)?;
             // The serializer does not end CSV and TSV with a line end here.
             if matches!(format, ResultsFormat::Csv | ResultsFormat::Tsv) {
                 writeln!(writer)?;
@@ -227,13 +227,13 @@ pub fn write_graph(
     triples: Triples<'_>,
     syntax: Syntax,
     base: Option<&str>,
-    mut writer: impl Write + Send,
+    writer: &mut (dyn Write + Send),
 ) -> Result<u64, ResultsError> {
     let mut count = 0;
     match syntax {
         Syntax::RdfXml => {
             // The sink refuses literals that XML cannot carry.
-            let mut sink = RdfXmlSink::new(&mut writer);
+            let mut sink = RdfXmlSink::new(&mut *writer);
             for triple in triples {
                 sink.quads(&[triple?.in_graph(GraphName::DefaultGraph)])?;
                 count += 1;
@@ -246,16 +246,16 @@ pub fn write_graph(
             for triple in triples {
                 let quad = triple?.in_graph(GraphName::DefaultGraph);
                 if run.first().is_some_and(|first| first.subject != quad.subject) {
-                    write_line(&run, &mut writer)?;
+                    write_line(&run, &mut *writer)?;
                     run.clear();
                 }
                 run.push(quad);
                 count += 1;
             }
-            write_line(&run, &mut writer)?;
+            write_line(&run, &mut *writer)?;
         }
         _ => {
-            let mut serializer = serializer(syntax, base).for_writer(&mut writer);
+            let mut serializer = serializer(syntax, base).for_writer(&mut *writer);
             for triple in triples {
                 serializer.serialize_triple(&triple?)?;
                 count += 1;

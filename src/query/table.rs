@@ -119,7 +119,7 @@ impl Table {
     }
 
     /// Writes the rows, and counts them.
-    pub(super) fn write(&self, solutions: Solutions<'_>, mut writer: impl Write) -> Result<WrittenRows, ResultsError> {
+    pub(super) fn write(&self, solutions: Solutions<'_>, writer: &mut dyn Write) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
         if self.live {
             return self.write_live(&names, solutions.rows, writer);
@@ -144,21 +144,21 @@ impl Table {
             let page = match shown.take() {
                 Some(last) if last.takes(&next) => last,
                 last => {
-                    last.iter().try_for_each(|last| last.end(self.width, &mut writer))?;
-                    self.head(&next, last.is_some(), &mut writer)?;
+                    last.iter().try_for_each(|last| last.end(self.width, writer))?;
+                    self.head(&next, last.is_some(), writer)?;
                     next
                 }
             };
             for (row, nth) in (0..cells.rows).zip(written.rows..) {
                 match page.records {
-                    true => self.record(&cells, row, &page, nth > 0, &mut writer)?,
-                    false => self.row(&cells, row, &page, &mut line, &mut writer)?,
+                    true => self.record(&cells, row, &page, nth > 0, writer)?,
+                    false => self.row(&cells, row, &page, &mut line, writer)?,
                 }
             }
             written.rows += cells.rows as u64;
             shown = Some(page);
         }
-        shown.iter().try_for_each(|last| last.end(self.width, &mut writer))?;
+        shown.iter().try_for_each(|last| last.end(self.width, writer))?;
         writer.flush()?;
         Ok(written)
     }
@@ -209,7 +209,7 @@ impl Table {
         }
     }
 
-    fn head(&self, page: &TableLayout, again: bool, writer: &mut impl Write) -> Result<(), ResultsError> {
+    fn head(&self, page: &TableLayout, again: bool, writer: &mut dyn Write) -> Result<(), ResultsError> {
         if again {
             writeln!(writer)?;
         }
@@ -235,7 +235,7 @@ impl Table {
         row: usize,
         page: &TableLayout,
         line: &mut String,
-        writer: &mut impl Write,
+        writer: &mut dyn Write,
     ) -> Result<(), ResultsError> {
         let cells = page.columns.iter().map(|column| {
             let (cell, text) = cells.get(row, column.index);
@@ -251,7 +251,7 @@ impl Table {
         row: usize,
         page: &TableLayout,
         again: bool,
-        writer: &mut impl Write,
+        writer: &mut dyn Write,
     ) -> Result<(), ResultsError> {
         if again {
             writeln!(writer)?;
@@ -275,7 +275,7 @@ impl Table {
     pub(super) fn write_markdown(
         &self,
         solutions: Solutions<'_>,
-        mut writer: impl Write,
+        writer: &mut dyn Write,
     ) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
         let whole = self.clone().with_width(Some(usize::MAX));
@@ -390,7 +390,7 @@ impl TableLayout {
             && self.columns.iter().zip(&other.columns).all(fits)
     }
 
-    fn end(&self, width: Option<usize>, writer: &mut impl Write) -> Result<(), ResultsError> {
+    fn end(&self, width: Option<usize>, writer: &mut dyn Write) -> Result<(), ResultsError> {
         if !self.empty.is_empty() {
             writeln!(writer, "\nempty: {}", self.empty.join(", "))?;
         }
@@ -441,7 +441,7 @@ fn write_line<'c>(
     cells: impl Iterator<Item = (&'c str, usize, bool)>,
     page: &TableLayout,
     line: &mut String,
-    writer: &mut impl Write,
+    writer: &mut dyn Write,
 ) -> Result<(), ResultsError> {
     line.clear();
     for (nth, ((text, width, red), column)) in cells.zip(&page.columns).enumerate() {

@@ -17,7 +17,7 @@ impl Table {
         &self,
         names: &[&str],
         rows: impl Iterator<Item = Result<QuerySolution, QueryError>>,
-        mut writer: impl Write,
+        writer: &mut dyn Write,
     ) -> Result<WrittenRows, ResultsError> {
         let mut written = WrittenRows::default();
         let (mut widths, mut cells) = (vec![0; names.len()], CellPage::new(names.len()));
