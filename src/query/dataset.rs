@@ -278,6 +278,8 @@ impl Dataset {
         let evaluator = functions::add(evaluator, &query.schemas).with_cancellation_token(cancel.token());
         let mut prepared = evaluator.prepare(&algebra);
         match &self.graphs {
+            // Columns are already the default graph.
+            _ if !data.is_stored() => {}
             Graphs::All { merged: true, .. } | Graphs::Clause(_) => {
                 *prepared.dataset_mut() = QueryDatasetSpecification::new();
             }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use oxigraph::store::Store;
-use oxrdf::{BlankNode, GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
+use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
 use oxsdatatypes::Decimal;
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
@@ -20,8 +20,6 @@ pub(super) enum RowTerm {
     Known(TermId),
     /// A term that is in no triple, computed by the query.
     Other(Arc<Term>),
-    /// The node for one of the items of a JSON literal: see [`items`].
-    Item(Arc<Vec<RowTerm>>, u32),
 }
 
 /// The data to query: columns, whose triples are all in the default graph, or a store.
@@ -39,6 +37,11 @@ impl QueriedData {
 
     pub fn store(store: &Store, cancel: &Cancel) -> Self {
         Self { columns: Arc::default(), store: Some(store.clone()), cancel: cancel.clone() }
+    }
+
+    /// Returns true if the data is a store.
+    pub fn is_stored(&self) -> bool {
+        self.store.is_some()
     }
 
     /// Returns the quads of the store that match a pattern; `None` if no quad can match it.
@@ -79,7 +82,7 @@ impl QueriedData {
         }))
     }
 
-    /// Returns the virtual triples of item nodes: the nodes of a literal, or the value of a node.
+    /// Returns the virtual triples of items: those of a literal, or an item as its own value.
     fn items(
         &self,
         subject: Option<&RowTerm>,
@@ -92,17 +95,13 @@ impl QueriedData {
             InternalQuad { subject, predicate, object, graph_name: None }
         };
         match (subject, name.as_ref(), object) {
-            (Some(item @ RowTerm::Item(values, at)), items::VALUE_OF, _) => {
-                let value = values.get(*at as usize).filter(|value| object.is_none_or(|wanted| wanted == *value));
-                value.map(|value| quad(item.clone(), value.clone())).into_iter().collect()
+            (Some(item), items::VALUE_OF, _) if object.is_none_or(|wanted| wanted == item) => {
+                vec![quad(item.clone(), item.clone())]
             }
             (None, property @ (items::ELEMENT_OF | items::MEMBER_OF), Some(json)) => {
                 let term = self.term(json.clone());
                 let values = functions::items(&term, property == items::MEMBER_OF).unwrap_or_default();
-                let values =
-                    Arc::new(values.into_iter().map(|value| row_term(&self.columns, value)).collect::<Vec<_>>());
-                let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
-                (0..count).map(|at| quad(RowTerm::Item(values.clone(), at), json.clone())).collect()
+                values.into_iter().map(|value| quad(row_term(&self.columns, value), json.clone())).collect()
             }
             _ => Vec::new(),
         }
@@ -112,8 +111,6 @@ impl QueriedData {
         match term {
             RowTerm::Known(id) => self.columns.term(id),
             RowTerm::Other(term) => Arc::unwrap_or_clone(term),
-            // A variable in the query's text never has this value.
-            RowTerm::Item(_, at) => BlankNode::new_unchecked(format!("item{at}")).into(),
         }
     }
 
@@ -145,7 +142,7 @@ impl QueryableDataset<'static> for QueriedData {
         let known = |term: Option<&RowTerm>| match term {
             None => Some(None),
             Some(RowTerm::Known(id)) => Some(Some(*id)),
-            Some(RowTerm::Other(_) | RowTerm::Item(..)) => None,
+            Some(RowTerm::Other(_)) => None,
         };
         let items = match predicate {
             Some(RowTerm::Other(property)) => self.items(subject, property, object),
@@ -182,7 +179,7 @@ impl QueryableDataset<'static> for QueriedData {
 
     fn internalize_term(&self, term: Term) -> io::Result<RowTerm> {
         // A store has each value in one spelling.
-        let term = if self.store.is_some() { ExpressionTerm::from(term).into() } else { term };
+        let term = if self.is_stored() { ExpressionTerm::from(term).into() } else { term };
         Ok(row_term(&self.columns, term))
     }
 
