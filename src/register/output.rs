@@ -85,8 +85,7 @@ pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> R
     }
     let parent = target.parent().ok_or_else(|| not_a_folder(folder))?;
     fs::create_dir_all(parent).map_err(failed(folder))?;
-    let beside = begin(parent, 0o777, |builder, parent| builder.tempdir_in(parent), tempfile::TempDir::path)
-        .map_err(failed(folder))?;
+    let (beside, _lock) = begin::<tempfile::TempDir>(parent, 0o777).map_err(failed(folder))?;
     let complete = beside.path().join("new");
     for (path, text) in files {
         let path = complete.join(path);

@@ -48,7 +48,7 @@ enum OutputTarget {
     /// Standard output, or a named device or pipe.
     Direct(BufWriter<Box<dyn Write + Send>>),
     /// A file written beside its target and renamed when complete.
-    Beside { file: BufWriter<NamedTempFile>, target: PathBuf },
+    Beside { file: BufWriter<NamedTempFile>, target: PathBuf, _lock: Option<File> },
 }
 
 impl Output {
@@ -119,21 +119,20 @@ impl OutputTarget {
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // The mode of any new file; a replaced file keeps its own.
-        let file =
-            unfinished::begin(folder, 0o666, |builder, folder| builder.tempfile_in(folder), NamedTempFile::path)?;
+        let (file, lock) = unfinished::begin::<NamedTempFile>(folder, 0o666)?;
         if let Some(metadata) = existing {
             if metadata.permissions().readonly() {
                 return Err(io::ErrorKind::PermissionDenied.into());
             }
             file.as_file().set_permissions(metadata.permissions())?;
         }
-        Ok(Self::Beside { file: BufWriter::with_capacity(1 << 16, file), target })
+        Ok(Self::Beside { file: BufWriter::with_capacity(1 << 16, file), target, _lock: lock })
     }
 
     fn complete(self) -> io::Result<()> {
         match self {
             Self::Direct(mut writer) => writer.flush(),
-            Self::Beside { file, target } => {
+            Self::Beside { file, target, _lock } => {
                 let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
                 file.persist(target).map(drop).map_err(|error| error.error)
             }

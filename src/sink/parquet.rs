@@ -35,6 +35,7 @@ type RequestNames = [Option<Box<str>>; 2];
 pub struct Tables {
     sink: TablesSink,
     beside: TempDir,
+    _lock: Option<File>,
     target: PathBuf,
 }
 
@@ -53,10 +54,9 @@ impl Tables {
         let target = target.map_err(failed)?;
         check_replaceable(&target).map_err(failed)?;
         let parent = target.parent().ok_or_else(|| failed(io::ErrorKind::NotADirectory.into()))?;
-        let beside =
-            begin(parent, 0o777, |builder, parent| builder.tempdir_in(parent), TempDir::path).map_err(failed)?;
+        let (beside, lock) = begin::<TempDir>(parent, 0o777).map_err(failed)?;
         let sink = TablesSink::new(&complete(&beside)).map_err(failed)?;
-        Ok(Self { sink, beside, target })
+        Ok(Self { sink, beside, _lock: lock, target })
     }
 
     /// Returns the sink that fills the tables.

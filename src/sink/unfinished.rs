@@ -1,11 +1,16 @@
-//! Files and folders that are written beside their targets.
+//! Files and folders that are written beside their targets. Each is locked while its run lasts, so that the next run
+//! can recognise and remove the leftovers of a killed run.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
+
+/// The prefix of their names.
+const PREFIX: &str = ".rpcgraph-";
+const SUFFIX: &str = ".part";
 
 /// The unfinished outputs, for a process that ends early. An output that was renamed or dropped has left its path.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -25,23 +30,74 @@ pub fn discard_unfinished() {
     std::mem::forget(unfinished);
 }
 
-/// Creates a file or folder with a unique name in a folder, with a mode that is subject to the umask.
-pub(crate) fn begin<U>(
-    folder: &Path,
-    mode: u32,
-    make: impl Fn(&Builder<'_, '_>, &Path) -> io::Result<U>,
-    path: impl Fn(&U) -> &Path,
-) -> io::Result<U> {
+/// A file or folder with a unique name.
+pub(crate) trait UnfinishedOutput: Sized {
+    fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self>;
+
+    fn path(&self) -> &Path;
+
+    /// The open file or folder, to lock it.
+    #[cfg(unix)]
+    fn handle(&self) -> io::Result<File>;
+}
+
+impl UnfinishedOutput for NamedTempFile {
+    fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
+        builder.tempfile_in(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.path()
+    }
+
+    #[cfg(unix)]
+    fn handle(&self) -> io::Result<File> {
+        self.as_file().try_clone()
+    }
+}
+
+#[cfg(any(feature = "parquet", feature = "register"))]
+impl UnfinishedOutput for tempfile::TempDir {
+    fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
+        builder.tempdir_in(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.path()
+    }
+
+    #[cfg(unix)]
+    fn handle(&self) -> io::Result<File> {
+        File::open(self.path())
+    }
+}
+
+/// Creates a file or folder in a folder, with a mode that is subject to the umask, and removes the leftovers of killed
+/// runs there. Only Unix has locks on folders; elsewhere, leftovers stay.
+pub(crate) fn begin<U: UnfinishedOutput>(folder: &Path, mode: u32) -> io::Result<(U, Option<File>)> {
     fs::metadata(folder)?; // the system's error, without the name of a temporary file
+    remove_leftovers(folder);
     let mut builder = Builder::new();
-    builder.prefix(".rpcgraph-").suffix(".part");
+    builder.prefix(PREFIX).suffix(SUFFIX);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     #[cfg(not(unix))]
     let _ = mode;
-    let made = make(&builder, folder)?;
-    unfinished().push(path(&made).to_owned());
-    Ok(made)
+    loop {
+        let made = U::make(&builder, folder)?;
+        #[cfg(not(unix))]
+        let lock = None;
+        #[cfg(unix)]
+        let lock = Some(made.handle()?).inspect(|lock| {
+            // On a file system without locks, leftovers are never recognised.
+            let _ = rustix::fs::flock(lock, rustix::fs::FlockOperation::LockExclusive);
+        });
+        // Another run may have removed the output as a leftover just before it was locked.
+        if made.path().symlink_metadata().is_ok() {
+            unfinished().push(made.path().to_owned());
+            return Ok((made, lock));
+        }
+    }
 }
 
 /// Moves a complete folder to its target, in place of an existing folder. `complete` is inside the folder `beside` it.
@@ -71,6 +127,29 @@ pub(crate) fn put_folder(beside: tempfile::TempDir, complete: &Path, target: &Pa
     }
     beside.close()
 }
+
+/// Removes unlocked leftovers, except for the folder that holds the old copy of an interrupted exchange.
+#[cfg(unix)]
+fn remove_leftovers(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        let path = entry.path();
+        // Opening a named pipe would block until a writer opens it.
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir()) || path.join("old").exists()
+        {
+            continue;
+        }
+        if let Ok(file) = File::open(&path)
+            && rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+        {
+            remove(&path);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn remove_leftovers(_: &Path) {}
 
 fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };

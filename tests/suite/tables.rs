@@ -273,6 +273,7 @@ fn tables_of_other_programs() {
     assert_eq!(after.quietly().text(), before.quietly().text());
     for (table, column, columns, said) in [
         ("messages", "REQUIRED INT64 seq;", "REQUIRED INT32 seq;", "the column seq has another type"),
+        ("sessions", "record_count;", "record_count; OPTIONAL INT64 record_count;", "it has two columns record_count"),
         ("problems", "problem (STRING);", "other (STRING);", "the column problem is missing"),
     ] {
         place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();

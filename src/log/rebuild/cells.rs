@@ -1,18 +1,20 @@
-//! Cells of a table, with checks of the types of columns and the sizes of cells.
+//! Cells of a table, with checks of the types of columns and the sizes of pages and cells.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufReader, Read as _};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::vec;
 
+use bytes::Bytes;
 use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use parquet::file::reader::FileReader;
+use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::{SerializedFileReader, SerializedPageReader};
 
 use crate::sink::parquet::schema::{CellType, TableColumn, TableSchema};
@@ -32,6 +34,9 @@ pub enum TableError {
     /// A column has cells of another type.
     #[error("it is not the table of {0} that `convert -t parquet` writes: the column {1} has another type")]
     WrongType(&'static str, &'static str),
+    /// Two columns have the same name.
+    #[error("it is not the table of {0} that `convert -t parquet` writes: it has two columns {1}")]
+    TwoColumns(&'static str, &'static str),
     /// A cell is too long.
     #[error("a cell in the column {0} has {1} bytes, more than --max-record-size allows ({2})")]
     TooLong(&'static str, usize, usize),
@@ -54,6 +59,8 @@ impl From<ParquetError> for TableError {
 
 /// The number of rows that are read at once. Their cells share the memory of the pages that they are in.
 const BATCH: usize = 64;
+/// The maximum size of the open pages, in bytes, in addition to twice the longest cell.
+const PAGES: u64 = 256 << 20;
 
 /// A cell that is not null.
 enum CellValue {
@@ -89,8 +96,11 @@ impl TableReader {
         let mut columns = Vec::new();
         for column in table.columns {
             let named = |place: &usize| schema.column(*place).path().parts() == [column.name];
-            let place = (0..schema.num_columns()).find(named);
-            let place = place.ok_or(TableError::NoColumn(table.name, column.name))?;
+            let mut places = (0..schema.num_columns()).filter(named);
+            let place = places.next().ok_or(TableError::NoColumn(table.name, column.name))?;
+            if places.next().is_some() {
+                return Err(TableError::TwoColumns(table.name, column.name));
+            }
             let physical = match column.cells {
                 CellType::Text | CellType::Bytes => PhysicalType::BYTE_ARRAY,
                 CellType::Boolean => PhysicalType::BOOLEAN,
@@ -135,12 +145,14 @@ impl TableReader {
     /// Opens the columns of the next row group. Returns false after the last one.
     fn next_group(&mut self) -> Result<bool, TableError> {
         let Some(group) = self.metadata.row_groups().get(self.group) else { return Ok(false) };
+        let open = Arc::new(AtomicU64::new(0));
         let rows = usize::try_from(group.num_rows()).map_err(|_| damaged("a row group has less than no rows"))?;
         let reader = |(_, place): &(&TableColumn, usize)| -> Result<ColumnReader, TableError> {
             let chunk = group.columns().get(*place).filter(|chunk| is_placed(chunk));
             let chunk = chunk.ok_or_else(|| damaged("a column is before the file's beginning"))?;
-            let file = Arc::new(self.file.try_clone()?);
-            let pages = SerializedPageReader::new(file, chunk, rows, None)?;
+            let most = (self.longest as u64).saturating_mul(2).saturating_add(PAGES);
+            let pages = Pages { file: self.file.try_clone()?, most, open: Arc::clone(&open), last: AtomicU64::new(0) };
+            let pages = SerializedPageReader::new(Arc::new(pages), chunk, rows, None)?;
             let pages = ColumnPages { pages, has_dictionary: false };
             Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)))
         };
@@ -244,7 +256,7 @@ fn damaged(why: &str) -> ParquetError {
 
 /// The pages of a column. A dictionary must come before it is used.
 struct ColumnPages {
-    pages: SerializedPageReader<File>,
+    pages: SerializedPageReader<Pages>,
     has_dictionary: bool,
 }
 
@@ -278,5 +290,85 @@ impl Iterator for ColumnPages {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.get_next_page().transpose()
+    }
+}
+
+/// A file from which the pages of one column are read. The open pages of all columns together are limited to `most`
+/// bytes.
+struct Pages {
+    file: File,
+    most: u64,
+    /// The total size of the last page of each column, in bytes.
+    open: Arc<AtomicU64>,
+    last: AtomicU64,
+}
+
+impl Length for Pages {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+}
+
+impl ChunkReader for Pages {
+    type T = BufReader<File>;
+
+    /// Reads the header of a page, and checks the size of the page.
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        let mut head = Vec::new();
+        self.file.get_read(start)?.take(16).read_to_end(&mut head)?;
+        let size = page_size(&head).ok_or_else(|| damaged("a page does not begin with its type and its size"))?;
+        let last = self.last.swap(size, Ordering::Relaxed);
+        let open = self.open.fetch_add(size, Ordering::Relaxed) + size;
+        self.open.fetch_sub(last, Ordering::Relaxed);
+        if open - last > self.most {
+            let why = format!("a page of {size} bytes is more than --max-record-size allows");
+            return Err(damaged(&why));
+        }
+        self.file.get_read(start)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match start.checked_add(length as u64) {
+            Some(end) if end <= self.len() => self.file.get_bytes(start, length),
+            _ => Err(damaged("a page goes on after the end of the file")),
+        }
+    }
+}
+
+/// Returns the size of a page before compression, in bytes: the second field of its header, in Thrift's compact
+/// protocol, where the first two fields are 32-bit integers.
+fn page_size(head: &[u8]) -> Option<u64> {
+    const INTEGER: u8 = 0x15;
+    let mut rest = head.strip_prefix(&[INTEGER])?;
+    varint(&mut rest)?;
+    rest = rest.strip_prefix(&[INTEGER])?;
+    let zigzag = varint(&mut rest)?;
+    (zigzag % 2 == 0).then_some(zigzag / 2)
+}
+
+fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let end = rest.iter().take(5).position(|byte| byte & 0x80 == 0)?;
+    let (bytes, after) = rest.split_at(end + 1);
+    *rest = after;
+    Some(bytes.iter().rev().fold(0, |number, byte| (number << 7) | u64::from(byte & 0x7f)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_page_is_read_from_its_header() {
+        for (head, size) in [
+            (&[0x15, 0, 0x15, 10, 0x15, 8][..], Some(5)),
+            (&[0x15, 4, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f], Some(0x7fff_ffff)),
+            (&[0x15, 0, 0x15, 9], None),
+            (&[0x15, 0, 0x25, 10], None),
+            (&[0x15, 0, 0x15, 0x80], None),
+            (&[0x15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x15, 2], None),
+            (&[], None),
+        ] {
+            assert_eq!(page_size(head), size, "{head:x?}");
+        }
     }
 }

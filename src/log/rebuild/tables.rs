@@ -6,6 +6,8 @@ use std::iter::Peekable;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use oxsdatatypes::DateTime;
 
@@ -39,6 +41,10 @@ pub struct TableRecord {
     pub entry: Entry<'static>,
 }
 
+/// The number of attempts to open a folder while it is being replaced, and the pause between attempts.
+const TRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(5);
+
 /// The open tables of a folder. They stay the same when other files take their place.
 pub(super) struct TableFiles(Vec<File>);
 
@@ -48,13 +54,15 @@ impl TableFiles {
         let file = |table: &&'static TableSchema| {
             File::open(folder.join(table.file())).map_err(|error| TableError::NoTable(table.name, error))
         };
+        let mut tries = TRIES;
         loop {
             let before = file_id(folder);
             let files = TABLES.iter().map(file).collect::<Result<_, _>>();
-            // Another program may have replaced the folder meanwhile.
-            if before == file_id(folder) {
+            tries -= 1;
+            if tries == 0 || before.is_some() && before == file_id(folder) {
                 return files.map(Self);
             }
+            thread::sleep(PAUSE);
         }
     }
 

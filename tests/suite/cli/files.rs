@@ -1,4 +1,5 @@
-//! Files and standard streams that are not what they should be: an output that is an input, streams that are closed.
+//! Files and standard streams that are not what they should be: an output that is an input, streams that are closed,
+//! what a run that was killed has left.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -100,4 +101,38 @@ fn closed_streams_are_told() {
     assert_eq!(run("convert log >/dev/null"), (Some(0), LOG_SUMMARY.to_owned()));
     assert_eq!(run("convert --quiet </dev/null >/dev/null"), (Some(0), String::new()));
     assert_eq!(run("convert log 1<>/dev/null"), (Some(0), LOG_SUMMARY.to_owned()));
+}
+
+/// What a run that was killed has left beside its target goes with the next run there; what another is writing stays.
+#[test]
+#[cfg(unix)]
+fn leftovers_are_removed() {
+    use std::io::Write as _;
+    let place = Place::with("log", LOG);
+    place.put(".rpcgraph-notes", "of the user");
+    let unfinished = || place.names().into_iter().filter(|name| name.ends_with(".part")).collect::<Vec<_>>();
+    let begin = || {
+        let mut child = place.command(&["convert", "-o", "out.nt"]).spawn().expect("a run");
+        let before = unfinished();
+        child.stdin.as_mut().expect("a pipe").write_all(LOG.as_bytes()).expect("a log");
+        while unfinished() == before || unfinished().is_empty() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        child
+    };
+    let mut killed = begin();
+    killed.kill().expect("a kill");
+    killed.wait().expect("an end");
+    let left = unfinished();
+    assert_eq!(left.len(), 1);
+
+    let mut running = begin();
+    let written = unfinished();
+    assert!(written.len() == 1 && written != left, "{written:?} after {left:?}");
+    place.convert(&["log", "-o", "other.nt"]).said(0, LOG_SUMMARY);
+    place.run(&["capture", "log", "-o", "block", "--quiet"]).quietly();
+    assert_eq!(unfinished(), written);
+    drop(running.stdin.take());
+    assert!(running.wait().expect("an end").success());
+    assert_eq!(place.names(), [".rpcgraph-notes", "block", "log", "other.nt", "out.nt"]);
 }
