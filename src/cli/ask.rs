@@ -60,7 +60,7 @@ pub struct AskArgs {
 
     /// Query a SPARQL server
     ///
-    /// Credentials come from RPCGRAPH_TOKEN, or RPCGRAPH_USER and RPCGRAPH_PASSWORD.
+    /// Credentials come from RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file.
     #[arg(long, value_name = "URL", conflicts_with = "inputs", help_heading = "Input")]
     endpoint: Option<String>,
 

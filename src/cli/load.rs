@@ -148,7 +148,7 @@ impl LoadCommand {
         let builder = Endpoint::builder(url)
             .update(self.update.clone())
             .graph_store(self.graph_store.clone())
-            .credentials(Credentials::from_environment())
+            .credentials(Credentials::from_environment()?)
             .timeout(self.timeout);
         Ok(Some(builder.build()?))
     }

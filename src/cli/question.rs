@@ -125,7 +125,7 @@ impl RowTimes {
 
 /// Returns the server at a URL, with a time limit for each request.
 pub fn endpoint(url: &str, time: Duration) -> anyhow::Result<Endpoint> {
-    Ok(Endpoint::builder(url).credentials(Credentials::from_environment()).timeout(time).build()?)
+    Ok(Endpoint::builder(url).credentials(Credentials::from_environment()?).timeout(time).build()?)
 }
 
 /// The data that a query is evaluated over.

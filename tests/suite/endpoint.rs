@@ -6,6 +6,7 @@ use std::time::Duration;
 use oxrdf::{GraphName, NamedNode, Quad, Term};
 use rpcgraph::endpoint::{Credentials, Endpoint, EndpointError, ServerAnswer, ServerDataset};
 use rpcgraph::vocab::rpcg;
+use tempfile::TempDir;
 
 use crate::cli::{BASE, LOG, Place};
 use crate::http::{Server, ok, redirect, respond};
@@ -98,10 +99,11 @@ fn the_default_graph_may_have_to_be_named() {
 #[test]
 fn unexpected_content_types_are_described() {
     let html = "text/html;charset=utf-8";
+    let page = "<!doctype html><HEAD><title>no</title></head><script>x</script><p>It  works &amp;\nso\u{7}</p>";
     assert_eq!(
-        refusal(&typed(html, "<p>It  works\nso\u{7}</p>"), "SELECT * {}"),
+        refusal(&typed(html, page), "SELECT * {}"),
         "S/query answered a query with text/html;charset=utf-8 where SPARQL results in JSON or XML was expected, \
-         saying: <p>It works so\\u{7}</p>: is it the URL of a SPARQL server?"
+         saying: It works & so\\u{7}: is it the URL of a SPARQL server?"
     );
     let server = Server::start(|_, stream| ok(stream, ""));
     assert_eq!(
@@ -205,13 +207,24 @@ fn said(place: &Place, server: &Server, options: &[&str]) -> (Option<i32>, Strin
 #[test]
 fn the_command_says_what_to_do() {
     let place = Place::with("log", LOG);
-    for (status, end) in [
-        ("401 Unauthorized", "401, saying: no (set RPCGRAPH_TOKEN, or RPCGRAPH_USER and RPCGRAPH_PASSWORD)"),
-        ("404 Not Found", "404, saying: no (check the URL)"),
-        ("405 Method Not Allowed", "405, saying: no (check the URL: it may be for other kinds of requests)"),
-        ("500 Internal Server Error", "500, saying: no"),
+    let none: &[&str] = &[];
+    for (status, headers, end) in [
+        (
+            "401 Unauthorized",
+            none,
+            "401, saying: no (set RPCGRAPH_TOKEN, or RPCGRAPH_USER and RPCGRAPH_PASSWORD, or name the host in ~/.netrc \
+             or the file that NETRC names)",
+        ),
+        (
+            "401 Unauthorized",
+            &["WWW-Authenticate: Digest realm=\"x\""],
+            "401, saying: no (it asks for a way to log in that rpcgraph does not have: there are Basic and Bearer)",
+        ),
+        ("404 Not Found", none, "404, saying: no (check the URL)"),
+        ("405 Method Not Allowed", none, "405, saying: no (check the URL: it may be for other kinds of requests)"),
+        ("500 Internal Server Error", none, "500, saying: no"),
     ] {
-        let server = Server::start(move |_, stream| respond(stream, status, &[], "no"));
+        let server = Server::start(move |_, stream| respond(stream, status, headers, "no"));
         let message = format!("error: S/query answered a query with HTTP status {end}\n");
         assert_eq!(said(&place, &server, &[]), (Some(2), message));
     }
@@ -264,11 +277,15 @@ fn authorizations(server: &Server) -> Vec<String> {
 
 #[test]
 fn credentials_are_sent() {
+    let netrc = "# mine\nmachine other.example login a password b\nmacdef init\n  password x\n\nmachine 127.0.0.1\n\
+                 \tlogin \"ann\" account x # here\n\tpassword #s:3\ndefault login d password e\n";
     for (environment, expected) in [
         (&[("RPCGRAPH_TOKEN", "t0ken"), ("RPCGRAPH_USER", "u")][..], "Bearer t0ken"),
-        (&[("RPCGRAPH_TOKEN", ""), ("RPCGRAPH_USER", "ann"), ("RPCGRAPH_PASSWORD", "p:é")], "Basic YW5uOnA6w6k="),
+        (&[("RPCGRAPH_USER", "ann"), ("RPCGRAPH_PASSWORD", "p:é"), ("NETRC", "netrc")], "Basic YW5uOnA6w6k="),
+        (&[("RPCGRAPH_TOKEN", ""), ("NETRC", "netrc")], "Basic YW5uOiNzOjM="),
     ] {
         let mut place = Place::with("log", LOG);
+        place.put("netrc", netrc);
         environment.iter().for_each(|(name, value)| place.set(name, value));
         let server = SparqlServer::start();
         let (update, store) = (server.at("/update"), server.at("/store"));
@@ -277,6 +294,13 @@ fn credentials_are_sent() {
         assert_eq!(authorizations(&server.server), [expected]);
         assert_eq!(server.asked().len(), 4, "a query, a graph, an update, a count");
     }
+    // By home, and by `default`.
+    let mut place = Place::with("log", LOG);
+    place.put("home/.netrc", "default login d password e");
+    place.set("HOME", "home");
+    let server = SparqlServer::start();
+    assert_eq!(said(&place, &server.server, &["--quiet", "--update", &server.at("/update")]).0, Some(0));
+    assert_eq!(authorizations(&server.server), ["Basic ZDpl"]);
 }
 
 #[test]
@@ -306,14 +330,14 @@ fn credentials_go_nowhere_else() {
         place.run(&arguments).said(
             2,
             "error: will not send the credentials from RPCGRAPH_USER and RPCGRAPH_PASSWORD unencrypted to \
-             http://192.0.2.1/x: use https, or unset these variables\n",
+             http://192.0.2.1/x: use https, or take the credentials away (NETRC=/dev/null does without a netrc file)\n",
         );
     }
     for url in ["http://ann:s3cret@127.0.0.1/x", "http://ann@127.0.0.1/x"] {
         place.run(&["load", "log", "--endpoint", url]).said(
             2,
             "error: http://127.0.0.1/x has a user or a password in it, which would be seen in the list of processes: set \
-             RPCGRAPH_USER and RPCGRAPH_PASSWORD in the environment\n",
+             RPCGRAPH_USER and RPCGRAPH_PASSWORD in the environment, or name the host in ~/.netrc\n",
         );
     }
     let shown =
@@ -322,7 +346,23 @@ fn credentials_go_nowhere_else() {
 }
 
 #[test]
-fn credentials_that_http_cannot_carry_are_refused() {
+fn netrc_files_that_are_none_are_not_repeated() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("netrc");
+    let refusal = |text: &[u8]| {
+        std::fs::write(&path, text).unwrap();
+        let message = Credentials::netrc(&path).unwrap_err().to_string();
+        message.strip_prefix(&format!("cannot use the netrc file {}: ", path.display())).unwrap().to_owned()
+    };
+    assert_eq!(refusal(b"machine a\n s3cret b"), "line 2 has a word that is not known there");
+    assert_eq!(refusal(b"login s3cret"), "line 1 has a word that is not known there");
+    assert_eq!(refusal(b"machine a login"), "line 1 ends where a value should be");
+    assert_eq!(refusal(b"machine \xff"), "it is not text");
+    assert!(Credentials::netrc(&dir.path().join("none")).unwrap_err().to_string().contains("No such file"));
+    let mut place = Place::with("log", LOG);
+    place.set("NETRC", "none");
+    let ran = place.run(&["load", "log", "--endpoint", "http://localhost:1/"]);
+    ran.began(2, "error: cannot use the netrc file none: ");
     let mut place = Place::with("log", LOG);
     place.set("RPCGRAPH_TOKEN", "a\nb");
     let ran = place.run(&["load", "log", "--endpoint", "http://localhost:1/"]);

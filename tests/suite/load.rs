@@ -188,10 +188,11 @@ fn each_step(ways: &[Way], run: impl Fn(Way, &'static str) + Sync) {
 
 #[test]
 fn a_busy_server_is_given_time() {
-    let refusals: [(&str, &[&str]); 3] = [
+    let refusals: [(&str, &[&str]); 4] = [
         ("429 Too Many Requests", &["Retry-After: 0"]),
         ("429 Too Many Requests", &[]),
         ("503 Service Unavailable", &["Retry-After: 1"]),
+        ("503 Service Unavailable", &["Retry-After: Thu, 01 Jan 2026 00:00:00 GMT"]),
     ];
     each_step(&WAYS, |way, step| {
         let (place, server, _) = grown(way);
@@ -221,10 +222,12 @@ fn a_refusal_leaves_the_old_graph() {
     for way in WAYS {
         for step in steps(way) {
             let (place, server, old) = grown(way);
-            server.fail(step, Fault::Refuse("500 Internal Server Error", &[], "out of\u{1b}[31m\nmemory"));
+            let page =
+                "<html><head><title>Sorry</title><style>p {}</style></head><body><p>out of\u{1b}[31m memory &lt;3</p>";
+            server.fail(step, Fault::Refuse("500 Internal Server Error", &["Content-Type: text/html"], page));
             let ran = load_log(&place, &server, way);
             assert_eq!(ran.status, Some(2));
-            let words = " with HTTP status 500, saying: out of\\u{1b}[31m memory\n";
+            let words = " with HTTP status 500, saying: out of\\u{1b}[31m memory <3\n";
             assert!(ran.stderr.ends_with(words), "{}", ran.stderr);
             server.failed();
             assert_has(&server, &old, &format!("{way:?} {step}"));
@@ -241,12 +244,7 @@ fn a_lost_answer_doubles_nothing() {
         each_step(&WAYS, |way, step| {
             let (place, server, _) = grown(way);
             server.fail(step, fault);
-            let ran = load_log(&place, &server, way);
-            if step == "MOVE" {
-                ran.began(2, "error: it is unknown whether the server replaced ");
-            } else {
-                ran.quietly();
-            }
+            load_log(&place, &server, way).quietly();
             assert_new(&place, &server);
         });
     }
@@ -270,7 +268,7 @@ fn blank_nodes_are_not_sent_twice() {
             assert_isomorphic(&kept, &old, "the old one");
         } else {
             // The first takes away what was there, the last has none.
-            assert_eq!(ran.status, Some(if step == "MOVE" { 2 } else { 0 }), "{}", ran.stderr);
+            ran.quietly();
         }
         load(&place, &server, way, &arguments).quietly();
         assert_has(&server, &converted(&place, &arguments[..5]), &format!("{way:?} {step}"));

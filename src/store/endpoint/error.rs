@@ -21,17 +21,28 @@ pub enum EndpointError {
     /// The URL contains a user or a password, and is shown without them.
     #[error(
         "{0} has a user or a password in it, which would be seen in the list of processes: set RPCGRAPH_USER and \
-         RPCGRAPH_PASSWORD in the environment"
+         RPCGRAPH_PASSWORD in the environment, or name the host in ~/.netrc"
     )]
     PasswordInUrl(String),
+    /// The netrc file is unusable.
+    #[error("cannot use the netrc file {path}: {reason}")]
+    Netrc {
+        /// The file.
+        path: String,
+        /// The error, without any text of the file.
+        reason: String,
+    },
     /// Credentials from the given source contain characters that a header cannot carry.
     #[error("the credentials from {0} hold a character that HTTP does not allow")]
-    BadCredentials(&'static str),
+    BadCredentials(String),
     /// Credentials would be sent unencrypted.
-    #[error("will not send the credentials from {origin} unencrypted to {url}: use https, or unset these variables")]
+    #[error(
+        "will not send the credentials from {origin} unencrypted to {url}: use https, or take the credentials away \
+         (NETRC=/dev/null does without a netrc file)"
+    )]
     Unencrypted {
         /// The source of the credentials.
-        origin: &'static str,
+        origin: String,
         /// The URL that they would be sent to.
         url: String,
     },
@@ -167,18 +178,41 @@ pub(super) fn content_type(headers: &HeaderMap) -> Option<String> {
     Some(headers.get(CONTENT_TYPE)?.to_str().ok()?.to_owned())
 }
 
-/// Returns the beginning of an answer's body, as one line of text.
+/// Returns the beginning of an answer's body, as one line of text without markup.
 pub(super) fn words(response: Response) -> String {
+    let html = content_type(response.headers()).is_some_and(|name| name.contains("html"));
     let mut body = Vec::new();
     // A failure to read the body is not a further error.
     let _ = response.take(16 << 10).read_to_end(&mut body);
     let body = String::from_utf8_lossy(&body);
-    let text = body.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = if html { without_tags(&body) } else { body.into_owned() };
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut words: String = printable(&text).chars().take(WORDS).collect();
     if text.chars().count() > WORDS {
         words.push('…');
     }
     words
+}
+
+/// Returns the text of an HTML page, roughly as a browser shows it.
+fn without_tags(html: &str) -> String {
+    let mut parts = html.split('<');
+    // The tag that ends the current element without visible text.
+    let mut end: Option<String> = None;
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (tag, shown) = part.split_once('>').unwrap_or((part, ""));
+        let name = tag.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+        match &end {
+            Some(end) if *end != name => continue,
+            None if ["script", "style", "head"].contains(&name.as_str()) => end = Some(format!("/{name}")),
+            _ => {
+                end = None;
+                text.extend([" ", shown]);
+            }
+        }
+    }
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&")
 }
 
 fn said(words: &str) -> String {

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
-use reqwest::header::{AUTHORIZATION, HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, HeaderMap, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use url::Url;
 
 use super::credentials::Credentials;
@@ -97,10 +97,15 @@ impl RequestSender {
     }
 }
 
-/// Returns the wait in seconds that the server requests ([RFC 9110,
+/// Returns the wait that the server requests, in seconds or up to a date ([RFC 9110,
 /// 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)).
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(value).ok()?;
+    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
 fn refusal(response: Response, request: Box<ServerRequest>, credentials: Option<&str>) -> EndpointError {
@@ -110,12 +115,29 @@ fn refusal(response: Response, request: Box<ServerRequest>, credentials: Option<
         return EndpointError::Redirect { request, target };
     }
     let hint = match (status, credentials) {
+        (401 | 403, _) if asks_for_others(response.headers()) => {
+            "it asks for a way to log in that rpcgraph does not have: there are Basic and Bearer".to_owned()
+        }
         (401 | 403, Some(origin)) => format!("it does not accept the credentials from {origin}"),
-        (401 | 403, None) => "set RPCGRAPH_TOKEN, or RPCGRAPH_USER and RPCGRAPH_PASSWORD".to_owned(),
+        (401 | 403, None) => {
+            "set RPCGRAPH_TOKEN, or RPCGRAPH_USER and RPCGRAPH_PASSWORD, or name the host in ~/.netrc or the file that \
+             NETRC names"
+                .to_owned()
+        }
         (404 | 410, _) => "check the URL".to_owned(),
         (405 | 415, _) => "check the URL: it may be for other kinds of requests".to_owned(),
         (429 | 503, _) => "it is busy; try again later".to_owned(),
         _ => String::new(),
     };
     EndpointError::Status { request, status, words: words(response), hint }
+}
+
+/// Returns true if the server offers authentication schemes, but none that we support.
+fn asks_for_others(headers: &HeaderMap) -> bool {
+    let mut asked = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok()).peekable();
+    let ours = |value: &str| {
+        let value = value.to_ascii_lowercase();
+        value.contains("basic") || value.contains("bearer")
+    };
+    asked.peek().is_some() && !asked.any(ours)
 }

@@ -4,6 +4,8 @@
 //! server that accepts whole graphs (`--graph-store` without `--update`) gets each in one request instead.
 
 use std::io::Cursor;
+use std::thread;
+use std::time::Duration;
 
 use oxrdf::{NamedNode, NamedNodeRef};
 
@@ -11,6 +13,10 @@ use super::{ReplaceError, SpooledGraph, Target};
 use crate::json::sha256;
 use crate::store::answer::FallibleAnswer;
 use crate::store::endpoint::{Endpoint, EndpointError, Repeat, ServerDataset};
+
+/// The number of checks for an update whose answer was lost, and the wait before each check.
+const LOOKS: u32 = 5;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// A SPARQL server as a [`Target`].
 #[derive(Debug)]
@@ -73,18 +79,39 @@ impl<'e> ServerTarget<'e> {
         let update = after(format!("MOVE GRAPH {staging} TO GRAPH {name}"));
         let Err(error) = self.endpoint.update(&update, &what, Repeat::Never) else { return Ok(()) };
         match &error {
-            // The server, or a gateway before it, may have moved the graph, or may still be moving it.
-            EndpointError::Lost { .. }
-            | EndpointError::Unreachable { .. }
-            | EndpointError::TimedOut(_)
-            | EndpointError::Status { status: 502..=504, .. } => {
-                Err(ReplaceError::InDoubt { graph: name.into_owned(), source: Box::new(error) })
-            }
+            EndpointError::Lost { .. } | EndpointError::Unreachable { .. } => {}
+            // A gateway has lost the server during the request.
+            EndpointError::Status { status: 502..=504, .. } => {}
+            // The server may still be working on it.
+            EndpointError::TimedOut(_) => return Err(in_doubt(name, error)),
             _ => {
                 self.clean(staging, &error);
-                Err(error.into())
+                return Err(error.into());
             }
         }
+        if !self.was_moved(staging, graph).unwrap_or(false) {
+            return Err(in_doubt(name, error));
+        }
+        match node.is_empty() {
+            true => Ok(()),
+            // Its triples do not have blank nodes.
+            false => Ok(self.endpoint.update(&node, &what, Repeat::Harmless)?),
+        }
+    }
+
+    /// Returns true if the server has moved the staging graph. Waits, since the server may still be moving it.
+    fn was_moved(&self, staging: NamedNodeRef<'_>, graph: SpooledGraph<'_>) -> Result<bool, ReplaceError> {
+        let query = format!("ASK {{ GRAPH {staging} {{ ?s ?p ?o }} }}");
+        for _ in 0..LOOKS {
+            thread::sleep(BETWEEN_LOOKS);
+            if !self.endpoint.ask(&query)? {
+                // If the server has lost all its data, the staging graph is gone as well.
+                let (there, all) = (self.endpoint.count(graph.name())?, graph.distinct()?);
+                let node = graph.node().lines().count() as u64;
+                return Ok(there == all || there + node == all);
+            }
+        }
+        Ok(false)
     }
 
     /// Drops the staging graph if the server still answers; otherwise the next load drops it.
@@ -130,6 +157,10 @@ impl Target for ServerTarget<'_> {
             _ => false,
         }
     }
+}
+
+fn in_doubt(graph: NamedNodeRef<'_>, error: EndpointError) -> ReplaceError {
+    ReplaceError::InDoubt { graph: graph.into_owned(), source: Box::new(error) }
 }
 
 /// Returns the name of the staging graph. It is the same for each load, so that leftovers are eventually dropped.
