@@ -7,7 +7,6 @@ use super::facts::Facts;
 use super::terms::kind_of_error;
 use super::walk::{extra, role};
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
-use crate::json::Numbers;
 use crate::json::sha256;
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Problem};
 use crate::protocol::{Statement, StatementObject, literal_of};
@@ -140,7 +139,7 @@ impl RecordRows {
         self.answer(annotated);
         self.payload(messages::PARAMS, message.params.as_ref());
         self.payload(messages::RESULT, message.result.as_ref());
-        self.payload(messages::EXTRA, extra(&message.extra, None).as_ref());
+        self.payload(messages::EXTRA, extra(&message.extra, None).as_deref());
         if let Some(id) = annotated.id_node() {
             self.iri(messages::ID_IRI, &NodeRef::Id(id.owner).to_string());
         }
@@ -211,7 +210,7 @@ impl RecordRows {
         self.messages.optional(messages::ERROR_MESSAGE, error.message.as_deref());
         self.messages.optional(messages::ERROR_KIND, standard.map(local).or(kind));
         self.payload(messages::ERROR_DATA, error.data.as_ref());
-        self.payload(messages::ERROR_EXTRA, extra(&error.extra, None).as_ref());
+        self.payload(messages::ERROR_EXTRA, extra(&error.extra, None).as_deref());
     }
 
     fn session(&mut self, end: &SessionEnd<'_>) {
@@ -261,12 +260,7 @@ impl RecordRows {
     }
 
     fn payload(&mut self, column: usize, payload: Option<&Payload<'_>>) {
-        // Canonical form with exact numbers never fails.
-        if let Some(payload) = payload
-            && let Ok((text, _)) = payload.canonical(Numbers::Exact, &mut self.buffer)
-        {
-            self.messages.text(column, text);
-        }
+        self.messages.optional(column, payload.map(|payload| &*payload.text));
     }
 
     /// Fills a cell with the IRI of a node.

@@ -26,8 +26,6 @@ pub(crate) struct RecordRows {
     pub problems: TableRows,
     /// The exchange of each row of messages.
     pub exchanges: Vec<ExchangeRole>,
-    /// Buffer for one value.
-    pub buffer: String,
 }
 
 impl RecordRows {
@@ -39,7 +37,6 @@ impl RecordRows {
             sessions: TableRows::new(&sessions::TABLE),
             problems: TableRows::new(&problems::TABLE),
             exchanges: Vec::new(),
-            buffer: String::new(),
         }
     }
 
