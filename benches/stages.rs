@@ -110,8 +110,9 @@ mod content {
             let mut payloads = String::new();
             for line in LOG.lines() {
                 payloads.clear();
-                let scanned = scanner.scan(line, &mut payloads).expect("an ordinary message");
-                black_box(scanned.content(&payloads));
+                let mut scanned = scanner.scan(line, &mut payloads).expect("an ordinary message");
+                scanned.lend(&payloads);
+                black_box(scanned);
             }
         });
     }
@@ -187,11 +188,15 @@ mod session {
         let mut scanner = message::Scanner::new(Numbers::Exact);
         let mut payloads = String::new();
         let scanned: Vec<_> = LOG.lines().map(|line| scanner.scan(line, &mut payloads)).collect();
-        let contents: Vec<_> =
-            scanned.into_iter().map(|scanned| scanned.expect("an ordinary message").content(&payloads)).collect();
-        LOG.counted(bencher).with_inputs(|| contents.clone()).bench_values(|contents| {
+        let contents = scanned.into_iter().map(|scanned| {
+            let mut scanned = scanned.expect("an ordinary message");
+            scanned.lend(&payloads);
+            scanned.content
+        });
+        let contents: Vec<_> = contents.collect();
+        LOG.counted(bencher).with_inputs(|| contents.clone()).bench_values(|mut contents| {
             let mut sessions = Sessions::new();
-            for (record, content) in records.iter().zip(contents) {
+            for (record, content) in records.iter().zip(&mut contents) {
                 black_box(sessions.annotate(record, content));
             }
             sessions

@@ -109,9 +109,9 @@ impl Capture {
                 summary.log_lines += 1;
                 continue;
             };
-            let (texts, content) = read(&record);
+            let (texts, mut content) = read(&record);
             summary.count(&content);
-            self.record(log, &mut open, sessions.annotate(&record, content), texts);
+            self.record(log, &mut open, sessions.annotate(&record, &mut content), texts);
         }
         let mut open: Vec<_> = open.into_iter().collect();
         open.sort_by_key(|(name, _)| *name);
@@ -257,17 +257,13 @@ impl ChosenExchange {
 
 /// Returns the messages of a record as canonical JSON, and its content.
 fn read<'r>(record: &'r Record<'r>) -> (Vec<String>, Content<'r>) {
-    let value = json::parse(&record.bytes);
-    let texts = match &value {
+    let texts = match json::parse(&record.bytes) {
         Ok(Value::Array(array)) => array.items.iter().map(canonical).collect(),
-        Ok(value) => vec![canonical(value)],
+        Ok(value) => vec![canonical(&value)],
         Err(_) => Vec::new(),
     };
-    let content = match value {
-        Ok(_) if record.flags.result_unknown => Content::parse_without_result(&record.bytes),
-        value => value.into(),
-    };
-    (texts, content)
+    let parse = if record.flags.result_unknown { Content::parse_without_result } else { Content::parse };
+    (texts, parse(&record.bytes))
 }
 
 fn canonical(value: &Value<'_>) -> String {

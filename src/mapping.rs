@@ -156,14 +156,12 @@ impl Mapper {
         }
     }
 
-    /// Returns true if the mapping does not look into payloads, so that messages may come with payloads in canonical
-    /// form.
+    /// Returns true if the mapping does not look into payloads and extra members.
     pub fn payloads_stay_opaque(&self) -> bool {
         self.further.is_none() && !self.reference_only
     }
 
-    /// Returns true if a message of `length` bytes is data whatever the contexts say, so that its payloads may come in
-    /// canonical form.
+    /// Returns true if a message of `length` bytes is data whatever the contexts say.
     pub(crate) fn is_too_large(&self, length: usize) -> bool {
         length > MOST_PLANNED && !self.reference_only
     }
@@ -212,8 +210,6 @@ pub struct InputMapper<'m> {
     expander: Option<Expander>,
     plain: Option<PlainMessages>,
     tally: MapTally,
-    /// Buffer for one literal.
-    literal: String,
     /// The next free blank node of a record that is mapped in pieces.
     next: BlankName,
 }
@@ -320,7 +316,7 @@ impl<T: TripleSink> MapTarget for T {
             MapPart::Plain(record, bytes, content) => {
                 let blank = mapper.blank(record);
                 if let Some(plain) = &mapper.plain
-                    && let Some(next) = plain.push(content, blank, self, &mut mapper.literal)
+                    && let Some(next) = plain.push(content, blank, self)
                 {
                     mapper.next = next;
                     return Ok(());
@@ -372,7 +368,7 @@ impl<'m> InputMapper<'m> {
         let plain = (mapper.mapping == Mapping::Bblock && mapper.payloads_stay_opaque())
             .then(|| PlainMessages::new(mapper.base_in_context(input), &input.iri));
         let next = BlankName { input: input.number, record: 0, index: 0 };
-        Self { mapper, input, expander: None, plain, tally: MapTally::default(), literal: String::new(), next }
+        Self { mapper, input, expander: None, plain, tally: MapTally::default(), next }
     }
 
     /// Returns the counts since the last call.
@@ -396,7 +392,7 @@ impl<'m> InputMapper<'m> {
         blank: BlankName,
         triples: &'t mut T,
     ) -> MessageWalk<'t, TripleWriter<'t, 'v, T>> {
-        let writer = TripleWriter::new(triples, &mut self.literal, blank);
+        let writer = TripleWriter::new(triples, blank);
         MessageWalk { writer, provenance: self.mapper.provenance, session, statements }
     }
 
@@ -475,7 +471,7 @@ impl<'m> InputMapper<'m> {
         if self.mapper.further.is_none() {
             return Ok(None);
         }
-        if message.has_canonical_payload() {
+        if message.is_longer(MOST_PLANNED) {
             return Err(ReferenceError::Large(MOST_PLANNED >> 20));
         }
         let further = self.expander()?.further.as_ref();

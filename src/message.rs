@@ -42,7 +42,6 @@ pub enum Content<'a> {
 }
 
 /// A message, or a JSON value that is not one.
-#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
 #[derive(Debug, Clone)]
 pub enum Single<'a> {
     /// A message.
@@ -120,24 +119,24 @@ impl Message<'_> {
         self.is_error.unwrap_or_else(|| self.result.as_ref()?.is_error())
     }
 
-    /// True if a payload is held in canonical form, not as a value.
-    pub(crate) fn has_canonical_payload(&self) -> bool {
-        let is_text = |payload: &Payload<'_>| matches!(payload, Payload::Canonical { .. });
-        let is_extra_text = |extra: &ExtraMembers<'_>| matches!(extra, ExtraMembers::Canonical { .. });
-        let in_error = match &self.error {
-            None => false,
-            Some(ErrorMember::Other(payload)) => is_text(payload),
-            Some(ErrorMember::Object(error)) => error.data.as_ref().is_some_and(is_text) || is_extra_text(&error.extra),
+    /// True if its payloads are longer than `most` bytes, or its extra members are not listed.
+    pub(crate) fn is_longer(&self, most: usize) -> bool {
+        let (in_error, more) = match &self.error {
+            None => (None, None),
+            Some(ErrorMember::Other(payload)) => (Some(payload), None),
+            Some(ErrorMember::Object(error)) => (error.data.as_ref(), Some(&error.extra)),
         };
-        in_error || [&self.params, &self.result].into_iter().flatten().any(is_text) || is_extra_text(&self.extra)
+        let payloads = [self.params.as_ref(), self.result.as_ref(), in_error];
+        payloads.into_iter().flatten().map(|payload| payload.text.len()).sum::<usize>() > most
+            || [Some(&self.extra), more].into_iter().flatten().any(|extra| matches!(extra, ExtraMembers::Canonical(_)))
     }
 }
 
 /// The value of the member `error`.
 #[derive(Debug, Clone)]
 pub enum ErrorMember<'a> {
-    /// An error object (section 5.1).
-    Object(ErrorObject<'a>),
+    /// An error object (section 5.1). Boxed, since few messages have one.
+    Object(Box<ErrorObject<'a>>),
     /// Anything else.
     Other(Payload<'a>),
 }

@@ -36,8 +36,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 pub(crate) use self::extract::Extract;
 pub(crate) use self::mcp::Linker;
 pub(crate) use self::open::OpenRequests;
-use crate::json::{self, Numbers};
-use crate::message::{ErrorMember, Payload, Single};
+use crate::json;
 use crate::session::triples::NodeRef;
 use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
 
@@ -170,32 +169,6 @@ pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
         rpcg::PROBLEM,
     ];
     terms::ALL.iter().chain(lsp_terms::ALL).copied().chain(ours).chain([prov::WAS_REVISION_OF])
-}
-
-/// The canonical text of a payload, for a message that does not hold it itself.
-#[derive(Debug)]
-pub(crate) struct CanonicalText {
-    text: String,
-    /// See [`Canonical`](crate::json::Canonical).
-    interoperable: bool,
-}
-
-/// Returns the canonical text of a message's params or result, or of its error's data, unless the message already holds
-/// it.
-pub(crate) fn spell(single: &Single<'_>) -> Option<CanonicalText> {
-    let Single::Message(message) = single else { return None };
-    let data = match &message.error {
-        Some(ErrorMember::Object(error)) => error.data.as_ref(),
-        _ => None,
-    };
-    let payload = message.params.as_ref().or(message.result.as_ref()).or(data)?;
-    if let Payload::Canonical { .. } = payload {
-        return None;
-    }
-    let mut text = String::new();
-    // Canonical form with exact numbers never fails.
-    let interoperable = payload.canonical(Numbers::Exact, &mut text).ok()?.1.interoperable;
-    Some(CanonicalText { text, interoperable })
 }
 
 /// Returns the members of an object in canonical text that have these names.

@@ -22,7 +22,7 @@ use self::pieces::{PieceFile, RecordingReader, TextSpan};
 use crate::log::convert::PairingState;
 use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
-use crate::protocol::{self, Extract, Extraction, Protocol, Statement, StatementObject};
+use crate::protocol::{Extract, Extraction, Protocol, Statement, StatementObject};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::redact::secrets;
 use crate::session::triples::NodeRef;
@@ -195,10 +195,9 @@ impl Report {
         let elements = content.elements();
         log.may_go_on |= elements.iter().any(may_go_on);
         let are_told = log.may_go_on || elements.iter().any(is_cancellation);
-        let spelled: Vec<_> = elements.iter().filter(|_| are_told).map(protocol::spell).collect();
-        let mut extracts = Extract::all(MCP, elements.iter(), &spelled).into_iter();
+        let mut extracts = Extract::all(MCP, elements.iter().filter(|_| are_told)).into_iter();
         let (mut nodes, mut statements) = (Vec::new(), Vec::new());
-        let session = log.paired.sessions.annotate_into(record, content, &mut nodes);
+        let session = log.paired.sessions.annotate_into(record, &content, &mut nodes);
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);
         let mut place = TextSpan::default();
         match log.chosen {

@@ -93,7 +93,7 @@ impl Sessions {
     /// Annotates the content of the input's next record, in the session with its key.
     ///
     /// Returns one node for a message, valid or not; for a batch, the batch's own node and then one for each element.
-    pub fn annotate<'a>(&mut self, record: &'a Record<'a>, mut content: Content<'a>) -> Vec<Annotated<'a>> {
+    pub fn annotate<'a>(&mut self, record: &'a Record<'a>, content: &'a mut Content<'_>) -> Vec<Annotated<'a>> {
         let mut nodes = Vec::new();
         content.look_up_methods();
         self.annotate_into(record, content, &mut nodes);
@@ -105,11 +105,11 @@ impl Sessions {
     pub(crate) fn annotate_into<'a>(
         &mut self,
         record: &'a Record<'a>,
-        content: Content<'a>,
+        content: &'a Content<'a>,
         nodes: &mut Vec<Annotated<'a>>,
     ) -> Arc<str> {
         self.records += 1;
-        let message = match &content {
+        let message = match content {
             Content::Single(Single::Message(message)) => Some(message),
             _ => None,
         };
@@ -130,10 +130,10 @@ impl Sessions {
         &mut self,
         record: &'a Record<'a>,
         batch: &mut OpenBatch,
-        elements: Vec<Single<'a>>,
+        elements: &'a [Single<'a>],
     ) -> (Vec<Annotated<'a>>, Arc<str>) {
         let (connection, answered) = self.connection(record, None);
-        let elements = elements.into_iter().map(|element| connection.element(record, batch, element, answered));
+        let elements = elements.iter().map(|element| connection.element(record, batch, element, answered));
         (elements.collect(), connection.reference.clone())
     }
 

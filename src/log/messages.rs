@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::time::Duration;
 
-use crate::json::Numbers;
 use crate::log::convert::{ConvertError, Input};
 use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problems};
 use crate::record::{Entry, Location, OwnEntries, ReadError, Reader, ReaderOptions, Record, Sender};
@@ -124,9 +123,9 @@ impl Messages {
 }
 
 fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<LoggedMessage>) {
-    let content = Content::of(record);
+    let mut content = Content::of(record);
     let elements = content.element_texts(&record.bytes);
-    let annotated = sessions.annotate(record, content);
+    let annotated = sessions.annotate(record, &mut content);
     let session = sessions.last_key().map(str::to_owned);
     for annotated in annotated {
         let text = match annotated.batch_index {
@@ -144,12 +143,13 @@ impl LoggedMessage {
     /// Adds the members of a message.
     pub(crate) fn with_members(self, message: &Message<'_>) -> Self {
         let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
+        let text = |payload: &Payload<'_>| (*payload.text).to_owned();
         Self {
             kind: Some(message.kind),
             id: message.id.clone().map(Id::into_owned),
             method: owned(&message.method),
-            params: message.params.as_ref().and_then(canonical),
-            result: message.result.as_ref().and_then(canonical),
+            params: message.params.as_ref().map(text),
+            result: message.result.as_ref().map(text),
             error: match &message.error {
                 Some(ErrorMember::Object(error)) => Some((owned(&error.code), owned(&error.message))),
                 _ => None,
@@ -175,10 +175,4 @@ impl LoggedMessage {
             ..logged
         }
     }
-}
-
-fn canonical(payload: &Payload<'_>) -> Option<String> {
-    let mut buffer = String::new();
-    // Exact numbers never fail.
-    payload.canonical(Numbers::Exact, &mut buffer).ok().map(|(text, _)| text.to_owned())
 }

@@ -73,7 +73,6 @@ impl PlainMessages {
         content: &Content<'_>,
         mut blank: BlankName,
         triples: &mut impl TripleSink,
-        buffer: &mut String,
     ) -> Option<BlankName> {
         let Content::Single(Single::Message(message)) = content else { return None };
         let id = self.id(message)?;
@@ -96,7 +95,7 @@ impl PlainMessages {
             return None;
         }
         let own = blank.mint();
-        let writer = TripleWriter::new(triples, buffer, own);
+        let writer = TripleWriter::new(triples, own);
         let mut walk = MessageWalk { writer, provenance: false, session: "", statements: &[] };
         walk.writer.open(NodeRef::Blank(own));
         walk.members(message, None, |writer| match &id {
@@ -144,5 +143,5 @@ fn is_short(digits: &str) -> bool {
 
 /// Returns true if a payload is absent, or in the canonical form that all processors agree on.
 fn is_canonical(payload: Option<&Payload<'_>>) -> bool {
-    matches!(payload, None | Some(Payload::Canonical { interoperable: true, .. }))
+    payload.is_none_or(|payload| payload.canonical.interoperable)
 }

@@ -10,7 +10,7 @@ use oxrdf::vocab::xsd;
 use super::data::{write_key, write_literal_member, write_typed};
 use super::further::MembersPlan;
 use super::walk::{BlockTerm, NodeWriter};
-use crate::json::{self, Canonical, Numbers};
+use crate::json::{self, Canonical};
 use crate::message::Payload;
 use crate::session::triples::NodeRef;
 use crate::vocab::rdf;
@@ -21,12 +21,11 @@ const MAX_EXACT_INTEGER: u64 = 1 << 53;
 /// Writes nodes as JSON-LD, with commas between them.
 pub(super) struct DocumentWriter<'w> {
     out: &'w mut String,
-    buffer: String,
 }
 
 impl<'w> DocumentWriter<'w> {
     pub fn new(out: &'w mut String) -> Self {
-        Self { out, buffer: String::new() }
+        Self { out }
     }
 
     fn start_node(&mut self, node: NodeRef<'_>) {
@@ -115,15 +114,11 @@ impl<'v> NodeWriter<'v> for DocumentWriter<'_> {
     }
 
     fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>) {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        // Canonical form with exact numbers never fails.
-        if let Ok((literal, canonical)) = payload.canonical(Numbers::Exact, &mut buffer) {
-            match member.name {
-                Some(name) => write_literal_member(name, member.property.as_str(), literal, canonical, self.out),
-                None => self.json_literal(member.property, literal, canonical),
-            }
+        let Payload { text, canonical } = payload;
+        match member.name {
+            Some(name) => write_literal_member(name, member.property.as_str(), text, *canonical, self.out),
+            None => self.json_literal(member.property, text, *canonical),
         }
-        self.buffer = buffer;
     }
 
     fn mapped(&mut self, plan: &'v MembersPlan<'v>) {

@@ -34,7 +34,7 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     /// Extracts the facts of a message.
-    pub fn of(message: &Message<'a>) -> Self {
+    pub fn of(message: &'a Message<'_>) -> Self {
         let mut facts = Self::default();
         match (message.kind, message.method.as_deref(), &message.params, &message.result) {
             (Kind::Request, Some("tools/call"), Some(params), _) => facts.tool_name = params.string_member(&NAME),

@@ -12,7 +12,7 @@ use super::reference::ReferenceError;
 use super::shape::{MemberMeaning, Shape};
 use crate::context::Context;
 use crate::json::{Number, Object, Text, Value};
-use crate::message::{ErrorMember, ErrorObject, Member, Message, is_keyword_like};
+use crate::message::{ErrorMember, ErrorObject, Member, Message, Payload, is_keyword_like};
 use crate::session::triples::BlankName;
 use crate::vocab::jrpc;
 
@@ -113,7 +113,7 @@ impl<'e> MessagePlan<'e> {
             if let Some(payload) = payload
                 && !root.term(name)?.is_json(property)
             {
-                plan.message.take(scope, name, payload.value())?;
+                plan.message.take(scope, name, Cow::Owned(payload.value()))?;
             }
         }
         if let Some(error) = &message.error {
@@ -171,7 +171,7 @@ impl<'e> MembersPlan<'e> {
         if let Some(payload) = &error.data
             && self.has_changed(scope, "data", data)?
         {
-            self.take(scope, "data", payload.value())?;
+            self.take(scope, "data", Cow::Owned(payload.value()))?;
         }
         self.extra_members(scope, error.extra.listed())
     }
@@ -253,12 +253,12 @@ fn leaves_nothing(value: &Value<'_>) -> bool {
 /// Returns the original error as one JSON value.
 fn error_value<'e>(error: &'e ErrorMember<'e>) -> Value<'e> {
     let object = match error {
-        ErrorMember::Other(payload) => return payload.value().into_owned(),
+        ErrorMember::Other(payload) => return payload.value(),
         ErrorMember::Object(object) => object,
     };
     let code = object.code.as_deref().map(|code| Value::Number(Number::new(code)));
     let message = object.message.as_deref().map(|message| string(message).into_owned());
-    let data = object.data.as_ref().map(|data| data.value().into_owned());
+    let data = object.data.as_ref().map(Payload::value);
     let named = |(name, value): (_, Option<Value<'e>>)| Some((Text::Unicode(Cow::Borrowed(name)), value?));
     let members = [("code", code), ("message", message), ("data", data)].into_iter().filter_map(named);
     Value::Object(Object::from_members(members.chain(object.extra.listed().iter().cloned()).collect()))

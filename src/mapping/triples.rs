@@ -12,7 +12,7 @@ use oxrdf::{NamedNode, NamedNodeRef};
 use super::further::MembersPlan;
 use super::shape::{MappedTerm, MemberMeaning, Shape, Strings};
 use super::walk::{BlockTerm, NodeWriter};
-use crate::json::{self, Numbers, Value};
+use crate::json::Value;
 use crate::message::{Member, Payload, is_keyword_like};
 use crate::session::triples::{BlankName, NodeRef, ObjectRef, TripleSink};
 use crate::vocab;
@@ -20,8 +20,6 @@ use crate::vocab;
 /// Pushes triples.
 pub(super) struct TripleWriter<'t, 'v, T> {
     triples: &'t mut T,
-    /// Buffer for one literal.
-    buffer: &'t mut String,
     /// The next free blank node of the record.
     pub next: BlankName,
     pending: VecDeque<PendingItem<'v>>,
@@ -42,8 +40,8 @@ enum MappedItem<'v> {
 }
 
 impl<'t, 'v, T: TripleSink> TripleWriter<'t, 'v, T> {
-    pub fn new(triples: &'t mut T, buffer: &'t mut String, next: BlankName) -> Self {
-        Self { triples, buffer, next, pending: VecDeque::new() }
+    pub fn new(triples: &'t mut T, next: BlankName) -> Self {
+        Self { triples, next, pending: VecDeque::new() }
     }
 
     /// Writes a member of the current subject.
@@ -63,11 +61,8 @@ impl<'t, 'v, T: TripleSink> TripleWriter<'t, 'v, T> {
     }
 
     fn push_json(&mut self, property: NamedNodeRef<'_>, value: &Value<'_>) {
-        self.buffer.clear();
-        // Canonical form with exact numbers never fails.
-        if json::write_canonical(value, Numbers::Exact, self.buffer).is_ok() {
-            self.triples.triple(property, ObjectRef::Typed(self.buffer, vocab::rdf::JSON.as_str()));
-        }
+        let literal = Payload::from(value);
+        self.triples.triple(property, ObjectRef::Typed(&literal.text, vocab::rdf::JSON.as_str()));
     }
 
     fn values(&mut self, term: &Rc<MappedTerm>, property: &NamedNode, value: &'v Value<'v>) {
@@ -176,10 +171,8 @@ impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
     }
 
     fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>) {
-        // Canonical form with exact numbers never fails.
-        if let Ok((literal, _)) = payload.canonical(Numbers::Exact, self.buffer) {
-            self.triples.static_triple(member.property, ObjectRef::Typed(literal, vocab::rdf::JSON.as_str()));
-        }
+        let literal = ObjectRef::Typed(&payload.text, vocab::rdf::JSON.as_str());
+        self.triples.static_triple(member.property, literal);
     }
 
     fn mapped(&mut self, plan: &'v MembersPlan<'v>) {

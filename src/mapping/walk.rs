@@ -14,6 +14,8 @@
 //! | members of MCP's payloads | also what [`facts`](super::facts) lists |
 //! | the content of its protocol | the statements of [`protocol`](crate::protocol) |
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::NamedNodeRef;
@@ -22,9 +24,8 @@ use oxrdf::vocab::xsd;
 use super::facts::Facts;
 use super::further::{MembersPlan, MessagePlan};
 use super::terms::{class, kind_of_error};
-use crate::json::sha256;
-use crate::json::{Object, Value};
-use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Message, Payload, Problem, Problems};
+use crate::json::{Canonical, Object, Value, sha256};
+use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Member, Message, Payload, Problem, Problems};
 use crate::protocol::{Statement, StatementObject};
 use crate::record::{Sender, Time};
 use crate::session::triples::NodeRef;
@@ -210,7 +211,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
         let mut problems = annotated.problems;
         problems.insert_if(plan.is_some_and(MessagePlan::has_keyword), Problem::KeywordMember);
-        self.annotations(annotated, extra(&message.extra, members).as_ref(), problems);
+        self.annotations(annotated, extra(&message.extra, members).as_deref(), problems);
         self.optional_string(rpcg::TEXT, message.text);
         self.provenance(annotated);
         if let (Some(node), Some(id)) = (id, &message.id)
@@ -269,7 +270,8 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 StatementObject::Node(node) => self.writer.link(*property, *node),
                 StatementObject::Literal(text, datatype) => self.writer.literal(*property, text, *datatype),
                 StatementObject::Json(text, interoperable) => {
-                    self.json(*property, &Payload::Canonical { text, interoperable: *interoperable });
+                    let canonical = Canonical { interoperable: *interoperable };
+                    self.json(*property, &Payload { text: Cow::Borrowed(text), canonical });
                 }
                 StatementObject::Boolean(value) => self.writer.boolean(*property, *value),
                 StatementObject::Count(number) => self.writer.count(*property, *number),
@@ -331,7 +333,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         if let Some(plan) = plan {
             self.writer.mapped(plan);
         }
-        self.extra_members(extra(&error.extra, plan).as_ref());
+        self.extra_members(extra(&error.extra, plan).as_deref());
         if let Some(kind) = kind {
             self.writer.link(rpcg::ERROR_KIND, NodeRef::Iri(kind.as_str()));
         }
@@ -475,15 +477,15 @@ pub(super) fn role(sender: Sender) -> NamedNodeRef<'static> {
 
 /// Returns an object of the members that JSON-RPC does not define and no further context maps; `None` if there are
 /// none.
-pub(super) fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&'e MembersPlan<'_>>) -> Option<Payload<'e>> {
-    let listed = match (plan, all) {
-        (Some(plan), _) => &plan.extra,
-        (None, ExtraMembers::Listed(members)) => members,
-        (None, ExtraMembers::Canonical { text, interoperable }) => {
-            return Some(Payload::Canonical { text, interoperable: *interoperable });
-        }
+pub(super) fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&MembersPlan<'_>>) -> Option<Cow<'e, Payload<'e>>> {
+    let object = |listed: &[Member<'_>]| {
+        (!listed.is_empty()).then(|| Cow::Owned((&Value::Object(Object::from_members(listed.to_vec()))).into()))
     };
-    (!listed.is_empty()).then(|| Value::Object(Object::from_members(listed.clone())).into())
+    match (plan, all) {
+        (Some(plan), _) => object(&plan.extra),
+        (None, ExtraMembers::Listed(members)) => object(members),
+        (None, ExtraMembers::Canonical(object)) => Some(Cow::Borrowed(object)),
+    }
 }
 
 /// Returns the member, if the plan leaves it to the building block's context.

@@ -50,7 +50,7 @@ fn is_doubtful(message: &Message<'_>) -> bool {
     let unknown = match &message.extra {
         ExtraMembers::Listed(members) => members.iter().any(|(name, _)| !is_known(name.as_str())),
         // Extra members with known names are small and few, so this object has other members.
-        ExtraMembers::Canonical { .. } => true,
+        ExtraMembers::Canonical(_) => true,
     };
     unknown && !message.extra.has(&VERSION)
 }

@@ -1,7 +1,6 @@
 //! Members that JSON-RPC does not define.
 
-use std::borrow::Cow;
-
+use super::Payload;
 use crate::json::{MemberName, Text, Value};
 
 /// A member of an object: its name and its value.
@@ -12,13 +11,8 @@ pub type Member<'a> = (Text<'a>, Value<'a>);
 pub enum ExtraMembers<'a> {
     /// The members in the order of the record.
     Listed(Vec<Member<'a>>),
-    /// An object of the members in canonical form, if they are too large to be held as values.
-    Canonical {
-        /// The text.
-        text: Cow<'a, str>,
-        /// See [`Canonical::interoperable`](crate::json::Canonical::interoperable).
-        interoperable: bool,
-    },
+    /// An object of the members, if they are too large to be held as values.
+    Canonical(Box<Payload<'a>>),
 }
 
 impl Default for ExtraMembers<'_> {
@@ -37,14 +31,14 @@ impl<'a> ExtraMembers<'a> {
     pub fn listed(&self) -> &[Member<'a>] {
         match self {
             Self::Listed(members) => members,
-            Self::Canonical { .. } => &[],
+            Self::Canonical(_) => &[],
         }
     }
 
     pub(super) fn has(&self, name: &MemberName) -> bool {
         match self {
             Self::Listed(members) => members.iter().any(|(found, _)| found.as_str() == Some(name.as_str())),
-            Self::Canonical { text, .. } => name.is_in(text),
+            Self::Canonical(object) => object.has_member(name),
         }
     }
 }

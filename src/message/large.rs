@@ -3,8 +3,10 @@
 //!
 //! The result is the same as from [`Content::parse`](super::Content::parse); tests compare both.
 
-use super::parse::{is_answer_without_result, is_keyword_like, message};
-use super::{ErrorMember, ExtraMembers, Invalid, Kind, Message, Payload, Problem, Problems, Single};
+use std::borrow::Cow;
+
+use super::parse::is_keyword_like;
+use super::{ErrorMember, ExtraMembers, Invalid, Message, Payload, Problem, Problems, Single};
 use crate::json::{self, Canonical, Evidence, Numbers, Object, QuickWriter, Text, Value};
 
 /// The minimum size, in bytes, of records and elements of batches that are read in this way if they are unusual. As
@@ -23,8 +25,8 @@ const FEW: usize = 64;
 pub(crate) struct LargeSingle<'a> {
     /// The value as it is spelled.
     text: &'a str,
-    canonical: String,
-    interoperable: bool,
+    written: String,
+    canonical: Canonical,
     evidence: Evidence,
     result_unknown: bool,
 }
@@ -32,12 +34,12 @@ pub(crate) struct LargeSingle<'a> {
 impl<'a> LargeSingle<'a> {
     /// Reads a text; for `result_unknown`, see [`Content::parse_without_result`](super::Content::parse_without_result).
     pub fn new(bytes: &'a [u8], result_unknown: bool) -> Result<Self, json::Error> {
-        let (mut writer, mut canonical) = (QuickWriter::new(Numbers::Exact), String::with_capacity(bytes.len()));
+        let (mut writer, mut written) = (QuickWriter::new(Numbers::Exact), String::with_capacity(bytes.len()));
         let text = str::from_utf8(bytes).ok();
-        match text.and_then(|text| Some((text, writer.write_text(text, &mut canonical)?))) {
-            Some((text, Canonical { interoperable })) => {
+        match text.and_then(|text| Some((text, writer.write_text(text, &mut written)?))) {
+            Some((text, canonical)) => {
                 let (text, evidence) = (text.trim_ascii(), writer.evidence());
-                Ok(Self { text, canonical, interoperable, evidence, result_unknown })
+                Ok(Self { text, written, canonical, evidence, result_unknown })
             }
             None => Err(json::check(bytes).err().unwrap_or(json::Error { kind: json::ErrorKind::TooDeep, offset: 0 })),
         }
@@ -48,17 +50,13 @@ impl<'a> LargeSingle<'a> {
     where
         'a: 's,
     {
-        match Single::from_value(known_members(&self.canonical, &MEMBERS)) {
+        let payload = |value: &Value<'s>| value.raw().map_or_else(|| value.into(), |text| self.part(text));
+        match Single::classified(known_members(&self.written, &MEMBERS), self.result_unknown, &payload) {
             Single::Message(message) => Single::Message(self.message(message)),
-            Single::Invalid(Invalid { value: Payload::Value(Value::Object(object)), .. })
-                if self.result_unknown && is_answer_without_result(&object) =>
-            {
-                Single::Message(self.message(message(object, Kind::Response, Problems::default(), None)))
-            }
             Single::Invalid(invalid) => {
                 let mut problems = Problems::default();
                 problems.insert_evidence(self.evidence);
-                let value = Payload::Canonical { text: &self.canonical, interoperable: self.interoperable };
+                let value = Payload { text: self.written.as_str().into(), canonical: self.canonical };
                 Single::Invalid(Invalid { value, problems, text: self.source(), ..invalid })
             }
         }
@@ -66,7 +64,7 @@ impl<'a> LargeSingle<'a> {
 
     /// True if the value is an array.
     pub fn is_array(&self) -> bool {
-        self.canonical.starts_with('[')
+        self.written.starts_with('[')
     }
 
     /// Adds what the known members do not say to a message.
@@ -76,16 +74,10 @@ impl<'a> LargeSingle<'a> {
     {
         message.problems.insert_evidence(self.evidence);
         message.text = self.source();
-        [&mut message.params, &mut message.result].into_iter().flatten().for_each(|payload| self.write(payload));
-        let mut has_keyword = self.extra(&self.canonical, &MEMBERS, &mut message.extra);
-        match &mut message.error {
-            Some(ErrorMember::Other(payload)) => self.write(payload),
-            Some(ErrorMember::Object(error)) => {
-                error.data.iter_mut().for_each(|data| self.write(data));
-                let object = json::member(&self.canonical, "error").unwrap_or_default();
-                has_keyword |= self.extra(object, &ERROR_MEMBERS, &mut error.extra);
-            }
-            None => {}
+        let mut has_keyword = self.extra(&self.written, &MEMBERS, &mut message.extra);
+        if let Some(ErrorMember::Object(error)) = &mut message.error {
+            let object = json::member(&self.written, "error").unwrap_or_default();
+            has_keyword |= self.extra(object, &ERROR_MEMBERS, &mut error.extra);
         }
         message.problems.insert_if(has_keyword, Problem::KeywordMember);
         message
@@ -94,15 +86,6 @@ impl<'a> LargeSingle<'a> {
     /// The text, if the canonical form does not keep all of it.
     fn source(&self) -> Option<&'a str> {
         self.evidence.duplicate_member.then_some(self.text)
-    }
-
-    /// Replaces an array or object by its text.
-    fn write<'s>(&self, payload: &mut Payload<'s>) {
-        if let Payload::Value(value) = payload
-            && let Some(text) = value.raw()
-        {
-            *payload = Payload::Canonical { text, interoperable: self.is_interoperable(text) };
-        }
     }
 
     /// Lists or writes the members of an object that are not `known`, and the known members that are extra nevertheless.
@@ -123,8 +106,7 @@ impl<'a> LargeSingle<'a> {
                     [separator, name, "\":", value].iter().for_each(|part| text.push_str(part));
                 }
                 text.push('}');
-                let interoperable = self.is_interoperable(&text);
-                ExtraMembers::Canonical { text: text.into(), interoperable }
+                ExtraMembers::Canonical(self.part(text).into())
             }
             false => ExtraMembers::Listed(
                 members().map(|(name, value)| (Text::decode(name), Value::hollow(value))).collect(),
@@ -133,10 +115,13 @@ impl<'a> LargeSingle<'a> {
         is_keyword
     }
 
-    /// See [`Canonical::interoperable`], for a part of the text.
-    fn is_interoperable(&self, part: &str) -> bool {
-        let written = || QuickWriter::new(Numbers::Exact).write_text(part, &mut String::new());
-        self.interoperable || written().is_some_and(|canonical| canonical.interoperable)
+    /// Returns the payload of a part of the text, or of several.
+    fn part<'s>(&self, part: impl Into<Cow<'s, str>>) -> Payload<'s> {
+        let text = part.into();
+        let written = || QuickWriter::new(Numbers::Exact).write_text(&text, &mut String::new());
+        // Other parts of the text may be the cause.
+        let canonical = if self.canonical.interoperable { self.canonical } else { written().unwrap_or(self.canonical) };
+        Payload { text, canonical }
     }
 }
 
@@ -160,15 +145,11 @@ mod tests {
 
     /// Returns the whole message as text, with its payloads in canonical form.
     fn shown(single: &Single<'_>) -> String {
-        let payload = |payload: &Payload<'_>| {
-            let mut buffer = String::new();
-            let (text, canonical) = payload.canonical(Numbers::Exact, &mut buffer).unwrap();
-            format!("{text} {}", canonical.interoperable)
-        };
+        let payload = |payload: &Payload<'_>| format!("{} {}", payload.text, payload.canonical.interoperable);
         let extra = |extra: &ExtraMembers<'_>| match extra {
             ExtraMembers::Listed(members) if members.is_empty() => String::new(),
-            ExtraMembers::Listed(members) => payload(&Value::Object(Object::from_members(members.clone())).into()),
-            ExtraMembers::Canonical { text, interoperable } => format!("{text} {interoperable}"),
+            ExtraMembers::Listed(members) => payload(&(&Value::Object(Object::from_members(members.clone()))).into()),
+            ExtraMembers::Canonical(object) => payload(object),
         };
         match single {
             Single::Invalid(invalid) => {

@@ -24,7 +24,7 @@ impl<'a> Content<'a> {
     /// Anything else is [`Single::Invalid`], also anything with an id that [`Id::from_value`] rejects, or with a lone
     /// surrogate in its method, its id or its error message. An array is a [`Content::Batch`].
     pub fn parse(bytes: &'a [u8]) -> Self {
-        json::parse(bytes).into()
+        Self::classified(bytes, false)
     }
 
     /// Parses the content of a record, as far as the log holds it.
@@ -39,62 +39,50 @@ impl<'a> Content<'a> {
     /// Parses the content of a record for which the log says that there was a result, but not which one. An object with
     /// only an id is then also a Response, without a result.
     pub fn parse_without_result(bytes: &'a [u8]) -> Self {
-        let mut content = Self::parse(bytes);
-        if let Self::Single(Single::Invalid(Invalid {
-            value: Payload::Value(Value::Object(object)),
-            problems,
-            text,
-            ..
-        })) = &content
-            && is_answer_without_result(object)
-        {
-            content = Self::Single(Single::Message(message(object.clone(), Kind::Response, *problems, *text)));
-        }
-        content
+        Self::classified(bytes, true)
     }
-}
 
-/// See [`Content::parse`].
-impl<'a> From<Result<Value<'a>, json::Error>> for Content<'a> {
-    fn from(parsed: Result<Value<'a>, json::Error>) -> Self {
-        match parsed {
+    fn classified(bytes: &'a [u8], result_unknown: bool) -> Self {
+        match json::parse(bytes) {
             Ok(Value::Array(array)) => Self::Batch(array.items.into_iter().map(Single::from_value).collect()),
-            Ok(value) => Self::Single(Single::from_value(value)),
+            Ok(value) => Self::Single(Single::classified(value, result_unknown, &|value| value.into())),
             Err(error) => Self::Malformed(error),
         }
     }
 }
 
+/// Writes a payload.
+pub(super) type WritePayload<'w, 'a> = &'w dyn Fn(&Value<'a>) -> Payload<'a>;
+
 impl<'a> Single<'a> {
     /// Classifies a JSON value: see [`Content::parse`].
     pub fn from_value(value: Value<'a>) -> Self {
+        Self::classified(value, false, &|value| value.into())
+    }
+
+    /// Classifies a JSON value, with `result_unknown` as in [`Content::parse_without_result`].
+    pub(super) fn classified(value: Value<'a>, result_unknown: bool, payload: WritePayload<'_, 'a>) -> Self {
         let evidence = value.evidence();
         let mut problems = Problems::default();
         problems.insert_evidence(evidence);
         let text = value.raw().filter(|_| evidence.duplicate_member);
 
         let (reason, value) = match value {
-            Value::Object(object) => match kind_of(&object) {
-                Ok(kind) => return Self::Message(message(object, kind, problems, text)),
+            Value::Object(object) => match kind_of(&object, result_unknown) {
+                Ok(kind) => return Self::Message(message(object, kind, problems, text, payload)),
                 Err(reason) => (reason, Value::Object(object)),
             },
             value => (not_an_object(&value), value),
         };
-        Self::Invalid(Invalid { value: value.into(), reason, problems, text })
+        Self::Invalid(Invalid { value: payload(&value), reason, problems, text })
     }
-}
-
-/// True if an object that is not a message has an id, and neither a method nor a result nor an error.
-pub(super) fn is_answer_without_result(object: &Object<'_>) -> bool {
-    object.get("id").is_some_and(|id| Id::from_value(id).is_some())
-        && ["method", "result", "error"].iter().all(|name| object.get(name).is_none())
 }
 
 /// The reason if an id, method or error message has a lone surrogate.
 const HALF: &str = "half of a surrogate pair in id, method or error message";
 
 /// Returns the kind according to the table, or the reason why the object is not a message.
-fn kind_of(object: &Object<'_>) -> Result<Kind, &'static str> {
+fn kind_of(object: &Object<'_>, result_unknown: bool) -> Result<Kind, &'static str> {
     let [method, id, result, error] = ["method", "id", "result", "error"].map(|name| object.get(name));
     if let Some(id) = id.filter(|id| Id::from_value(id).is_none()) {
         return Err(match id {
@@ -119,6 +107,7 @@ fn kind_of(object: &Object<'_>) -> Result<Kind, &'static str> {
         }
         (None, Some(_), Some(_)) => Err("both a result and an error"),
         (None, None, Some(_)) => Err("a null error, and no result"),
+        (None, None, None) if result_unknown && id.is_some() => Ok(Kind::Response),
         (None, None, None) => Err("no method, result or error"),
     }
 }
@@ -134,11 +123,12 @@ fn not_an_object(value: &Value<'_>) -> &'static str {
     }
 }
 
-pub(super) fn message<'a>(
+fn message<'a>(
     object: Object<'a>,
     kind: Kind,
     mut problems: Problems,
     text: Option<&'a str>,
+    payload: WritePayload<'_, 'a>,
 ) -> Message<'a> {
     let mut message = Message { text, ..Message::new(kind) };
     let (mut versioned, mut extra) = (false, Vec::new());
@@ -161,15 +151,15 @@ pub(super) fn message<'a>(
             }
             Some("params") => {
                 problems.insert_if(!matches!(value, Value::Array(_) | Value::Object(_)), Problem::ScalarParams);
-                message.params = Some(value.into());
+                message.params = Some(payload(&value));
                 continue;
             }
             Some("result") if kind == Kind::Response => {
-                message.result = Some(value.into());
+                message.result = Some(payload(&value));
                 continue;
             }
             Some("error") if kind == Kind::ErrorResponse => {
-                message.error = Some(error_member(value, &mut problems));
+                message.error = Some(error_member(value, &mut problems, payload));
                 continue;
             }
             other => {
@@ -189,12 +179,12 @@ pub(super) fn message<'a>(
     message
 }
 
-fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a> {
+fn error_member<'a>(value: Value<'a>, problems: &mut Problems, payload: WritePayload<'_, 'a>) -> ErrorMember<'a> {
     let object = match value {
         Value::Object(object) => object,
         other => {
             problems.insert(Problem::ErrorNotObject);
-            return ErrorMember::Other(other.into());
+            return ErrorMember::Other(payload(&other));
         }
     };
     let (mut error, mut extra) = (ErrorObject::default(), Vec::new());
@@ -209,7 +199,7 @@ fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a
                 error.message.is_some()
             }
             Some("data") => {
-                error.data = Some(value.into());
+                error.data = Some(payload(&value));
                 continue;
             }
             _ => false,
@@ -221,7 +211,7 @@ fn error_member<'a>(value: Value<'a>, problems: &mut Problems) -> ErrorMember<'a
     error.extra = ExtraMembers::Listed(extra);
     problems.insert_if(error.code.is_none(), Problem::BadErrorCode);
     problems.insert_if(error.message.is_none(), Problem::BadErrorMessage);
-    ErrorMember::Object(error)
+    ErrorMember::Object(error.into())
 }
 
 /// Returns the digits of a number that is an integer in any spelling, such as `1.0`.

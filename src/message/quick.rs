@@ -3,10 +3,9 @@
 //! [`Scanner::scan`] gives up on any other message, and [`Content::parse`](super::Content::parse) decides. Both read the
 //! same; tests compare them.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Content, ErrorMember, ErrorObject, ExtraMembers, Id, Kind, Message, Payload, Problem, Problems, Single};
+use super::{Content, ErrorMember, ErrorObject, Id, Kind, Message, Payload, Problem, Problems, Single};
 use crate::json::{Canonical, Cursor, Levels, Numbers, QuickWriter};
 
 /// Reads the messages of a batch of records, reusing its buffers.
@@ -16,32 +15,19 @@ pub struct Scanner {
     payloads: bool,
 }
 
-/// A message with its payloads as ranges of the text that they were written to.
+/// A message, and the range of its payload in the text that the payload was written to.
 #[derive(Debug)]
 pub struct Scanned<'a> {
-    kind: Kind,
-    version: Option<&'a str>,
-    id: Option<Id<'a>>,
-    method: Option<&'a str>,
-    params: Option<ScannedPayload>,
-    result: Option<ScannedPayload>,
-    error: Option<ScannedError<'a>>,
-    problems: Problems,
-    /// The record, if its payloads do not keep all of it.
-    text: Option<&'a str>,
+    /// The message, without the text of its payload until it is [lent](Self::lend).
+    pub content: Content<'a>,
+    payload: Range<usize>,
 }
 
-#[derive(Debug)]
-struct ScannedPayload {
-    text: Range<usize>,
-    canonical: Canonical,
-}
-
-#[derive(Debug)]
-struct ScannedError<'a> {
-    code: &'a str,
-    message: &'a str,
-    data: Option<ScannedPayload>,
+/// Content that does not borrow its payload.
+impl<'a> From<Content<'a>> for Scanned<'a> {
+    fn from(content: Content<'a>) -> Self {
+        Self { content, payload: 0..0 }
+    }
 }
 
 impl Scanner {
@@ -56,16 +42,21 @@ impl Scanner {
         Self { payloads, ..self }
     }
 
-    /// Reads a record, and appends its payloads to `payloads`. `None` if the careful path has to decide; `payloads` is
+    /// Reads a record, and appends its payload to `payloads`. `None` if the careful path has to decide; `payloads` is
     /// then unchanged.
     pub fn scan<'a>(&mut self, record: &'a str, payloads: &mut String) -> Option<Scanned<'a>> {
         let before = payloads.len();
-        let scanned = self.message(&mut Cursor::new(record, 0), payloads);
-        if scanned.is_none() {
+        let mut scanned = Scanned::from(Content::Single(Single::Message(Message::new(Kind::Notification))));
+        let message = scanned.message()?;
+        if self.message(&mut Cursor::new(record, 0), payloads, message).is_none() {
             payloads.truncate(before);
+            return None;
         }
-        let has_duplicate = |scanned: &Scanned<'_>| scanned.problems.contains(Problem::DuplicateMember);
-        scanned.map(|scanned| Scanned { text: has_duplicate(&scanned).then(|| record.trim_ascii()), ..scanned })
+        if message.problems.contains(Problem::DuplicateMember) {
+            message.text = Some(record.trim_ascii());
+        }
+        scanned.payload = before..payloads.len();
+        Some(scanned)
     }
 
     /// Frees the extra room that very large messages needed.
@@ -73,26 +64,26 @@ impl Scanner {
         self.writer.shrink();
     }
 
-    fn message<'a>(&mut self, cursor: &mut Cursor<'a>, payloads: &mut String) -> Option<Scanned<'a>> {
-        let (mut version, mut id, mut method, mut params, mut result, mut error) = (None, None, None, None, None, None);
-        let mut problems = Problems::default();
+    fn message<'a>(&mut self, cursor: &mut Cursor<'a>, payloads: &mut String, message: &mut Message<'a>) -> Option<()> {
+        let Message { version, id, method, params, result, error, problems, .. } = message;
         cursor.take(b'{')?;
         loop {
             let name = cursor.plain_string()?;
             cursor.take(b':')?;
             match name {
                 "jsonrpc" => {
-                    set(&mut version, cursor.plain_string()?)?;
-                    problems.insert_if(version != Some("2.0"), Problem::WrongVersion);
+                    let text = cursor.plain_string()?;
+                    set(version, text.into())?;
+                    problems.insert_if(text != "2.0", Problem::WrongVersion);
                 }
-                "id" => set(&mut id, scan_id(cursor)?)?,
-                "method" => set(&mut method, cursor.plain_string()?)?,
+                "id" => set(id, scan_id(cursor)?)?,
+                "method" => set(method, cursor.plain_string()?.into())?,
                 "params" => {
                     problems.insert_if(!matches!(cursor.peek()?, b'{' | b'['), Problem::ScalarParams);
-                    set(&mut params, self.payload(cursor, 1, payloads, &mut problems)?)?;
+                    set(params, self.payload(cursor, 1, payloads, problems)?)?;
                 }
-                "result" => set(&mut result, self.payload(cursor, 1, payloads, &mut problems)?)?,
-                "error" => set(&mut error, self.error(cursor, payloads, &mut problems)?)?,
+                "result" => set(result, self.payload(cursor, 1, payloads, problems)?)?,
+                "error" => set(error, self.error(cursor, payloads, problems)?)?,
                 _ => return None,
             }
             if !cursor.another(b'}')? {
@@ -102,27 +93,26 @@ impl Scanner {
         if !cursor.is_at_end() {
             return None;
         }
-        let kind = match (&method, &result, &error) {
-            (Some(_), None, None) if id.is_some() => Kind::Request,
-            (Some(_), None, None) => Kind::Notification,
-            (None, Some(_), None) => Kind::Response,
-            (None, None, Some(_)) => Kind::ErrorResponse,
+        message.kind = match (&method, &params, &result, &error) {
+            (Some(_), _, None, None) if id.is_some() => Kind::Request,
+            (Some(_), _, None, None) => Kind::Notification,
+            (None, None, Some(_), None) => Kind::Response,
+            (None, None, None, Some(_)) => Kind::ErrorResponse,
             _ => return None,
         };
         problems.insert_if(version.is_none(), Problem::MissingVersion);
-        problems.insert_if(kind == Kind::Request && id == Some(Id::Null), Problem::NullRequestId);
-        Some(Scanned { kind, version, id, method, params, result, error, problems, text: None })
+        problems.insert_if(message.kind == Kind::Request && *id == Some(Id::Null), Problem::NullRequestId);
+        Some(())
     }
 
-    /// Reads a payload that is inside `depth` objects.
-    fn payload(
+    /// Reads a payload that is inside `depth` objects. Its text is set [later](Scanned::lend).
+    fn payload<'a>(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Cursor<'a>,
         depth: usize,
         payloads: &mut String,
         problems: &mut Problems,
-    ) -> Option<ScannedPayload> {
-        let start = payloads.len();
+    ) -> Option<Payload<'a>> {
         let canonical = match self.payloads {
             true => {
                 let canonical = self.writer.write(cursor, depth, payloads)?;
@@ -135,7 +125,7 @@ impl Scanner {
                 Canonical { interoperable: true }
             }
         };
-        Some(ScannedPayload { text: start..payloads.len(), canonical })
+        Some(Payload { text: "".into(), canonical })
     }
 
     fn error<'a>(
@@ -143,23 +133,24 @@ impl Scanner {
         cursor: &mut Cursor<'a>,
         payloads: &mut String,
         problems: &mut Problems,
-    ) -> Option<ScannedError<'a>> {
-        let (mut code, mut message, mut data) = (None, None, None);
+    ) -> Option<ErrorMember<'a>> {
+        let mut error = ErrorObject::default();
+        let ErrorObject { code, message, data, .. } = &mut error;
         cursor.take(b'{')?;
         loop {
             let name = cursor.plain_string()?;
             cursor.take(b':')?;
             match name {
-                "code" => set(&mut code, scan_integer(cursor)?)?,
-                "message" => set(&mut message, cursor.plain_string()?)?,
-                "data" => set(&mut data, self.payload(cursor, 2, payloads, problems)?)?,
+                "code" => set(code, scan_integer(cursor)?.into())?,
+                "message" => set(message, cursor.plain_string()?.into())?,
+                "data" => set(data, self.payload(cursor, 2, payloads, problems)?)?,
                 _ => return None,
             }
             if !cursor.another(b'}')? {
                 break;
             }
         }
-        Some(ScannedError { code: code?, message: message?, data })
+        (code.is_some() && message.is_some()).then(|| ErrorMember::Object(error.into()))
     }
 }
 
@@ -185,37 +176,28 @@ fn scan_id<'a>(cursor: &mut Cursor<'a>) -> Option<Id<'a>> {
 }
 
 impl<'a> Scanned<'a> {
-    /// Returns the content, given the payloads that it was scanned with.
-    pub fn content(&self, payloads: &'a str) -> Content<'a> {
-        Content::Single(self.single(payloads))
+    fn message(&mut self) -> Option<&mut Message<'a>> {
+        match &mut self.content {
+            Content::Single(Single::Message(message)) => Some(message),
+            _ => None,
+        }
     }
 
-    /// Returns the message, given the payloads that it was scanned with.
+    /// Gives the message the text of its payload, out of the payloads that it was scanned with.
     #[inline]
-    pub(crate) fn single(&self, payloads: &'a str) -> Single<'a> {
-        let payload = |scanned: &ScannedPayload| Payload::Canonical {
-            text: payloads.get(scanned.text.clone()).unwrap_or_default(),
-            interoperable: scanned.canonical.interoperable,
+    pub fn lend(&mut self, payloads: &'a str) {
+        if self.payload.is_empty() {
+            return;
+        }
+        let text = payloads.get(self.payload.clone()).unwrap_or_default();
+        let Some(Message { params, result, error, .. }) = self.message() else { return };
+        let data = match error {
+            Some(ErrorMember::Object(error)) => error.data.as_mut(),
+            _ => None,
         };
-        let error = |error: &ScannedError<'a>| {
-            ErrorMember::Object(ErrorObject {
-                code: Some(error.code.into()),
-                message: Some(error.message.into()),
-                data: error.data.as_ref().map(payload),
-                extra: ExtraMembers::default(),
-            })
-        };
-        Single::Message(Message {
-            version: self.version.map(Cow::Borrowed),
-            id: self.id.clone(),
-            method: self.method.map(Cow::Borrowed),
-            params: self.params.as_ref().map(payload),
-            result: self.result.as_ref().map(payload),
-            error: self.error.as_ref().map(error),
-            problems: self.problems,
-            text: self.text,
-            ..Message::new(self.kind)
-        })
+        if let Some(payload) = params.as_mut().or(result.as_mut()).or(data) {
+            payload.text = text.into();
+        }
     }
 }
 
@@ -228,8 +210,9 @@ mod tests {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{payload}}}"#);
         [true, false].map(|payloads| {
             let mut scanner = Scanner::new(Numbers::Exact).with_payloads(payloads);
-            let scanned = scanner.scan(&text, &mut String::new())?;
-            Some(format!("{:?} {:?} {:?} {:?}", scanned.kind, scanned.id, scanned.method, scanned.problems))
+            let mut scanned = scanner.scan(&text, &mut String::new())?;
+            let Message { kind, id, method, problems, .. } = scanned.message()?;
+            Some(format!("{kind:?} {id:?} {method:?} {problems:?}"))
         })
     }
 

@@ -10,7 +10,7 @@ use super::definitions::{DefinitionKind, ListedDefinition, shown};
 use super::documents::DiagnosticsReports;
 use super::lsp::LspMessage;
 use super::sides::SideDescription;
-use super::{CanonicalText, Extraction, Protocol, TextDigest, key, picked};
+use super::{Extraction, Protocol, TextDigest, key};
 use crate::json::{self, Cursor};
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
 use crate::record::Protocols;
@@ -145,53 +145,42 @@ pub(crate) struct McpError<'a> {
 }
 
 impl<'a> Extract<'a> {
-    /// Extracts the statements of each message. `spelled` holds the results of [`spell`](super::spell), and limits the
-    /// number of messages.
-    pub fn all<'e>(
-        selection: Extraction,
-        singles: impl Iterator<Item = &'e Single<'a>>,
-        spelled: &'a [Option<CanonicalText>],
-    ) -> Vec<Self>
-    where
-        'a: 'e,
-    {
-        let mut all = Vec::with_capacity(spelled.len());
-        all.extend(singles.zip(spelled).map(|(single, spelled)| Self::of(selection, single, spelled.as_ref())));
-        all
+    /// Extracts the statements of each message whose method was looked up; none if no protocol is wanted.
+    pub fn all(selection: Extraction, singles: impl Iterator<Item = &'a Single<'a>>) -> Vec<Self> {
+        match selection.protocol {
+            Protocol::None => Vec::new(),
+            _ => singles.map(|single| Self::of(selection, single)).collect(),
+        }
     }
 
-    /// Extracts the statements of a message whose method was looked up. `spelled` is the result of
-    /// [`spell`](super::spell).
-    fn of(selection: Extraction, single: &Single<'a>, spelled: Option<&'a CanonicalText>) -> Self {
+    fn of(selection: Extraction, single: &'a Single<'a>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
         let Extraction { protocol, errors_alone, cancels_alone, .. } = selection;
         let is_told = match message.method.as_deref() {
             method if cancels_alone => matches!(method, Some("notifications/cancelled" | "$/cancelRequest")),
             _ => !errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse),
         };
-        if protocol == Protocol::None || !is_told {
+        if !is_told {
             return Self::Nothing;
         }
         let found = match message.kind {
-            Kind::Request | Kind::Notification if protocol != Protocol::Mcp => Self::lsp(message, spelled),
+            Kind::Request | Kind::Notification if protocol != Protocol::Mcp => Self::lsp(message),
             _ => None,
         };
         let found = found.or_else(|| match message.kind {
             Kind::Request if protocol == Protocol::Lsp => None,
-            Kind::Request => McpRequest::of(message, spelled).map(Self::Request),
-            Kind::Notification => McpNotification::of(protocol, message, spelled).map(Self::Notification),
-            Kind::Response => {
-                text(message.result.as_ref(), spelled).and_then(|(text, plain)| McpResult::of(text, plain))
-            }
-            Kind::ErrorResponse => McpError::of(message, spelled).map(Self::Error),
+            Kind::Request => McpRequest::of(message).map(Self::Request),
+            Kind::Notification => McpNotification::of(protocol, message).map(Self::Notification),
+            Kind::Response => text(message.result.as_ref()).and_then(|(text, plain)| McpResult::of(text, plain)),
+            Kind::ErrorResponse => McpError::of(message).map(Self::Error),
         });
         found.unwrap_or(Self::Nothing)
     }
 
     /// Extracts the statements of an LSP request or notification.
-    fn lsp(message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Option<Self> {
+    fn lsp(message: &'a Message<'a>) -> Option<Self> {
         let method = message.method.as_deref().filter(|_| has(message, Protocols::LSP))?;
-        let (params, interoperable) = text(message.params.as_ref(), spelled)?;
+        let (params, interoperable) = text(message.params.as_ref())?;
         LspMessage::of(method, params, (message.kind == Kind::Request, interoperable)).map(Box::new).map(Self::Lsp)
     }
 }
@@ -202,15 +191,31 @@ fn has(message: &Message<'_>, protocol: Protocols) -> bool {
 }
 
 /// Returns the canonical text of a payload, and whether it is interoperable.
-fn text<'a>(payload: Option<&Payload<'a>>, spelled: Option<&'a CanonicalText>) -> Option<(&'a str, bool)> {
-    match (payload?, spelled) {
-        (Payload::Canonical { text, interoperable }, _) => Some((text, *interoperable)),
-        (_, Some(CanonicalText { text, interoperable })) => Some((text, *interoperable)),
-        _ => None,
-    }
+fn text<'a>(payload: Option<&'a Payload<'a>>) -> Option<(&'a str, bool)> {
+    payload.map(|payload| (&*payload.text, payload.canonical.interoperable))
 }
 
-/// Members of the `_meta` of params, in canonical JSON.
+/// Members of params, and of their `_meta`, in canonical JSON.
+#[derive(Default)]
+struct Params<'a> {
+    name: Option<&'a str>,
+    uri: Option<&'a str>,
+    arguments: Option<&'a str>,
+    cursor: Option<&'a str>,
+    token: Option<&'a str>,
+    version: Option<&'a str>,
+    client: Option<&'a str>,
+    capabilities: Option<&'a str>,
+    state: Option<&'a str>,
+    responses: Option<&'a str>,
+    request: Option<&'a str>,
+    level: Option<&'a str>,
+    logger: Option<&'a str>,
+    task: Option<&'a str>,
+    session: Option<&'a str>,
+    meta: Meta<'a>,
+}
+
 #[derive(Default)]
 struct Meta<'a> {
     token: Option<&'a str>,
@@ -220,21 +225,49 @@ struct Meta<'a> {
     capabilities: Option<&'a str>,
 }
 
+impl<'a> Params<'a> {
+    fn read(text: &'a str) -> Self {
+        let mut params = Self::default();
+        Cursor::new(text, 0).each_member(|name, value| {
+            let member = match name {
+                "_meta" => return params.meta.read(value),
+                "name" => &mut params.name,
+                "uri" => &mut params.uri,
+                "arguments" => &mut params.arguments,
+                "cursor" => &mut params.cursor,
+                "progressToken" => &mut params.token,
+                "protocolVersion" => &mut params.version,
+                "clientInfo" => &mut params.client,
+                "capabilities" => &mut params.capabilities,
+                "requestState" => &mut params.state,
+                "inputResponses" => &mut params.responses,
+                "requestId" => &mut params.request,
+                "level" => &mut params.level,
+                "logger" => &mut params.logger,
+                "taskId" => &mut params.task,
+                "sessionId" => &mut params.session,
+                _ => return,
+            };
+            *member = value.canonical();
+        });
+        params
+    }
+}
+
 impl<'a> Meta<'a> {
-    fn of(text: &'a str) -> Self {
-        let [token, traceparent, version, client, capabilities] = picked(
-            text,
-            [
-                "progressToken",
-                "traceparent",
-                "io.modelcontextprotocol/protocolVersion",
-                "io.modelcontextprotocol/clientInfo",
-                "io.modelcontextprotocol/clientCapabilities",
-            ],
-        );
-        // Canonical text does not escape any character of a valid `traceparent`.
-        let trace = traceparent.and_then(|text| Trace::read(text.strip_prefix('"')?.strip_suffix('"')?));
-        Self { token, trace, version, client, capabilities }
+    fn read(&mut self, meta: &mut Cursor<'a>) {
+        meta.each_member(|name, value| {
+            let member = match name {
+                // Canonical text does not escape any character of a valid `traceparent`.
+                "traceparent" => return self.trace = value.known_string().and_then(Trace::read),
+                "progressToken" => &mut self.token,
+                "io.modelcontextprotocol/protocolVersion" => &mut self.version,
+                "io.modelcontextprotocol/clientInfo" => &mut self.client,
+                "io.modelcontextprotocol/clientCapabilities" => &mut self.capabilities,
+                _ => return,
+            };
+            *member = value.canonical();
+        });
     }
 }
 
@@ -248,35 +281,21 @@ fn string(value: Option<&str>) -> Option<Cow<'_, str>> {
 }
 
 impl<'a> McpRequest<'a> {
-    fn of(message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Option<Self> {
+    fn of(message: &'a Message<'a>) -> Option<Self> {
         let method = message.method.as_deref()?;
         let protocols = message.known?.protocols;
         if !protocols.has(Protocols::MCP) {
             return None;
         }
-        let (params, interoperable) = text(message.params.as_ref(), spelled).unwrap_or_default();
-        let [meta, name, uri, arguments, token, version, client, capabilities, state, responses] = picked(
-            params,
-            [
-                "_meta",
-                "name",
-                "uri",
-                "arguments",
-                "progressToken",
-                "protocolVersion",
-                "clientInfo",
-                "capabilities",
-                "requestState",
-                "inputResponses",
-            ],
-        );
-        let meta = meta.map(Meta::of).unwrap_or_default();
+        let (text, interoperable) = text(message.params.as_ref()).unwrap_or_default();
+        let params = Params::read(text);
+        let Params { name, uri, arguments, cursor, version, client, capabilities, task, session, meta, .. } = params;
         let version = version.or(meta.version);
         let uses = |kind, property, key| match string(key) {
             Some(key) => RequestMeaning::Use(kind, property, key, digest(arguments.unwrap_or_default())),
             None => RequestMeaning::Other,
         };
-        let list = |kind| RequestMeaning::List(kind, string(json::member(params, "cursor")).map(key));
+        let list = |kind| RequestMeaning::List(kind, string(cursor).map(key));
         let (class, meaning) = match method {
             "tools/call" => (mcp::CALL_TOOL_OPERATION, uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, name)),
             "resources/read" => {
@@ -295,11 +314,11 @@ impl<'a> McpRequest<'a> {
             }
             "server/discover" => (rpcg::OPERATION, RequestMeaning::Server),
             _ if method.starts_with("tasks/")
-                && let Some(task) = string(json::member(params, "taskId")) =>
+                && let Some(task) = string(task) =>
             {
                 (rpcg::OPERATION, RequestMeaning::Task(key(task), method == "tasks/result"))
             }
-            _ if protocols.has(Protocols::ACP) && json::member(params, "sessionId").is_some() => return None,
+            _ if protocols.has(Protocols::ACP) && session.is_some() => return None,
             _ => (rpcg::OPERATION, RequestMeaning::Other),
         };
         let (client, capabilities) = (client.or(meta.client), capabilities.or(meta.capabilities));
@@ -307,35 +326,33 @@ impl<'a> McpRequest<'a> {
         Some(Self {
             class,
             meaning,
-            token: token_key(token.or(meta.token)),
+            token: token_key(params.token.or(meta.token)),
             trace: meta.trace,
             client: client.map(Box::new),
-            state: state.map(key),
-            responses: responses.and_then(names),
+            state: params.state.map(key),
+            responses: params.responses.and_then(names),
         })
     }
 }
 
 impl<'a> McpNotification<'a> {
-    fn of(protocol: Protocol, message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Option<Self> {
+    fn of(protocol: Protocol, message: &'a Message<'a>) -> Option<Self> {
         let method = message.method.as_deref()?;
         // Of LSP, only cancellations are extracted here.
         if method == "$/cancelRequest" && protocol != Protocol::Mcp {
-            let (params, _) = text(message.params.as_ref(), spelled)?;
+            let (params, _) = text(message.params.as_ref())?;
             return Some(Self { trace: None, meaning: cancelled(json::member(params, "id")?)? });
         }
         if protocol == Protocol::Lsp || !has(message, Protocols::MCP) {
             return None;
         }
-        let (params, interoperable) = text(message.params.as_ref(), spelled).unwrap_or_default();
-        let [meta, token, request, level, logger, task] =
-            picked(params, ["_meta", "progressToken", "requestId", "level", "logger", "taskId"]);
-        let meta = meta.map(Meta::of).unwrap_or_default();
+        let (text, interoperable) = text(message.params.as_ref()).unwrap_or_default();
+        let Params { token, request, level, logger, task, meta, .. } = Params::read(text);
         let meaning = match method {
             "notifications/progress" => token_key(token.or(meta.token)).map(NotificationMeaning::Progress),
             "notifications/cancelled" => request.and_then(cancelled),
             "notifications/message" => Some(NotificationMeaning::Log(string(level), string(logger))),
-            _ => task.and_then(|_| match McpResult::of(params, interoperable)? {
+            _ => task.and_then(|_| match McpResult::of(text, interoperable)? {
                 Extract::Result(result) => Some(NotificationMeaning::Task(Box::new(result))),
                 _ => None,
             }),
@@ -453,7 +470,7 @@ impl<'a> RoundParts<'a> {
 }
 
 impl<'a> McpError<'a> {
-    fn of(message: &Message<'a>, spelled: Option<&'a CanonicalText>) -> Option<Self> {
+    fn of(message: &'a Message<'a>) -> Option<Self> {
         let Some(ErrorMember::Object(error)) = &message.error else { return None };
         let kind = match error.code.as_deref()? {
             "-32020" => rpcg::HEADER_MISMATCH,
@@ -462,7 +479,7 @@ impl<'a> McpError<'a> {
             "-32042" => rpcg::URL_ELICITATION_REQUIRED,
             _ => return None,
         };
-        let (data, interoperable) = text(error.data.as_ref(), spelled).unwrap_or_default();
+        let (data, interoperable) = text(error.data.as_ref()).unwrap_or_default();
         let urls = json::member(data, "elicitations");
         let requests = urls
             .into_iter()

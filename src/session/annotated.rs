@@ -99,13 +99,12 @@ pub struct Annotated<'a> {
 }
 
 /// The kinds of nodes.
-#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
 #[derive(Debug, Clone)]
 pub enum Node<'a> {
     /// A message.
-    Message(Message<'a>),
+    Message(&'a Message<'a>),
     /// JSON that is not a message.
-    Invalid(Invalid<'a>),
+    Invalid(&'a Invalid<'a>),
     /// A batch (JSON-RPC 2.0, section 6); its elements are nodes of their own.
     Batch,
     /// A record that is not JSON, as it is in the log, and may not be UTF-8 either.

@@ -111,7 +111,7 @@ impl Connection {
     pub fn annotate_into<'a>(
         &mut self,
         record: &'a Record<'a>,
-        content: Content<'a>,
+        content: &'a Content<'a>,
         answered: &mut RecentAnswers,
         nodes: &mut Vec<Annotated<'a>>,
     ) {
@@ -126,7 +126,7 @@ impl Connection {
                 let mut batch = self.begin_batch(record, elements.is_empty(), sender_method);
                 nodes.reserve(elements.len() + 1);
                 let first = nodes.len();
-                nodes.extend(elements.into_iter().map(|element| self.element(record, &mut batch, element, answered)));
+                nodes.extend(elements.iter().map(|element| self.element(record, &mut batch, element, answered)));
                 nodes.insert(first, batch.end(record));
             }
             Content::Malformed(error) => {
@@ -182,7 +182,7 @@ impl Connection {
         &mut self,
         record: &'a Record<'a>,
         batch: &mut OpenBatch,
-        element: Single<'a>,
+        element: &'a Single<'a>,
         answered: &mut RecentAnswers,
     ) -> Annotated<'a> {
         let index = batch.next;
@@ -200,14 +200,14 @@ impl Connection {
         &mut self,
         record: &'a Record<'a>,
         name: Name,
-        single: Single<'a>,
+        single: &'a Single<'a>,
         flagged: Problems,
         known: Option<KnownMethod>,
         answered: &mut RecentAnswers,
     ) -> Annotated<'a> {
         let mut problems = flagged;
         single.problems().iter().for_each(|problem| problems.insert(problem));
-        let mut message = match single {
+        let message = match single {
             Single::Message(message) => message,
             Single::Invalid(invalid) => return self.other(record, name, Node::Invalid(invalid), problems, known),
         };
@@ -218,7 +218,7 @@ impl Connection {
             (Kind::Request, Some(id)) if *id != Id::Null => {
                 let protocols = message.known.map(|known| known.protocols).unwrap_or_default();
                 superseded = self.exchanges.open(id, OpenRequest::new(name, record.time, party, protocols));
-                self.tasks.ask(&message, name);
+                self.tasks.ask(message, name);
             }
             (Kind::Response | Kind::ErrorResponse, Some(id)) if *id != Id::Null => {
                 answer = self.exchanges.close(party, id, answered);
@@ -237,7 +237,7 @@ impl Connection {
         let asked = (request.map(|request| request.name), request.map(|request| request.protocols).unwrap_or_default());
         let failure = match message.kind {
             Kind::Request => None,
-            _ => self.tasks.failure(&mut message, asked, record.http.as_deref()),
+            _ => self.tasks.failure(message, asked, record.http.as_deref()),
         };
         if message.kind == Kind::ErrorResponse
             && let (Some(request), Some(begun)) = (&answer.request, self.begun_by)

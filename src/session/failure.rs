@@ -60,7 +60,7 @@ impl Tasks {
     #[inline]
     pub fn failure(
         &mut self,
-        message: &mut Message<'_>,
+        message: &Message<'_>,
         (request, asked): (Option<Name>, Protocols),
         http: Option<&Http>,
     ) -> Option<FailureKind> {
@@ -72,7 +72,7 @@ impl Tasks {
             None if message.failed.is_some() => Some(FailureKind::Tool),
             None => FailureKind::of_http(http),
         };
-        let told = || message.failed.take().filter(|task| (1..=LONGEST).contains(&task.len()));
+        let told = || message.failed.clone().filter(|task| (1..=LONGEST).contains(&task.len()));
         let Some(task) = task.filter(|_| failure.is_some()).or_else(told) else { return failure };
         if self.failed.len() == REMEMBERED {
             self.failed.clear();

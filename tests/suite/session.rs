@@ -49,7 +49,8 @@ impl Run {
     fn record(&mut self, mut record: Record<'_>) -> Vec<Told> {
         self.records += 1;
         record.location = Location { record: self.records, line: self.records, byte: 0 };
-        let nodes = self.sessions.annotate(&record, Content::parse(&record.bytes));
+        let mut content = Content::parse(&record.bytes);
+        let nodes = self.sessions.annotate(&record, &mut content);
         nodes.iter().map(Told::of).collect()
     }
 
@@ -274,7 +275,8 @@ fn batches() {
 fn elements_know_their_place() {
     let bytes = br#"[{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","id":1,"result":1},3]"#;
     let record = Record::new(&bytes[..]);
-    let nodes = Sessions::new().annotate(&record, Content::parse(&record.bytes));
+    let mut content = Content::parse(&record.bytes);
+    let nodes = Sessions::new().annotate(&record, &mut content);
     let places: Vec<_> = nodes.iter().map(|node| node.batch_index).collect();
     assert_eq!(places, [None, Some(1), Some(2), Some(3)]);
     let kinds: Vec<_> = nodes.iter().map(Annotated::kind).collect();
@@ -326,7 +328,8 @@ fn answered_ids_are_remembered_over_all_sessions() {
     let mut say = |session: u64, message: &str| {
         let bytes = json(message).into_bytes();
         let record = Record { session: Some(session.to_string().into()), ..Record::new(bytes) };
-        let nodes = sessions.annotate(&record, Content::parse(&record.bytes));
+        let mut content = Content::parse(&record.bytes);
+        let nodes = sessions.annotate(&record, &mut content);
         (nodes[0].responds_to.is_some(), nodes[0].problems.contains(Problem::DuplicateAnswer))
     };
     for session in 0..REMEMBERED + 1 {
@@ -351,7 +354,8 @@ fn sessions_that_were_idle_longest_are_given_up() {
         record.location.record = number;
         record.session = Some(session.to_string().into());
         record.time = Some(Time::DateTime(format!("2026-01-05T10:00:00.{number:06}+01:00").parse().expect("a time")));
-        let nodes = sessions.annotate(&record, Content::parse(&record.bytes));
+        let mut content = Content::parse(&record.bytes);
+        let nodes = sessions.annotate(&record, &mut content);
         (nodes[0].responds_to.map(|name| name.record), sessions.given_up())
     };
     for session in 0..2 * KEPT {

@@ -10,7 +10,7 @@ use super::error::ConvertError;
 use super::worker::{ConvertWorker, PairingState, ScannedRecord, WrittenOutput, bad_element};
 use crate::json::{self, Value};
 use crate::mapping::{Loss, MapPart};
-use crate::message::{Content, Single};
+use crate::message::{Content, LargeSingle, Scanned, Single};
 use crate::protocol::Extract;
 use crate::record::{Certainty, Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
@@ -92,9 +92,8 @@ impl ConvertWorker<'_, '_> {
     ) -> Result<Option<Certainty>, ConvertError> {
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
-        let scanned: Vec<_> = piece.iter().map(|element| self.scan(element.as_bytes(), false, &mut payloads)).collect();
-        let singles = piece.iter().zip(&scanned).map(|(element, scanned)| single(element, scanned, &payloads));
-        let mut singles: Vec<Single<'_>> = singles.collect();
+        let mut large = Vec::new();
+        let mut singles = self.singles(piece, &mut payloads, &mut large);
         self.scanner.shrink();
         singles.iter().for_each(|single| paired.summary.count_element(single));
         let most = singles.iter().map(Single::certainty).max();
@@ -103,10 +102,9 @@ impl ConvertWorker<'_, '_> {
         let mut failures = Vec::new();
         if let Some(open) = open {
             singles.iter_mut().for_each(Single::look_up_method);
-            let spelled = self.spell(singles.iter());
-            let mut extracts = Extract::all(self.shared.extracted, singles.iter(), &spelled).into_iter();
+            let mut extracts = Extract::all(self.shared.extracted, singles.iter()).into_iter();
             let mut statements = Vec::new();
-            let (mut nodes, graph) = paired.sessions.elements(record, open, singles);
+            let (mut nodes, graph) = paired.sessions.elements(record, open, &singles);
             paired.link(&graph, &mut nodes, &mut extracts, &mut statements);
             // Only now are the senders of all elements known.
             nodes.extend(last.then(|| open.end(record)));
@@ -136,8 +134,9 @@ impl ConvertWorker<'_, '_> {
         let mut payloads = String::new();
         json::elements(array).position(|element| {
             payloads.clear();
-            let scanned = self.scan(element.as_bytes(), false, &mut payloads);
-            !self.is_tolerated(&single(element, &scanned, &payloads))
+            let mut large = Vec::new();
+            let singles = self.singles(&[element], &mut payloads, &mut large);
+            !singles.iter().all(|single| self.is_tolerated(single))
         })
     }
 
@@ -146,22 +145,28 @@ impl ConvertWorker<'_, '_> {
         let mut payloads = String::new();
         json::elements(array).find_map(|element| {
             payloads.clear();
-            let scanned = self.scan(element.as_bytes(), false, &mut payloads);
-            let mut single = single(element, &scanned, &payloads);
-            single.look_up_method();
-            single.known_sender()
+            let mut large = Vec::new();
+            let mut singles = self.singles(&[element], &mut payloads, &mut large);
+            singles.iter_mut().for_each(Single::look_up_method);
+            singles.iter().find_map(Single::known_sender)
         })
     }
-}
 
-/// Returns an element of a batch.
-fn single<'e>(element: &'e str, scanned: &'e ScannedRecord<'e>, payloads: &'e str) -> Single<'e> {
-    match scanned {
-        ScannedRecord::Quick(scanned) => scanned.single(payloads),
-        ScannedRecord::Large(large) => large.single(),
-        // The element is valid, since the batch is valid.
-        ScannedRecord::Careful | ScannedRecord::Malformed(_) => {
-            Single::from_value(json::parse(element.as_bytes()).unwrap_or(Value::Null))
-        }
+    /// Returns elements of a batch, which borrow from `payloads` and `large`.
+    fn singles<'e>(
+        &mut self,
+        elements: &[&'e str],
+        payloads: &'e mut String,
+        large: &'e mut Vec<(usize, Box<LargeSingle<'e>>)>,
+    ) -> Vec<Single<'e>> {
+        let scanned = elements.iter().map(|element| self.scan(element.as_bytes(), false, payloads));
+        let mut scanned: Vec<ScannedRecord<'e>> = scanned.collect();
+        ScannedRecord::complete(&mut scanned, payloads, large);
+        let singles = elements.iter().zip(scanned).map(|(element, scanned)| match scanned {
+            ScannedRecord::Read(Scanned { content: Content::Single(single), .. }) => single,
+            // The element is valid, since the batch is valid.
+            _ => Single::from_value(json::parse(element.as_bytes()).unwrap_or(Value::Null)),
+        });
+        singles.collect()
     }
 }

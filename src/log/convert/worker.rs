@@ -16,7 +16,7 @@ use crate::json;
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, InputMapper, Loss, MapPart, MapTally, MapTarget, Mapper, ReferenceError};
 use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
-use crate::protocol::{self, CanonicalText, Extract, Extraction, Linker, Protocol, Statement};
+use crate::protocol::{Extract, Extraction, Linker, Statement};
 use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
@@ -115,13 +115,44 @@ enum RenderStep<'c> {
     Plain { bytes: &'c [u8], content: &'c Content<'c>, at: Location },
 }
 
-/// A record, read without regard to any other.
+/// A record or an element of a batch, read without regard to any other.
+#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
 pub(super) enum ScannedRecord<'e> {
-    Quick(Scanned<'e>),
+    Read(Scanned<'e>),
     Large(Box<LargeSingle<'e>>),
-    Malformed(json::Error),
     /// The record must be read as values, or is not a message.
     Careful,
+}
+
+impl<'e> ScannedRecord<'e> {
+    /// The content, unless the record is text between messages.
+    pub fn content(&self) -> Option<&Content<'e>> {
+        match self {
+            Self::Read(Scanned { content, .. }) => Some(content),
+            Self::Large(_) | Self::Careful => None,
+        }
+    }
+
+    /// Completes the contents, given the payloads that the records were scanned with. Moves the large messages, which
+    /// contents borrow, to `large`, with their indexes.
+    pub fn complete(scanned: &mut [Self], payloads: &'e str, large: &'e mut Vec<(usize, Box<LargeSingle<'e>>)>) {
+        for (index, scanned) in scanned.iter_mut().enumerate() {
+            match scanned {
+                Self::Read(read) => read.lend(payloads),
+                Self::Large(_) => {
+                    if let Self::Large(found) = std::mem::replace(scanned, Self::Careful) {
+                        large.push((index, found));
+                    }
+                }
+                Self::Careful => {}
+            }
+        }
+        for (index, large) in &*large {
+            if let Some(scanned) = scanned.get_mut(*index) {
+                *scanned = Self::Read(Content::Single(large.single()).into());
+            }
+        }
+    }
 }
 
 /// One thread's part of a conversion.
@@ -162,13 +193,14 @@ impl<'w, 's> ConvertWorker<'w, 's> {
             return false;
         }
         let mut source = self.shared.source.lock().unwrap_or_else(PoisonError::into_inner);
-        if !source.fill(chunk) {
+        let mut entries = source.fill(chunk);
+        if entries.is_empty() {
             return false;
         }
         // Holding the lock keeps others from reading another record meanwhile.
         let most = if self.shared.mapper.payloads_stay_opaque() { HUGE } else { HUGE_UNDER_CONTEXTS };
         let _alone = (chunk.length() > most).then_some(source);
-        let entries: Vec<Entry<'_>> = chunk.entries().collect();
+        chunk.lend(&mut entries);
         let first_key = entries.iter().find_map(|entry| match entry {
             Entry::Record(record) => Some(record.session.as_deref()),
             Entry::LogLine(_) => None,
@@ -196,30 +228,28 @@ impl<'w, 's> ConvertWorker<'w, 's> {
             }
             _ => ScannedRecord::Careful,
         });
-        let scanned: Vec<ScannedRecord<'_>> = scanned.collect();
-        let contents = entries.iter().zip(&scanned).map(|(entry, scanned)| {
-            let Entry::Record(record) = entry else { return None };
-            let mut content = match scanned {
-                ScannedRecord::Quick(scanned) => scanned.content(&payloads),
-                ScannedRecord::Large(large) => Content::Single(large.single()),
-                ScannedRecord::Malformed(error) => Content::Malformed(error.clone()),
-                ScannedRecord::Careful => Content::of(record),
-            };
-            match self.shared.mapper.in_session() {
-                true if self.shared.extracted.exchanges => content.look_up_methods(),
-                true => forget_ids(&mut content),
-                false => {}
+        let mut scanned: Vec<ScannedRecord<'_>> = scanned.collect();
+        let mut large = Vec::new();
+        ScannedRecord::complete(&mut scanned, &payloads, &mut large);
+        for (entry, scanned) in entries.iter().zip(&mut scanned) {
+            let Entry::Record(record) = entry else { continue };
+            if matches!(scanned, ScannedRecord::Careful) {
+                *scanned = ScannedRecord::Read(Content::of(record).into());
             }
-            Some(content)
-        });
-        let mut contents: Vec<Option<Content<'_>>> = contents.collect();
+            match scanned {
+                ScannedRecord::Read(read) if self.shared.mapper.in_session() => match self.shared.extracted.exchanges {
+                    true => read.content.look_up_methods(),
+                    false => forget_ids(&mut read.content),
+                },
+                _ => {}
+            }
+        }
         self.scanner.shrink();
-        let elements = || contents.iter().flatten().flat_map(Content::elements);
-        let spelled = self.spell(elements());
-        let extracts = Extract::all(self.shared.extracted, elements(), &spelled);
+        let elements = scanned.iter().filter_map(ScannedRecord::content).flat_map(Content::elements);
+        let extracts = Extract::all(self.shared.extracted, elements);
 
         let mut findings = Vec::new();
-        let pair = |paired: &mut _| self.pair(paired, (entries, first_key), &mut contents, extracts, &mut findings);
+        let pair = |paired: &mut _| self.pair(paired, (entries, first_key), &scanned, extracts, &mut findings);
         let paired = self.shared.paired.in_turn(index, pair);
         let Some(Steps { steps, nodes, statements, stop }) = paired else { return };
 
@@ -305,33 +335,19 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         result_unknown: bool,
         payloads: &mut String,
     ) -> ScannedRecord<'e> {
-        let mapper = self.shared.mapper;
-        if !mapper.payloads_stay_opaque() && !mapper.is_too_large(bytes.len()) {
-            return ScannedRecord::Careful;
-        }
         if let Some(scanned) = str::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads)) {
-            return ScannedRecord::Quick(scanned);
+            return ScannedRecord::Read(scanned);
         }
-        if bytes.len() < LARGE {
+        // Further contexts may map the extra members, which a large message does not list.
+        let mapper = self.shared.mapper;
+        if bytes.len() < LARGE || !mapper.payloads_stay_opaque() && !mapper.is_too_large(bytes.len()) {
             return ScannedRecord::Careful;
         }
         match LargeSingle::new(bytes, result_unknown) {
-            Err(error) => ScannedRecord::Malformed(error),
+            Err(error) => ScannedRecord::Read(Content::Malformed(error).into()),
             // Only an empty array is not read in pieces.
             Ok(large) if large.is_array() => ScannedRecord::Careful,
             Ok(large) => ScannedRecord::Large(Box::new(large)),
-        }
-    }
-
-    /// Returns the canonical payloads of messages that do not hold them, if protocols are wanted.
-    pub(super) fn spell<'e, 'c: 'e>(
-        &self,
-        elements: impl Iterator<Item = &'e Single<'c>>,
-    ) -> Vec<Option<CanonicalText>> {
-        if self.shared.extracted.protocol == Protocol::None {
-            Vec::new()
-        } else {
-            elements.map(protocol::spell).collect()
         }
     }
 
@@ -340,7 +356,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         &self,
         paired: &mut PairingState,
         (entries, first_key): (&'p [Entry<'c>], Option<&str>),
-        contents: &'p mut [Option<Content<'c>>],
+        scanned: &'p [ScannedRecord<'c>],
         extracts: Vec<Extract<'p>>,
         findings: &mut Vec<Finding>,
     ) -> Steps<'p> {
@@ -350,8 +366,8 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         let mut extracts = extracts.into_iter();
         let mut steps = Vec::with_capacity(entries.len());
         let mut nodes = Vec::with_capacity(if in_session { entries.len() } else { 0 });
-        for (entry, content) in entries.iter().zip(contents) {
-            match (entry, content) {
+        for (entry, scanned) in entries.iter().zip(scanned) {
+            match (entry, scanned.content()) {
                 (Entry::Record(record), Some(content)) => {
                     if let Some(finding) = self.judge(record, content) {
                         if self.shared.options.strict {
@@ -371,7 +387,6 @@ impl<'w, 's> ConvertWorker<'w, 's> {
                         }
                         continue;
                     }
-                    let content = std::mem::replace(content, Content::Batch(Vec::new()));
                     let (first, given_up) = (nodes.len(), paired.sessions.given_up());
                     let graph = paired.sessions.annotate_into(record, content, &mut nodes);
                     if given_up == 0 && paired.sessions.given_up() > 0 {

@@ -139,7 +139,8 @@ fn literals(mapper: &Mapper, times: &[&str]) -> Vec<Quad> {
             true => Time::DateTime(time.parse().expect("a date and a time")),
             false => Time::Clock(time.parse().expect("a time")),
         });
-        let nodes = sessions.annotate(&record, Content::parse(&record.bytes));
+        let mut content = Content::parse(&record.bytes);
+        let nodes = sessions.annotate(&record, &mut content);
         literals.map(&mut input, &MapPart::Nodes("", &nodes, &[])).expect("a mapping");
     }
     let origin = Origin { source: "log".into(), format: Format::JsonLines };
