@@ -44,6 +44,7 @@ mod batch;
 mod cancel;
 pub mod catalogue;
 mod certain;
+mod columnar;
 mod dataset;
 #[cfg(feature = "http")]
 mod endpoint;
@@ -55,7 +56,7 @@ mod lengths;
 mod needs;
 mod overlap;
 mod percentile;
-mod queried;
+
 mod rdf;
 pub mod results;
 #[cfg(feature = "http")]

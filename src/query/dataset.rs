@@ -10,20 +10,20 @@
 
 use std::sync::{Arc, OnceLock};
 
+use oxigraph::sparql::{
+    DefaultServiceHandler, QueryDatasetSpecification, QueryEvaluationError, QueryResults, QuerySolutionIter,
+    SparqlEvaluator,
+};
 use oxigraph::store::{StorageError, Store, Transaction};
 use oxiri::Iri;
 use oxrdf::vocab::rdf;
 use oxrdf::{GraphNameRef, NamedNode, Quad, QuadRef};
-use spareval::{
-    DefaultServiceHandler, QueryDatasetSpecification, QueryEvaluationError, QueryEvaluator, QueryResults,
-    QuerySolutionIter,
-};
 use spargebra::algebra::{GraphPattern, QueryDataset};
 
 use super::algebra::dataset_mut;
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
-use super::queried::QueriedData;
+use super::columnar::Columnar;
 use super::{Query, batch, functions, keys};
 use crate::session::triples::{ObjectRef, TripleSink as _};
 use crate::sink::columns::{Collector, Columns};
@@ -55,8 +55,8 @@ pub enum Engine {
 }
 
 /// Creates an evaluator that does not allow queries to call services, whatever features other crates enable.
-fn no_services() -> QueryEvaluator {
-    QueryEvaluator::new().with_default_service_handler(NoServices)
+fn no_services() -> SparqlEvaluator {
+    SparqlEvaluator::new().with_default_service_handler(NoServices)
 }
 
 /// Evaluates a query on a store; `this` is the value of the variable `?this`. The query cannot call services.
@@ -70,13 +70,11 @@ pub(crate) fn query_store(
     query: &str,
     this: Option<oxrdf::Term>,
 ) -> Result<QueryResults<'static>, Box<dyn std::error::Error>> {
-    let query = spargebra::SparqlParser::new().parse_query(query)?;
-    let evaluator = no_services();
-    let mut prepared = evaluator.prepare(&query);
+    let mut prepared = no_services().parse_query(query)?;
     if let Some(this) = this {
         prepared = prepared.substitute_variable(oxrdf::Variable::new_unchecked("this"), this);
     }
-    Ok(prepared.execute(QueriedData::store(store, &Cancel::default()))?)
+    Ok(prepared.on_store(store).execute()?)
 }
 
 struct NoServices;
@@ -202,7 +200,7 @@ impl Dataset {
         &self,
         query: &Query,
         cancel: &Cancel,
-        evaluator: QueryEvaluator,
+        evaluator: SparqlEvaluator,
     ) -> Result<Answer<'a>, QueryError> {
         self.answered(query, cancel, evaluator, true)
     }
@@ -251,7 +249,7 @@ impl Dataset {
         &self,
         query: &Query,
         cancel: &Cancel,
-        evaluator: QueryEvaluator,
+        evaluator: SparqlEvaluator,
         batches: bool,
     ) -> Result<Answer<'a>, QueryError> {
         let failed = {
@@ -261,32 +259,33 @@ impl Dataset {
                 None => QueryError::Evaluation(error),
             }
         };
-        let (data, mut algebra) = match &self.data {
+        let evaluator = functions::add(evaluator, &query.schemas).with_cancellation_token(cancel.token());
+        let results = match &self.data {
             DatasetStorage::Store(store) if !query.uses.items => {
-                (QueriedData::store(store, cancel), query.algebra.clone())
+                let mut algebra = query.algebra.clone();
+                keys::rewrite(&mut algebra);
+                let mut prepared = evaluator.for_query(algebra);
+                match &self.graphs {
+                    Graphs::All { merged: true, .. } | Graphs::Clause(_) => {
+                        *prepared.dataset_mut() = QueryDatasetSpecification::new();
+                    }
+                    Graphs::Stored if query.has_dataset() => {}
+                    Graphs::All { .. } | Graphs::Stored => prepared.dataset_mut().set_default_graph_as_union(),
+                }
+                prepared.on_store(store).execute()
             }
             _ => {
-                let (columns, algebra) = self.in_columns(query, cancel)?;
+                let (columns, mut algebra) = self.in_columns(query, cancel)?;
                 if batches && let Some((plan, run)) = batch::plan(&algebra, &columns, cancel, self.jobs, &query.schemas)
                 {
                     return plan.answer(run);
                 }
-                (QueriedData::columns(columns, cancel), algebra)
+                keys::rewrite(&mut algebra);
+                let columns = Columnar { columns, cancel: cancel.clone() };
+                evaluator.for_query(algebra).on_queryable_dataset(columns).execute()
             }
         };
-        keys::rewrite(&mut algebra);
-        let evaluator = functions::add(evaluator, &query.schemas).with_cancellation_token(cancel.token());
-        let mut prepared = evaluator.prepare(&algebra);
-        match &self.graphs {
-            // Columns are already the default graph.
-            _ if !data.is_stored() => {}
-            Graphs::All { merged: true, .. } | Graphs::Clause(_) => {
-                *prepared.dataset_mut() = QueryDatasetSpecification::new();
-            }
-            Graphs::Stored if query.has_dataset() => {}
-            Graphs::All { .. } | Graphs::Stored => prepared.dataset_mut().set_default_graph_as_union(),
-        }
-        Ok(answer(prepared.execute(data).map_err(failed.clone())?, failed))
+        Ok(answer(results.map_err(failed.clone())?, failed))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
-use spareval::{AggregateFunctionAccumulator, QueryEvaluator};
 
 use super::first::FirstMessage;
 use super::keys;
@@ -134,7 +134,7 @@ impl Function {
 }
 
 /// Adds the functions to an evaluator.
-pub(super) fn add(evaluator: QueryEvaluator, schemas: &Arc<QuerySchemas>) -> QueryEvaluator {
+pub(super) fn add(evaluator: SparqlEvaluator, schemas: &Arc<QuerySchemas>) -> SparqlEvaluator {
     let sort_key = |arguments: &[Term]| arguments.first().and_then(keys::sort_key);
     let evaluator = evaluator.with_custom_function(keys::SORT_KEY.into_owned(), sort_key);
     FUNCTIONS.iter().fold(evaluator, |evaluator, function| {

@@ -8,7 +8,7 @@
 //! ?item-0 elements-of ?json . ?item-0 value-of ?item
 //! ```
 //!
-//! The dataset ([`QueriedData`](super::queried)) provides the node in between, since the optimizer does not allow a
+//! The dataset ([`Columnar`](super::columnar)) provides the node in between, since the optimizer does not allow a
 //! literal as a subject.
 
 use std::collections::BTreeSet;

@@ -4,17 +4,17 @@
 
 use std::time::Duration;
 
+use oxigraph::sparql::{DefaultServiceHandler, QueryEvaluationError, QuerySolutionIter, SparqlEvaluator};
 use oxiri::Iri;
 use oxrdf::NamedNode;
-use spareval::{DefaultServiceHandler, QueryEvaluationError, QueryEvaluator, QuerySolutionIter};
 use spargebra::algebra::GraphPattern;
 
 use crate::store::endpoint::{Endpoint, EndpointError};
 
 /// Creates an evaluator that allows queries to call services. They never get credentials: their URLs are part of a
 /// query, and credentials are only for servers that the user names.
-pub fn services(timeout: Duration) -> QueryEvaluator {
-    QueryEvaluator::new().with_default_service_handler(Services { timeout })
+pub fn services(timeout: Duration) -> SparqlEvaluator {
+    SparqlEvaluator::new().with_default_service_handler(Services { timeout })
 }
 
 struct Services {

@@ -1,11 +1,9 @@
-//! The dataset of Oxigraph's evaluator: columns or a store. Both are one type, since the evaluator is compiled anew for
-//! each type of dataset.
+//! Columns as a dataset of Oxigraph's evaluator.
 
 use std::io;
 use std::sync::Arc;
 
-use oxigraph::store::Store;
-use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
+use oxrdf::Term;
 use oxsdatatypes::Decimal;
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
@@ -22,66 +20,13 @@ pub(super) enum RowTerm {
     Other(Arc<Term>),
 }
 
-/// The data to query: columns, whose triples are all in the default graph, or a store.
-pub(super) struct QueriedData {
-    /// Empty beside a store.
-    columns: Arc<Columns>,
-    store: Option<Store>,
-    cancel: Cancel,
+/// Columns to query. All their triples are in the default graph.
+pub(super) struct Columnar {
+    pub columns: Arc<Columns>,
+    pub cancel: Cancel,
 }
 
-impl QueriedData {
-    pub fn columns(columns: Arc<Columns>, cancel: &Cancel) -> Self {
-        Self { columns, store: None, cancel: cancel.clone() }
-    }
-
-    pub fn store(store: &Store, cancel: &Cancel) -> Self {
-        Self { columns: Arc::default(), store: Some(store.clone()), cancel: cancel.clone() }
-    }
-
-    /// Returns true if the data is a store.
-    pub fn is_stored(&self) -> bool {
-        self.store.is_some()
-    }
-
-    /// Returns the quads of the store that match a pattern; `None` if no quad can match it.
-    fn stored(
-        &self,
-        subject: Option<&RowTerm>,
-        predicate: Option<&RowTerm>,
-        object: Option<&RowTerm>,
-        graph_name: Option<Option<&RowTerm>>,
-    ) -> Option<impl Iterator<Item = io::Result<InternalQuad<RowTerm>>> + use<>> {
-        let store = self.store.as_ref()?;
-        let term = |term: Option<&RowTerm>| term.map(|term| self.term(term.clone()));
-        let subject = term(subject).map(NamedOrBlankNode::try_from).transpose().ok()?;
-        let predicate = term(predicate).map(NamedNode::try_from).transpose().ok()?;
-        let (object, graph_name) = (term(object), graph_name.map(term));
-        let graph_name = match graph_name {
-            Some(Some(name)) => Some(GraphName::from(NamedOrBlankNode::try_from(name).ok()?)),
-            Some(None) => Some(GraphName::DefaultGraph),
-            None => None,
-        };
-        let quads = store.quads_for_pattern(
-            subject.as_ref().map(NamedOrBlankNode::as_ref),
-            predicate.as_ref().map(NamedNode::as_ref),
-            object.as_ref().map(Term::as_ref),
-            graph_name.as_ref().map(GraphName::as_ref),
-        );
-        let columns = self.columns.clone();
-        Some(quads.map(move |quad| {
-            let Quad { subject, predicate, object, graph_name } = quad?;
-            let [subject, predicate, object] =
-                [subject.into(), predicate.into(), object].map(|term| row_term(&columns, term));
-            let graph_name = match graph_name {
-                GraphName::NamedNode(name) => Some(row_term(&columns, name.into())),
-                GraphName::BlankNode(name) => Some(row_term(&columns, name.into())),
-                GraphName::DefaultGraph => None,
-            };
-            Ok(InternalQuad { subject, predicate, object, graph_name })
-        }))
-    }
-
+impl Columnar {
     /// Returns the virtual triples of items: those of a literal, or an item as its own value.
     fn items(
         &self,
@@ -128,7 +73,7 @@ fn row_term(columns: &Columns, term: Term) -> RowTerm {
     columns.find(&term).map_or_else(|| RowTerm::Other(Arc::new(term)), RowTerm::Known)
 }
 
-impl QueryableDataset<'static> for QueriedData {
+impl QueryableDataset<'static> for Columnar {
     type InternalTerm = RowTerm;
     type Error = io::Error;
 
@@ -150,7 +95,6 @@ impl QueryableDataset<'static> for QueriedData {
         };
         // Once cancelled, each pattern returns a single error, not one per triple.
         let ended = self.cancel.cause();
-        let stored = if ended.is_none() { self.stored(subject, predicate, object, graph_name) } else { None };
         let ended_or_items =
             ended.map(|cause| Err(io::Error::other(cause))).into_iter().chain(items.into_iter().map(Ok));
         let columns = self.columns.clone();
@@ -168,18 +112,14 @@ impl QueryableDataset<'static> for QueriedData {
                 Ok(InternalQuad { subject, predicate, object, graph_name: None })
             })
         });
-        matches.chain(ended_or_items).chain(stored.into_iter().flatten())
+        matches.chain(ended_or_items)
     }
 
     fn internal_named_graphs(&self) -> impl Iterator<Item = io::Result<RowTerm>> + use<> {
-        let columns = self.columns.clone();
-        let names = self.store.iter().map(Store::named_graphs).collect::<Vec<_>>().into_iter().flatten();
-        names.map(move |name| Ok(row_term(&columns, name?.into())))
+        std::iter::empty()
     }
 
     fn internalize_term(&self, term: Term) -> io::Result<RowTerm> {
-        // A store has each value in one spelling.
-        let term = if self.is_stored() { ExpressionTerm::from(term).into() } else { term };
         Ok(row_term(&self.columns, term))
     }
 
