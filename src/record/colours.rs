@@ -14,11 +14,11 @@ static SEQUENCE: LazyLock<Option<Regex>> =
 
 /// Returns the parts of a text between terminal escape sequences, with their offsets.
 pub(super) fn plain_parts(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let found = SEQUENCE.iter().flat_map(|sequence| sequence.find_iter(text)).map(|found| found.range());
+    let found = SEQUENCE.iter().flat_map(|sequence| sequence.find_iter(text)).map(|found| (found.start(), found.end()));
     let mut at = 0;
-    found.chain([text.len()..text.len()]).map(move |sequence| {
-        let part = (at, &text[at..sequence.start]);
-        at = sequence.end;
+    found.chain([(text.len(), text.len())]).map(move |(start, end)| {
+        let part = (at, &text[at..start]);
+        at = end;
         part
     })
 }
