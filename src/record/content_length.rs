@@ -10,6 +10,8 @@ use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::value::{ValueSpan, is_whole};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2_iter};
+use regex::bytes::Regex;
+use std::sync::LazyLock;
 
 pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`Content-Length: 52`, an empty line, `{…}` (LSP and other base protocols); text between is a log line",
@@ -18,20 +20,15 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     decoder: |limit| LineSplitter::boxed(limit, HEADER, ContentLength { limit, state: FrameState::Between }),
 };
 
-/// True for a header `Content-Length:`, maybe other headers, an empty line and `{` or `[`, before any line that is a
-/// JSON value.
+/// A header `Content-Length:`, maybe other headers, an empty line and `{` or `[`.
+static CLUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?im-u)^[ \t]*content-length[ \t]*:[^\n]*\n(?:[^\n:]*:[^\n]*\n)*[ \t\r]*\n\s*[{\[]").ok()
+});
+
+/// True for the clue before any line that is a JSON value.
 fn detect(window: &InputHead<'_>) -> bool {
-    let lines = window.lines().take_while(|&(at, _)| at < window.before_values());
-    let mut headers = lines.filter(|(_, line)| matches!(Header::of(line), Some(Header::Length(_))));
-    headers.any(|(at, _)| {
-        let rest = &window.bytes[at..];
-        let mut lines = rest.split_inclusive(|byte| *byte == b'\n').map(trim_end);
-        let is_header = |line: &&[u8]| line.contains(&b':');
-        lines.by_ref().find(|line| !is_header(line)).is_some_and(<[u8]>::is_empty)
-            && lines
-                .find(|line| !line.is_empty())
-                .is_some_and(|line| matches!(line.trim_ascii_start(), [b'{' | b'[', ..]))
-    })
+    let found = CLUE.as_ref().and_then(|clue| clue.find(window.bytes));
+    found.is_some_and(|found| found.start() < window.before_values())
 }
 
 /// The maximum length of another header, or of output of standard error between headers, in bytes.

@@ -99,15 +99,10 @@ impl<R: Read> Read for LogSource<R> {
     }
 }
 
-/// The data inside a compression, or plain data. Not generic, because decoders would be compiled for each kind of
-/// reader.
-enum CompressionLayer<'r> {
-    Plain(PeekedRead<'r>),
-    Gzip(Box<GzipMembers<BufReader<PeekedRead<'r>>>>),
-    Zstd(ZstdDecoder<BufReader<PeekedRead<'r>>>),
-    Bzip2(MultiBzDecoder<BufReader<PeekedRead<'r>>>),
-    Xz(Box<XzReader<BufReader<PeekedRead<'r>>>>),
-    Page(Box<PageText<BufReader<PeekedRead<'r>>>>),
+/// The data inside a compression, or plain data.
+struct CompressionLayer<'r> {
+    kind: Option<InputCompression>,
+    data: AnyRead<'r>,
 }
 
 /// An input of any kind.
@@ -131,16 +126,16 @@ impl<'r> CompressionLayer<'r> {
     fn new(input: AnyRead<'r>) -> io::Result<Self> {
         let (head, peeked) = peek(input);
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
-        Ok(match InputCompression::of(&head) {
-            None => Self::Plain(peeked),
-            Some(InputCompression::Gzip) => Self::Gzip(Box::new(GzipMembers(Some(GzDecoder::new(buffered(peeked)))))),
-            Some(InputCompression::Zstd) => Self::Zstd(ZstdDecoder::with_buffer(buffered(peeked))?),
-            Some(InputCompression::Bzip2) => Self::Bzip2(MultiBzDecoder::new(buffered(peeked))),
-            Some(InputCompression::Xz) => {
-                Self::Xz(Box::new(XzReader::new_mem_limit(buffered(peeked), true, XZ_MEMORY)))
-            }
-            Some(InputCompression::Page) => Self::Page(Box::new(PageText::new(buffered(peeked)))),
-        })
+        let kind = InputCompression::of(&head);
+        let data: AnyRead<'r> = match kind {
+            None => Box::new(peeked),
+            Some(InputCompression::Gzip) => Box::new(GzipMembers(Some(GzDecoder::new(buffered(peeked))))),
+            Some(InputCompression::Zstd) => Box::new(ZstdDecoder::with_buffer(buffered(peeked))?),
+            Some(InputCompression::Bzip2) => Box::new(MultiBzDecoder::new(buffered(peeked))),
+            Some(InputCompression::Xz) => Box::new(XzReader::new_mem_limit(buffered(peeked), true, XZ_MEMORY)),
+            Some(InputCompression::Page) => Box::new(PageText::new(buffered(peeked))),
+        };
+        Ok(Self { kind, data })
     }
 }
 
@@ -185,14 +180,8 @@ impl Read for FailedRead {
 
 impl Read for CompressionLayer<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let (kind, result) = match self {
-            Self::Plain(input) => return input.read(buffer),
-            Self::Gzip(input) => (InputCompression::Gzip, input.read(buffer)),
-            Self::Zstd(input) => (InputCompression::Zstd, input.read(buffer)),
-            Self::Bzip2(input) => (InputCompression::Bzip2, input.read(buffer)),
-            Self::Xz(input) => (InputCompression::Xz, input.read(buffer)),
-            Self::Page(input) => (InputCompression::Page, input.read(buffer)),
-        };
+        let result = self.data.read(buffer);
+        let Some(kind) = self.kind else { return result };
         result.map_err(|error| match error.downcast::<TextFailure>() {
             Ok(failure) => io::Error::other(failure),
             Err(error) => {

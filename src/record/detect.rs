@@ -5,6 +5,7 @@ use super::decoder::{Decoder, Step};
 use super::described::FileFormat;
 use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::formats::files;
+use super::json_lines::JsonLines;
 use super::own_format::OwnFormat;
 use super::unwrapped::UnwrappedLog;
 use super::wrapper::Wrapper;
@@ -261,8 +262,7 @@ impl Format {
     /// Creates a decoder for an input whose format was detected, not stated.
     pub(super) fn detected_decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
         match self {
-            Self::JsonLines => json_lines::detected(max_record_size),
-            Self::JsonValues => json_values::detected(max_record_size),
+            Self::JsonLines | Self::JsonValues => JsonLines::decoder(max_record_size, self == Self::JsonValues, false),
             _ => self.decoder(max_record_size),
         }
     }

@@ -40,20 +40,20 @@ pub(super) fn element_array<F>(limit: usize, begin: Option<BeginArray>, read: F)
 where
     F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    LineSplitter::boxed(limit, 0, ElementArray { limit, begin, is_inside: false, read })
+    LineSplitter::boxed(limit, 0, ElementArray { limit, begin, is_inside: false, read: Box::new(read) })
 }
 
-struct ElementArray<F> {
+/// Returns the first entry in an element, and adds the others.
+type ReadElement = Box<dyn for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send>;
+
+struct ElementArray {
     limit: usize,
     begin: Option<BeginArray>,
     is_inside: bool,
-    read: F,
+    read: ReadElement,
 }
 
-impl<F> LineFormat for ElementArray<F>
-where
-    F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send,
-{
+impl LineFormat for ElementArray {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         let first = *input.first().filter(|byte| !is_blank(**byte))?;
         if self.is_inside && !matches!(first, b',' | b']') || self.begin.is_none() && first == b'{' {
@@ -69,10 +69,7 @@ where
     }
 }
 
-impl<F> ElementArray<F>
-where
-    F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>>,
-{
+impl ElementArray {
     /// Reads the element at the beginning of the input. An element that exceeds the limit for a record by more than
     /// [`AROUND`] is skipped.
     fn element<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {

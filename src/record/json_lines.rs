@@ -27,13 +27,8 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     carries: "messages; time and sender where what is around a message tells them",
     // Every log without another sign.
     clue: FormatClue::Value(|_| true),
-    decoder: |limit| LineSplitter::boxed(limit, AROUND, JsonLines::new(limit, true)),
+    decoder: |limit| JsonLines::decoder(limit, false, true),
 };
-
-/// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
-pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
-    LineSplitter::boxed(limit, AROUND, JsonLines::new(limit, false))
-}
 
 /// The evidence of earlier lines about the next line.
 #[derive(Clone, Copy, PartialEq)]
@@ -148,21 +143,19 @@ fn first_name(line: &[u8]) -> &[u8] {
 }
 
 impl JsonLines {
-    pub(super) fn new(limit: usize, is_stated: bool) -> Self {
-        Self {
+    /// Creates a decoder of lines or of values. The text of a log whose format was detected, not stated, may hold messages.
+    pub(super) fn decoder(limit: usize, has_values: bool, is_stated: bool) -> Box<dyn Decoder> {
+        let lines = Self {
             limit,
-            has_values: false,
+            has_values,
             is_stated,
             seen: LineEvidence::Nothing,
             has_meta: false,
             key: None,
             trials: None,
             closed: 0,
-        }
-    }
-
-    pub(super) fn with_values(limit: usize, is_stated: bool) -> Self {
-        Self { has_values: true, ..Self::new(limit, is_stated) }
+        };
+        LineSplitter::boxed(limit, if has_values { 0 } else { AROUND }, lines)
     }
 
     /// Reads a message that may begin at this place of the first line, and continue on the lines below. Messages before

@@ -2,10 +2,10 @@
 
 use super::Record;
 use super::certainty::Certainty;
-use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
+use super::decoder::{Step, is_blank, leading_blanks, trim_end};
 use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::json_lines::{JsonLines, opens};
-use super::lines::{Extras, LineSplitter};
+use super::lines::Extras;
 use super::value::ValueSpan;
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -13,16 +13,11 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "JSON values one after another, pretty-printed over many lines or several on one",
     carries: "messages only",
     clue: FormatClue::Value(detect),
-    decoder: |limit| LineSplitter::boxed(limit, 0, JsonLines::with_values(limit, true)),
+    decoder: |limit| JsonLines::decoder(limit, true, true),
 };
 
 /// The first bytes of a line before which a value with a syntax error ends.
 const STARTS: &[u8] = b"{[";
-
-/// Creates a decoder for a log whose format was detected, not stated: its text may hold messages.
-pub(super) fn detected(limit: usize) -> Box<dyn Decoder> {
-    LineSplitter::boxed(limit, 0, JsonLines::with_values(limit, false))
-}
 
 /// True if the first value spans several lines, as far as it is visible, or has another value after it on its line. It
 /// must be neither a message after a prefix, nor a part of one.

@@ -96,7 +96,7 @@ pub(super) struct LineInInput<'a> {
     pub end: bool,
 }
 
-/// Reads the lines of one format, one after the other. Most implementations are functions.
+/// Reads the lines of one format, one after the other.
 pub(super) trait LineFormat: Send {
     /// Returns the first entry on a line, which is given without blanks around it. `None` if the line is text between
     /// messages.
@@ -128,13 +128,6 @@ pub(super) trait LineFormat: Send {
     }
 }
 
-impl<F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send> LineFormat for F {
-    #[inline]
-    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
-        self(line, more)
-    }
-}
-
 /// Gives the entries that [`LineFormat`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF
 /// or CRLF, the last one also with the input. Lines that are too long are skipped.
 pub(super) struct LineSplitter {
@@ -145,14 +138,6 @@ pub(super) struct LineSplitter {
     searched: usize,
     format: Box<dyn LineFormat>,
     more: Extras,
-}
-
-/// Creates a decoder of lines that a function reads, like [`LineSplitter::boxed`].
-pub(super) fn line_splitter<F>(limit: usize, around: usize, read: F) -> Box<dyn Decoder>
-where
-    F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
-{
-    LineSplitter::boxed(limit, around, read)
 }
 
 impl LineSplitter {
@@ -308,15 +293,19 @@ mod tests {
     use std::borrow::Cow;
 
     /// Reads `NAME>MESSAGE`. The client sends all messages.
-    fn names(line: &[u8]) -> Option<FoundEntry<'_>> {
-        let at = head(line).iter().position(|&byte| byte == b'>')?;
-        let record = Record {
-            sender: Some(Sender::Client),
-            session: Some(Cow::Owned(String::from_utf8_lossy(&line[..at]).into_owned())),
-            flags: Flags { truncated: true, ..Flags::default() },
-            ..Record::new(&line[at + 1..])
-        };
-        (at + 1 < line.len()).then(|| (at + 1, record.into()))
+    struct Names;
+
+    impl LineFormat for Names {
+        fn read<'a>(&mut self, line: &'a [u8], _: &mut Extras) -> Option<FoundEntry<'a>> {
+            let at = head(line).iter().position(|&byte| byte == b'>')?;
+            let record = Record {
+                sender: Some(Sender::Client),
+                session: Some(Cow::Owned(String::from_utf8_lossy(&line[..at]).into_owned())),
+                flags: Flags { truncated: true, ..Flags::default() },
+                ..Record::new(&line[at + 1..])
+            };
+            (at + 1 < line.len()).then(|| (at + 1, record.into()))
+        }
     }
 
     #[test]
@@ -324,7 +313,7 @@ mod tests {
         let name = "n".repeat(HEAD);
         let long = "x".repeat(HEAD + 30);
         let input = format!("a>1\n text \r\n\n  b>{{}}  \r\n>\n{name}>1\na>{long} \n{long}\nb>123456\n>7");
-        let found = entries(|| line_splitter(5, HEAD, |line, _| names(line)), input.as_bytes());
+        let found = entries(|| LineSplitter::boxed(5, HEAD, Names), input.as_bytes());
         let text = format!("# {name}>1");
         assert_eq!(texts(&found), ["1", "# text", "{}", "# >", &text, "<4126>", "# <4126>", "<6>", "7"]);
         let records = found.iter().filter_map(|(_, entry)| match entry {

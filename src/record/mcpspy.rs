@@ -2,7 +2,7 @@
 //! as it was on the wire in a string.
 
 use super::format_info::{FormatClue, FormatInfo, InputHead};
-use super::lines::{AROUND, FoundEntry, in_envelope, line_splitter};
+use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineSplitter, in_envelope};
 use super::methods::known_method;
 use super::object::{RawObject, offset_in, unescape};
 use super::{Record, Sender};
@@ -13,12 +13,7 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "`{\"timestamp\":…,\"transport_type\":\"stdio\",\"stdio_transport\":{…},\"type\":\"request\",…,\"raw\":\"{…}\"}`, MCPSpy's JSONL output",
     carries: "time, sessions (process ids, hosts), sender where a message of the session tells it",
     clue: FormatClue::Line(detect),
-    decoder: |limit| {
-        let mut pairs = ProcessPairs::default();
-        line_splitter(limit, AROUND, move |line, more| {
-            in_envelope(line, more, Some(&MESSAGE), |object, own, _| pairs.open(object, own))
-        })
-    },
+    decoder: |limit| LineSplitter::boxed(limit, AROUND, ProcessPairs::default()),
 };
 
 /// True if the first line that is an object has a timestamp, a transport and another one of MCPSpy's members, or
@@ -44,6 +39,12 @@ const PAIRS: usize = 16 * 1024;
 struct ProcessPairs {
     /// The client process of each pair, by the process ids of the pair, the smaller one first.
     clients: HashMap<(u64, u64), u64>,
+}
+
+impl LineFormat for ProcessPairs {
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
+        in_envelope(line, more, Some(&MESSAGE), |object, own, _| self.open(object, own))
+    }
 }
 
 impl ProcessPairs {

@@ -162,7 +162,11 @@ pub(crate) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
             return Cow::Owned(text);
         }
         let mut buffer = [0; 4];
-        let (meaning, length) = escaped(&rest[from..], &mut buffer);
+        let (meaning, length) = match rest.get(from + 1..from + 2) {
+            // Strings that hold JSON have these every few bytes.
+            Some(itself @ (b"\"" | b"\\")) => (itself, 2),
+            _ => escaped(&rest[from..], &mut buffer),
+        };
         text.extend_from_slice(meaning);
         from += length;
     }

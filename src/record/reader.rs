@@ -125,7 +125,7 @@ pub struct Reader<'r> {
     current: WriterInput,
     parked: Vec<WriterInput>,
     /// The writer whose records are in the input's own session: the writer of the first record.
-    first_writer: Option<Vec<u8>>,
+    first_writer: Option<String>,
     options: ReaderOptions,
     /// The maximum number of bytes that are kept, unless a decoder breaks its contract.
     most: usize,
@@ -334,14 +334,14 @@ impl<'r> Reader<'r> {
                     }
                     entry.set_place(Location { record: self.current.here.record, ..known });
                     if let Some(by) = &self.options.session_by {
-                        let around = self.current.key.strip_prefix('\0').map(|key| Some(key.to_owned()));
+                        let around = self.current.writer.strip_prefix('\0').map(|key| Some(key.to_owned()));
                         entry = entry.in_session(around.or_else(|| by.session(input, start)));
                     } else if !self.current.writer.is_empty() {
                         if self.first_writer.is_none() && matches!(entry, Entry::Record(_)) {
                             self.first_writer = Some(self.current.writer.clone());
                         }
                         if let Some(first) = &self.first_writer {
-                            let key = Some(&*self.current.key).filter(|_| *first != self.current.writer);
+                            let key = Some(&*self.current.writer).filter(|writer| first != writer);
                             entry = entry.by_writer(key, &mut self.current.last_session);
                         }
                     }
@@ -415,7 +415,7 @@ impl<'r> Reader<'r> {
                 match unwrapped.next_writer() {
                     Some(writer) if *writer == self.current.writer && !self.current.closes => {}
                     Some(writer) => {
-                        let writer = writer.to_vec();
+                        let writer = writer.to_owned();
                         if self.switch(writer) {
                             return;
                         }
@@ -469,18 +469,15 @@ impl<'r> Reader<'r> {
     }
 
     /// Switches to the text of a writer. Returns true if another writer's text has to be read to its end first.
-    fn switch(&mut self, writer: Vec<u8>) -> bool {
+    fn switch(&mut self, writer: String) -> bool {
         if self.current.writer.is_empty() && self.current.here.byte == 0 && self.current.unread().is_empty() {
-            (self.current.key, self.current.writer) = (String::from_utf8_lossy(&writer).into_owned(), writer);
+            self.current.writer = writer;
             return false;
         }
         let known = self.parked.iter().position(|input| input.writer == writer);
         let next = match known {
             Some(known) => self.parked.remove(known),
-            None => {
-                let key = String::from_utf8_lossy(&writer).into_owned();
-                WriterInput { key, writer, ..WriterInput::new(self.decoder()) }
-            }
+            None => WriterInput { writer, ..WriterInput::new(self.decoder()) },
         };
         let before = self.turn_to(next);
         if !before.closes {

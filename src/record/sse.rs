@@ -1,9 +1,9 @@
 //! `sse`: a stream of server-sent events, read as in section 9.2.6 of the HTML standard, and the HTTP heads around it.
 
 use super::certainty::Certainty;
-use super::decoder::{Decoder, Step, leading_blanks, trim_end};
+use super::decoder::{Step, is_blank, leading_blanks, trim_end};
 use super::format_info::{FormatClue, FormatInfo, InputHead};
-use super::lines::Extras;
+use super::lines::{Extras, LineFormat, LineSplitter};
 use super::object::{RawObject, offset_in};
 use super::scan::ValueScan;
 use super::value::may_be_message;
@@ -15,7 +15,7 @@ pub(super) const ABOUT: FormatInfo = FormatInfo {
     summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
     carries: "sender (always the server)",
     clue: FormatClue::Line(detect),
-    decoder: |limit| Box::new(Sse { limit, more: Extras::default() }),
+    decoder: |limit| LineSplitter::boxed(limit, 0, Sse { limit }),
 };
 
 /// True for the HTTP head of an event stream, or an event whose data begins as a message does, before any line that is
@@ -55,56 +55,48 @@ const AROUND: usize = 4096;
 /// An event with a message is a record; every other line that is not blank is a [`LogLine`].
 struct Sse {
     limit: usize,
-    more: Extras,
 }
 
-impl Decoder for Sse {
-    fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if let Some(step) = self.more.resume(input, end, self.limit) {
-            return step;
-        }
-        let blanks = leading_blanks(input);
-        if blanks > 0 {
-            return Step::Skip { consumed: blanks };
-        }
+impl LineFormat for Sse {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
+        input.first().filter(|byte| !is_blank(**byte))?;
         let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
         let is_all = window.len() == input.len();
-        match Event::read(window, end && is_all) {
-            Some(Event { length: 0, .. }) => Step::NeedMore,
-            Some(event) => self.event(event, window),
+        Some(match Event::read(window, end && is_all) {
+            Some(event) => self.event(event, window, more),
             None if is_all => Step::NeedMore,
-            None => self.long(window),
-        }
+            None => self.long(window, more),
+        })
     }
 }
 
 impl Sse {
     /// Gives the entries of an event at the beginning of `text`.
-    fn event<'a>(&mut self, event: Event<'a>, text: &'a [u8]) -> Step<'a> {
+    fn event<'a>(&self, event: Event<'a>, text: &'a [u8], more: &mut Extras) -> Step<'a> {
         let is_message = event.is_message();
         let lines = lines(&text[..event.length]).filter(|(_, line)| !is_message || !is_field(line));
         let lines = lines.map(|(at, line)| (at + leading_blanks(line), LogLine::new(line.trim_ascii()).into()));
         let (start, data) = event.trimmed();
         let message = is_message.then(|| (start, from_server(Record::new(data)).into()));
-        let first = self.more.first_of(lines.chain(message));
+        let first = more.first_of(lines.chain(message));
         let first = first.unwrap_or_else(|| (0, LogLine::new(&text[..event.length]).into()));
-        self.more.give(first, event.length, self.limit)
+        more.give(first, event.length, self.limit)
     }
 
     /// Reads the beginning of an event that is too long: the value in its data, or a line of text.
-    fn long<'a>(&mut self, window: &'a [u8]) -> Step<'a> {
+    fn long<'a>(&self, window: &'a [u8], more: &mut Extras) -> Step<'a> {
         let first = line(window, false);
         if let (b"data", content @ [b'{' | b'[', ..]) = field(first.as_ref().map_or(window, |line| line.text)) {
             let start = offset_in(window, content);
             let end = ValueScan::default().end(&window[start..]).map(|length| start + length);
             return match end.map(|end| &window[start..end]) {
                 Some(data) => Step::entry(start, start + data.len(), from_server(Record::within(self.limit, data))),
-                None => self.more.skip(start, window, from_server(Record::new(b"")), Some(start)),
+                None => more.skip(start, window, from_server(Record::new(b"")), Some(start)),
             };
         }
         match first {
             Some(SseLine { text, length }) => Step::entry(0, length, LogLine::new(trim_end(text))),
-            None => self.more.skip(0, window, LogLine::new(b""), None),
+            None => more.skip(0, window, LogLine::new(b""), None),
         }
     }
 }

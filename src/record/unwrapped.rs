@@ -40,7 +40,7 @@ pub(super) struct UnwrappedLog {
     /// The number of bytes of text that were made.
     made: u64,
     /// The writer of the last wrapped line.
-    last_writer: Vec<u8>,
+    last_writer: String,
     /// Lines outside of a wrapper, each with the number of bytes of text before it.
     others: VecDeque<(u64, LogLine<'static>)>,
     others_length: usize,
@@ -49,7 +49,7 @@ pub(super) struct UnwrappedLog {
 /// Whole lines of text by one writer.
 #[derive(Default)]
 struct WriterText {
-    writer: Vec<u8>,
+    writer: String,
     text: Vec<u8>,
     marks: Vec<TextMark>,
 }
@@ -84,7 +84,7 @@ struct WrapperLayer {
 }
 
 struct ContinuedLine {
-    writer: Vec<u8>,
+    writer: String,
     stream: Vec<u8>,
     text: Vec<u8>,
     marks: Vec<TextMark>,
@@ -202,7 +202,7 @@ impl UnwrappedLog {
     }
 
     /// The writer of the next text.
-    pub(super) fn next_writer(&self) -> Option<&[u8]> {
+    pub(super) fn next_writer(&self) -> Option<&str> {
         self.pieces.front().map(|piece| &*piece.writer)
     }
 
@@ -261,7 +261,7 @@ impl UnwrappedLog {
                 self.give(self.layers.len(), &raw[at..end], &[mark], ended, &writer);
                 self.passing = !ended;
             } else {
-                self.line(0, &raw[at..end], &[mark], ended, b"");
+                self.line(0, &raw[at..end], &[mark], ended, "");
             }
             let next = end + usize::from(ended);
             self.byte += (next - at) as u64;
@@ -289,7 +289,7 @@ impl UnwrappedLog {
 
     /// Unwraps a line without its LF, which it had if it `ended`. `outer` is the writer according to the wrappers
     /// around it.
-    fn line(&mut self, level: usize, mut line: &[u8], marks: &[TextMark], ended: bool, outer: &[u8]) {
+    fn line(&mut self, level: usize, mut line: &[u8], marks: &[TextMark], ended: bool, outer: &str) {
         let whole = line.len();
         loop {
             let layer = &mut self.layers[level];
@@ -299,10 +299,12 @@ impl UnwrappedLog {
             };
             let marks = self.marks_of(level, &taken, line, own);
             let used = taken.used;
-            let writer = match (self.session_by.as_ref().and_then(|by| by.value(line)), outer, &*taken.writer) {
-                (Some(key), ..) => [b"\0", key.as_bytes()].concat(),
-                (None, one @ [0, ..], _) | (None, one, b"") | (None, b"", one) => one.to_vec(),
-                (None, outer, inner) => [outer, b" ", inner].concat(),
+            let inner = String::from_utf8_lossy(&taken.writer);
+            let writer = match (self.session_by.as_ref().and_then(|by| by.value(line)), outer, &*inner) {
+                (Some(key), ..) => format!("\0{key}"),
+                (None, one, _) if one.starts_with('\0') => one.to_owned(),
+                (None, one, "") | (None, "", one) => one.to_owned(),
+                (None, outer, inner) => format!("{outer} {inner}"),
             };
             self.join(level, taken, marks, writer);
             // Two writers may have shared the line.
@@ -335,7 +337,7 @@ impl UnwrappedLog {
     }
 
     /// Joins the content of a line to the earlier content of its stream, and gives it unless the line is continued.
-    fn join(&mut self, level: usize, taken: UnwrappedLine<'_>, marks: Vec<TextMark>, writer: Vec<u8>) {
+    fn join(&mut self, level: usize, taken: UnwrappedLine<'_>, marks: Vec<TextMark>, writer: String) {
         // One byte above the maximum length of a line, so that the line is found to be too long.
         let most = self.most / 2 + AROUND + 1;
         let begun = &mut self.layers[level].begun;
@@ -363,10 +365,10 @@ impl UnwrappedLog {
     }
 
     /// Gives a text to the next inner wrapper, or as text of the log. The text is the end of a line if it `ended`.
-    fn give(&mut self, level: usize, text: &[u8], marks: &[TextMark], ended: bool, writer: &[u8]) {
+    fn give(&mut self, level: usize, text: &[u8], marks: &[TextMark], ended: bool, writer: &str) {
         if level == self.layers.len() {
             if self.last_writer != writer {
-                self.last_writer = writer.to_vec();
+                self.last_writer = writer.to_owned();
             }
             let made = text.len() + usize::from(ended);
             if made == 0 {
@@ -374,7 +376,7 @@ impl UnwrappedLog {
             }
             // Entries are in the order of lines, however many lines are read at once.
             if self.pieces.back().is_none_or(|last| !writer.is_empty() || last.writer != writer) {
-                self.pieces.push_back(WriterText { writer: writer.to_vec(), ..WriterText::default() });
+                self.pieces.push_back(WriterText { writer: writer.to_owned(), ..WriterText::default() });
             }
             let Some(piece) = self.pieces.back_mut() else { return };
             let at = piece.text.len() as u64;

@@ -18,7 +18,9 @@ use super::surroundings::named_direction;
 use super::times::{self, clock, timestamp};
 use super::window::{InputHead, lines};
 use memchr::{memchr, memmem};
+use regex::bytes::Regex;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// A wrapper around each line of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,37 +326,17 @@ fn are_about_a_message(first: &[u8], last: &[u8]) -> bool {
     is_direction(first) || is_direction(last) || NOUNS.iter().any(|noun| last.eq_ignore_ascii_case(noun.as_bytes()))
 }
 
-/// Parses the fields of RFC 5424 after the version. The data is `-`, or groups in brackets with quoted values.
+/// The fields of RFC 5424 after the version: time, host, program, process, and data, which is `-`, or groups in brackets
+/// with quoted values.
+static STRUCTURED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(STRUCTURED_FIELDS).ok());
+const STRUCTURED_FIELDS: &str = r#"(?sx-u)^(?<time>\S+)\s(?<writer>\S+\s\S+\s\S+)\s\S+\s
+    (?:-|(?:\[(?:[^"\]\\]|\\.|"(?:[^"\\]|\\.)*")*\])+)(?:\x20(?:\xef\xbb\xbf)?|\s*$)"#;
+
 fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<UnwrappedLine<'a>> {
-    let (time, names) = word(fields)?;
-    let mut rest = names;
-    for _ in 0..3 {
-        rest = word(rest)?.1;
-    }
-    // The host, the program and its process.
-    let writer = names[..offset_in(names, rest)].trim_ascii_end();
-    rest = word(rest)?.1;
-    if let Some(behind) = rest.strip_prefix(b"-") {
-        rest = behind;
-    } else {
-        let (mut is_quoted, mut is_escaped, mut at) = (false, false, 0);
-        while rest.get(at) == Some(&b'[') {
-            let end = rest[at..].iter().position(|&byte| {
-                let is_plain = !std::mem::take(&mut is_escaped);
-                is_quoted ^= byte == b'"' && is_plain;
-                is_escaped = byte == b'\\' && is_plain;
-                byte == b']' && is_plain && !is_quoted
-            })?;
-            at += end + 1;
-        }
-        rest = (at > 0).then(|| &rest[at..])?;
-    }
-    let text = match rest {
-        [b' ', text @ ..] => text,
-        text => (trim_end(text).is_empty()).then_some(text)?,
-    };
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    Some(UnwrappedLine::rest(line, line.len() - text.len(), timestamp(time).and_then(|(_, time)| time)).by(writer))
+    let found = STRUCTURED.as_ref()?.captures(fields)?;
+    let time = timestamp(found.name("time")?.as_bytes()).and_then(|(_, time)| time);
+    let text = offset_in(line, fields) + found.get(0)?.end();
+    Some(UnwrappedLine::rest(line, text, time).by(found.name("writer")?.as_bytes()))
 }
 
 /// Returns the first word of `text`, up to a blank or the end, and the text after the blank.

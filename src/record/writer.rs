@@ -14,10 +14,9 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The text of one writer.
 pub(super) struct WriterInput {
-    /// The name of the writer; empty if the log does not name it.
-    pub writer: Vec<u8>,
-    /// The key of the writer's sessions, unless it is the first writer.
-    pub key: String,
+    /// The name of the writer, which is the key of its sessions unless it is the first writer; empty if the log does not
+    /// name it.
+    pub writer: String,
     /// The key of the session of the last record; empty for the input's own.
     pub last_session: Option<String>,
     /// True if the text is read to the end as if no more could come.
@@ -42,8 +41,7 @@ pub(super) struct WriterInput {
 impl WriterInput {
     pub fn new(decoder: Box<dyn Decoder>) -> Self {
         Self {
-            writer: Vec::new(),
-            key: String::new(),
+            writer: String::new(),
             last_session: None,
             closes: false,
             wanted: 0,
