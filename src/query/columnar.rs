@@ -27,7 +27,7 @@ pub(super) struct Columnar {
 }
 
 impl Columnar {
-    /// Returns the virtual triples of items: those of a literal, or an item as its own value.
+    /// Returns virtual triples: from the items of a JSON literal to the literal, or from an item to itself as its value.
     fn items(
         &self,
         subject: Option<&RowTerm>,

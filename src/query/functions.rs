@@ -5,6 +5,7 @@ use std::sync::Arc;
 use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
+use spareval::QueryEvaluator;
 
 use super::first::FirstMessage;
 use super::keys;
@@ -133,17 +134,44 @@ impl Function {
     }
 }
 
+/// An evaluator to which functions can be added.
+pub(super) trait WithFunctions: Sized {
+    fn with_function(self, name: NamedNode, function: impl Fn(&[Term]) -> Option<Term> + Send + Sync + 'static)
+    -> Self;
+    fn with_aggregate(self, name: NamedNode, kind: FunctionKind) -> Self;
+}
+
+macro_rules! with_functions {
+    ($($evaluator:ty),*) => {$(
+        impl WithFunctions for $evaluator {
+            fn with_function(
+                self,
+                name: NamedNode,
+                function: impl Fn(&[Term]) -> Option<Term> + Send + Sync + 'static,
+            ) -> Self {
+                self.with_custom_function(name, function)
+            }
+
+            fn with_aggregate(self, name: NamedNode, kind: FunctionKind) -> Self {
+                self.with_custom_aggregate_function(name, move || accumulator(kind))
+            }
+        }
+    )*};
+}
+
+with_functions!(SparqlEvaluator, QueryEvaluator);
+
 /// Adds the functions to an evaluator.
-pub(super) fn add(evaluator: SparqlEvaluator, schemas: &Arc<QuerySchemas>) -> SparqlEvaluator {
+pub(super) fn add<E: WithFunctions>(evaluator: E, schemas: &Arc<QuerySchemas>) -> E {
     let sort_key = |arguments: &[Term]| arguments.first().and_then(keys::sort_key);
-    let evaluator = evaluator.with_custom_function(keys::SORT_KEY.into_owned(), sort_key);
+    let evaluator = evaluator.with_function(keys::SORT_KEY.into_owned(), sort_key);
     FUNCTIONS.iter().fold(evaluator, |evaluator, function| {
         let kind = function.kind;
         match function.is_aggregate() {
-            true => evaluator.with_custom_aggregate_function(function.iri(), move || accumulator(kind)),
+            true => evaluator.with_aggregate(function.iri(), kind),
             false => {
                 let schemas = schemas.clone();
-                evaluator.with_custom_function(function.iri(), move |arguments| apply(kind, arguments, &schemas))
+                evaluator.with_function(function.iri(), move |arguments| apply(kind, arguments, &schemas))
             }
         }
     })

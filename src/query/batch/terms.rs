@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use oxigraph::sparql::SparqlEvaluator;
 use oxiri::Iri;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term, Variable};
 use oxsdatatypes::Decimal;
+use spareval::QueryEvaluator;
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::GroundTerm;
 
@@ -28,7 +28,7 @@ pub(crate) struct QueryRun {
     pub jobs: usize,
     pub hashes: KeyedHashes,
     base: Option<Iri<String>>,
-    evaluator: SparqlEvaluator,
+    evaluator: QueryEvaluator,
     pub(super) schemas: Arc<QuerySchemas>,
     computed: Mutex<ComputedTerms>,
 }
@@ -91,7 +91,7 @@ impl QueryRun {
         base: Option<Iri<String>>,
         schemas: Arc<QuerySchemas>,
     ) -> Self {
-        let evaluator = functions::add(SparqlEvaluator::new(), &schemas).with_cancellation_token(cancel.token());
+        let evaluator = functions::add(QueryEvaluator::new(), &schemas).with_cancellation_token(cancel.token());
         let (hashes, computed) = (KeyedHashes::default(), Mutex::default());
         Self { columns, cancel, jobs, hashes, base, evaluator, schemas, computed }
     }
@@ -221,12 +221,10 @@ impl QueryRun {
         let variables = std::iter::once(result).chain(arguments.iter().map(|(variable, _)| variable.clone())).collect();
         let pattern = GraphPattern::Project { inner, variables };
         let query = spargebra::Query::Select { dataset: None, pattern, base_iri: self.base.clone() };
-        let prepared = self.evaluator.clone().for_query(query);
-        let prepared = arguments
-            .into_iter()
-            .fold(prepared, |prepared, (variable, term)| prepared.substitute_variable(variable, term));
-        let columns = Columnar { columns: Arc::default(), cancel: self.cancel.clone() };
-        match prepared.on_queryable_dataset(columns).execute() {
+        let prepared = arguments.into_iter().fold(self.evaluator.prepare(&query), |prepared, (variable, term)| {
+            prepared.substitute_variable(variable, term)
+        });
+        match prepared.execute(Columnar { columns: Arc::default(), cancel: self.cancel.clone() }) {
             Ok(spareval::QueryResults::Solutions(found)) => {
                 found.map(|row| row.ok().and_then(|row| row.get(0).cloned())).collect()
             }
