@@ -550,6 +550,17 @@ mod tests {
     }
 
     #[test]
+    fn indented_text_is_not_before_an_entry_at_the_same_place() {
+        let options = ReaderOptions::default().with_format(Format::ContentLength);
+        let mut reader = Reader::new(&b"Content-Type: application/json\n {\"a\":oops\n  x\n"[..], &options).unwrap();
+        let mut given = Vec::new();
+        while let Some(entry) = reader.next_entry().unwrap() {
+            given.push((entry.location().byte, entry.bytes().to_vec()));
+        }
+        assert_eq!(given, [(32, b"".to_vec()), (32, b"{\"a\":oops".to_vec()), (42, b"  x".to_vec())]);
+    }
+
+    #[test]
     fn the_buffer_grows_for_large_records_only() {
         let small = "{\"a\":1}\n".repeat(100_000);
         let mut reader = Reader::new(small.as_bytes(), &ReaderOptions::default()).unwrap();

@@ -35,6 +35,8 @@ pub(super) struct WriterInput {
     pub counted: (usize, u64),
     /// The place of the entry that the decoder has begun but not given yet, and the time of its wrapper.
     pub begun: Option<(Location, Option<Time>)>,
+    /// True if an entry was given at this place that consumed nothing.
+    pub gave: bool,
     pub places: TextOrigins,
 }
 
@@ -52,6 +54,7 @@ impl WriterInput {
             here: Location::START,
             counted: (0, 0),
             begun: None,
+            gave: false,
             places: TextOrigins::default(),
         }
     }
@@ -77,7 +80,7 @@ impl WriterInput {
     }
 
     /// Returns the number of blanks before the bytes that are not consumed, if only blanks are before them on their
-    /// line and no entry was begun.
+    /// line and no entry was begun or given there.
     pub fn indentation(&self) -> usize {
         let before = &self.buffer[..self.start];
         let blanks = before.iter().rev().take(INDENT).take_while(|byte| b" \t".contains(byte)).count();
@@ -85,7 +88,7 @@ impl WriterInput {
             Some(last) => *last == b'\n' || self.here.byte == (BYTE_ORDER_MARK.len() + blanks) as u64,
             None => self.here.byte == blanks as u64,
         };
-        if begins_line && self.begun.is_none() { blanks } else { 0 }
+        if begins_line && self.begun.is_none() && !self.gave { blanks } else { 0 }
     }
 
     /// Moves the bytes that are not consumed to the beginning of the buffer, and keeps the indentation of a line of
@@ -99,7 +102,8 @@ impl WriterInput {
 
     pub fn consume(&mut self, bytes: usize) {
         // More entries of the same piece may follow.
-        if bytes == 0 {
+        self.gave = bytes == 0;
+        if self.gave {
             return;
         }
         self.here = self.here.behind(&self.buffer[self.start..self.start + bytes], &mut self.counted);
