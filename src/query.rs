@@ -53,7 +53,9 @@ mod functions;
 mod items;
 mod keys;
 mod lengths;
+mod members;
 mod needs;
+mod operand;
 mod overlap;
 mod percentile;
 
@@ -92,7 +94,7 @@ pub use self::table::Table;
 pub use self::times::{by_time, relative};
 pub use self::window::Window;
 use crate::schema::QuerySchemas;
-use crate::sink::Selection;
+use crate::sink::{Selection, WantedExtent};
 pub use crate::store::answer::Form;
 use crate::vocab::{jrpc, prov, rpcg};
 
@@ -124,7 +126,16 @@ impl Query {
             syntax::rewrite_items(&mut algebra, &uses)?;
         }
         let sized = lengths::sized(&algebra).filter(|_| uses.needs.predicates().is_some());
-        sized.iter().for_each(|(_, properties)| uses.needs.only_sizes(properties));
+        match &sized {
+            Some((_, properties)) => {
+                properties.iter().for_each(|property| uses.needs.reduce(property, &WantedExtent::Length));
+            }
+            None => {
+                for (property, names) in members::looked_at(&algebra) {
+                    uses.needs.reduce(&property, &WantedExtent::Members(names));
+                }
+            }
+        }
         Ok(Self { text, base: base.map(str::to_owned), algebra, sized, uses, schemas: Arc::default() })
     }
 

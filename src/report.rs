@@ -195,7 +195,7 @@ impl Report {
         let elements = content.elements();
         log.may_go_on |= elements.iter().any(may_go_on);
         let are_told = log.may_go_on || elements.iter().any(is_cancellation);
-        let mut extracts = Extract::all(MCP, elements.iter().filter(|_| are_told)).into_iter();
+        let mut extracts = Extract::all(MCP, elements.len(), elements.iter().filter(|_| are_told)).into_iter();
         let (mut nodes, mut statements) = (Vec::new(), Vec::new());
         let session = log.paired.sessions.annotate_into(record, &content, &mut nodes);
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);

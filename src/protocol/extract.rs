@@ -145,12 +145,15 @@ pub(crate) struct McpError<'a> {
 }
 
 impl<'a> Extract<'a> {
-    /// Extracts the statements of each message whose method was looked up; none if no protocol is wanted.
-    pub fn all(selection: Extraction, singles: impl Iterator<Item = &'a Single<'a>>) -> Vec<Self> {
-        match selection.protocol {
-            Protocol::None => Vec::new(),
-            _ => singles.map(|single| Self::of(selection, single)).collect(),
+    /// Extracts the statements of each message whose method was looked up, of about that number; none if no protocol is
+    /// wanted.
+    pub fn all(selection: Extraction, number: usize, singles: impl Iterator<Item = &'a Single<'a>>) -> Vec<Self> {
+        if selection.protocol == Protocol::None {
+            return Vec::new();
         }
+        let mut all = Vec::with_capacity(number);
+        all.extend(singles.map(|single| Self::of(selection, single)));
+        all
     }
 
     fn of(selection: Extraction, single: &'a Single<'a>) -> Self {

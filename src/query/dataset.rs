@@ -27,7 +27,7 @@ use super::columnar::Columnar;
 use super::{Query, batch, functions, keys};
 use crate::session::triples::{ObjectRef, TripleSink as _};
 use crate::sink::columns::{Collector, Columns};
-use crate::sink::{QuadSink, Selection, Sink, SinkError};
+use crate::sink::{QuadSink, Selection, Sink, SinkError, WantedExtent};
 use crate::vocab::rpcg;
 
 /// The data for a query.
@@ -238,7 +238,8 @@ impl Dataset {
             }
         };
         let sized = query.sized.as_ref();
-        let sized = sized.filter(|(_, of)| of.iter().all(|property| needs.wants_size(property.as_ref())));
+        let sized =
+            sized.filter(|(_, of)| of.iter().all(|property| needs.extent(property.as_ref()) == WantedExtent::Length));
         let mut algebra = sized.map_or(&query.algebra, |(sized, _)| sized).clone();
         // Columns are already the default graph.
         *dataset_mut(&mut algebra) = None;
@@ -297,7 +298,7 @@ fn copied(
     cancel: &Cancel,
 ) -> Result<Columns, QueryError> {
     let mut columns = Columns::default();
-    let mut collector = Collector::new(&columns, "", needs.clone());
+    let mut collector = Collector::new(&columns, "", needs.clone().of_any_json());
     let predicates = match needs.predicates() {
         Some(predicates) => predicates.map(Some).collect(),
         None => vec![None],
@@ -382,8 +383,8 @@ impl<'d> Loading<'d> {
         let transaction = match &mut self.target {
             LoadingTarget::Store(transaction) => transaction,
             LoadingTarget::Columns { columns, collector, .. } => {
-                let collector =
-                    collector.get_or_insert_with(|| Collector::new(columns, "", self.dataset.needs.clone()));
+                let collector = collector
+                    .get_or_insert_with(|| Collector::new(columns, "", self.dataset.needs.clone().of_any_json()));
                 if let Some(object) = object {
                     collector.subject(quad.subject.into());
                     collector.triple(quad.predicate, object);

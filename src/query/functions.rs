@@ -1,5 +1,6 @@
 //! Functions beyond SPARQL: access to payloads, and percentiles.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
@@ -9,9 +10,10 @@ use spareval::QueryEvaluator;
 
 use super::first::FirstMessage;
 use super::keys;
+use super::operand::Operand;
 use super::overlap::MaxOverlap;
 use super::percentile::Percentile;
-use crate::json::{self, Decimal, Number, Numbers, Value, pointer_name, quoted};
+use crate::json::{self, Decimal, Number, Numbers, QuickWriter, Value, quoted};
 use crate::redact::secrets::masked;
 use crate::schema::QuerySchemas;
 use crate::vocab::{rdf, rpcg};
@@ -93,6 +95,13 @@ pub const FUNCTIONS: &[Function] = &[
 
 const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -> Function {
     Function { name, gives, kind }
+}
+
+impl FunctionKind {
+    /// Returns true for a function of the text of a payload.
+    pub fn is_of_text(self) -> bool {
+        matches!(self, Self::Value | Self::Length | Self::Size | Self::Keys | Self::Type | Self::Secrets)
+    }
 }
 
 impl Function {
@@ -195,40 +204,159 @@ pub(super) fn apply(kind: FunctionKind, arguments: &[Term], schemas: &QuerySchem
                 Term::NamedNode(iri) => schemas.violation_by_iri(json, iri.as_str()),
                 schema => schemas.violation(Some(json), text_of(schema)?),
             };
-            return error.map(|error| Literal::from(error).into());
+            error.map(|error| Literal::from(error).into())
         }
         (FunctionKind::SchemaProblem, [schema]) => {
-            return schemas.violation(None, text_of(schema)?).map(|error| Literal::from(error).into());
+            schemas.violation(None, text_of(schema)?).map(|error| Literal::from(error).into())
         }
-        (FunctionKind::Secrets, [text]) => return secrets(text_of(text)?),
-        _ => {}
-    }
-    let (json, pointer) = match arguments {
-        [json] => (json, ""),
-        [json, Term::Literal(pointer)] if pointer.datatype() == xsd::STRING => (json, pointer.value()),
-        _ => return None,
-    };
-    let value = json::parse(text_of(json)?.as_bytes()).ok()?;
-    match pointer.contains("/*") {
-        false => apply_to(kind, at(&value, pointer)?),
-        true => apply_to_all(kind, &value, pointer),
-    }
-}
-
-fn apply_to(kind: FunctionKind, value: &Value<'_>) -> Option<Term> {
-    match (kind, value) {
-        (FunctionKind::Value, value) => term(value),
-        (FunctionKind::Length, Value::Array(array)) => Some(Literal::from(array.items.len() as u64).into()),
-        (FunctionKind::Length, Value::Object(object)) => Some(Literal::from(object.members.len() as u64).into()),
-        (FunctionKind::Size, value) => Some(Literal::from(canonical(value)?.len() as u64).into()),
-        (FunctionKind::Keys, Value::Object(object)) => array(object.members.iter().map(|(name, _)| name_text(name))),
-        (FunctionKind::Type, value) => Some(Literal::from(type_name(value)).into()),
+        (kind, [json]) => apply_to_text(kind, text_of(json)?, false, "")?.into_term().ok(),
+        (kind, [json, Term::Literal(pointer)]) if pointer.datatype() == xsd::STRING => {
+            apply_to_text(kind, text_of(json)?, false, pointer.value())?.into_term().ok()
+        }
         _ => None,
     }
 }
 
+/// Applies a function of a payload to its text, which may be known to be canonical JSON.
+pub(super) fn apply_to_text(
+    kind: FunctionKind,
+    text: &str,
+    is_canonical: bool,
+    pointer: &str,
+) -> Option<Operand<'static>> {
+    if matches!(kind, FunctionKind::Secrets) {
+        return secrets(text);
+    }
+    let text = if is_canonical { text } else { json::check(text.as_bytes()).ok()?.trim_ascii() };
+    let json = JsonText { text, is_canonical };
+    match pointer.contains("/*") {
+        false => json.at(pointer)?.apply(kind),
+        true => json.apply_to_all(kind, pointer),
+    }
+}
+
+/// A text that is a JSON value, without whitespace around it.
+#[derive(Clone, Copy)]
+struct JsonText<'t> {
+    text: &'t str,
+    is_canonical: bool,
+}
+
+impl<'t> JsonText<'t> {
+    /// Returns the value at a JSON Pointer ([RFC 6901, 4](https://www.rfc-editor.org/rfc/rfc6901#section-4)).
+    fn at(self, pointer: &str) -> Option<Self> {
+        if pointer.is_empty() {
+            return Some(self);
+        }
+        pointer.strip_prefix('/')?.split('/').try_fold(self, Self::step)
+    }
+
+    /// Returns the value at one token of a pointer.
+    fn step(self, token: &str) -> Option<Self> {
+        let text = if self.text.starts_with('[') {
+            let plain = token == "0" || !token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit());
+            json::elements(self.text).nth(token.parse().ok().filter(|_| plain)?)?
+        } else {
+            let wanted = json::pointer_name(token);
+            let is_it = |(name, _): &(&str, &str)| match name.contains('\\') {
+                true => json::unescaped(name).as_deref() == Some(&*wanted),
+                false => *name == wanted,
+            };
+            let mut found = json::members(self.text).filter(is_it);
+            // Of members with the same name, the last counts.
+            if self.is_canonical { found.next()?.1 } else { found.last()?.1 }
+        };
+        Some(Self { text, ..self })
+    }
+
+    fn elements(self) -> impl Iterator<Item = Self> {
+        json::elements(self.text).map(move |text| Self { text, ..self })
+    }
+
+    fn first(self) -> u8 {
+        self.text.as_bytes().first().copied().unwrap_or_default()
+    }
+
+    fn apply(self, kind: FunctionKind) -> Option<Operand<'static>> {
+        match (kind, self.first()) {
+            (FunctionKind::Value, _) => self.value(),
+            (FunctionKind::Length, b'[') => number(self.elements().count()),
+            (FunctionKind::Length, b'{') => number(self.object()?.members.len()),
+            (FunctionKind::Size, _) => number(self.canonical()?.len()),
+            (FunctionKind::Keys, b'{') => array(self.object()?.members.iter().map(|(name, _)| name_text(name))),
+            (FunctionKind::Type, first) => Some(Operand::Text(type_name(first).into())),
+            _ => None,
+        }
+    }
+
+    /// Applies a function to the array of all values that a pointer matches, where `*` stands for each element of an
+    /// array.
+    fn apply_to_all(self, kind: FunctionKind, pointer: &str) -> Option<Operand<'static>> {
+        let mut found = vec![self];
+        let mut is_array = false;
+        for token in pointer.strip_prefix('/')?.split('/') {
+            let mut next = Vec::new();
+            for value in found {
+                // `*` is never an index in RFC 6901. In an object, it is the name of a member.
+                if token == "*" && value.first() == b'[' {
+                    is_array = true;
+                    next.extend(value.elements());
+                } else {
+                    next.extend(value.step(token));
+                }
+            }
+            found = next;
+        }
+        match kind {
+            _ if !is_array => found.pop()?.apply(kind),
+            FunctionKind::Value => array(found.into_iter().filter_map(Self::canonical)),
+            FunctionKind::Length => number(found.len()),
+            FunctionKind::Size => number(found.into_iter().filter_map(Self::canonical).map(|text| text.len()).sum()),
+            FunctionKind::Type => Some(Operand::Text("array".into())),
+            _ => None,
+        }
+    }
+
+    /// Returns the value as a term.
+    fn value(self) -> Option<Operand<'static>> {
+        match Value::hollow(self.text) {
+            Value::Bool(truth) => Some(Operand::Boolean(truth)),
+            Value::Number(number) => Some(number_value(number)),
+            // A string with a lone surrogate is not an RDF string, so its JSON is returned.
+            Value::String(json::Text::Unicode(text)) => Some(Operand::Text(text.into_owned().into())),
+            Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
+                Some(Literal::new_typed_literal(self.canonical()?, rdf::JSON).into())
+            }
+        }
+    }
+
+    fn canonical(self) -> Option<Cow<'t, str>> {
+        if self.is_canonical {
+            return Some(self.text.into());
+        }
+        let mut text = String::with_capacity(self.text.len());
+        if QuickWriter::new(Numbers::Exact).write_text(self.text, &mut text).is_none() {
+            text.clear();
+            json::write_canonical(&json::parse(self.text.as_bytes()).ok()?, Numbers::Exact, &mut text).ok()?;
+        }
+        Some(text.into())
+    }
+
+    /// Returns the members of an object, one for each name.
+    fn object(self) -> Option<json::Object<'t>> {
+        match json::parse(self.text.as_bytes()).ok()? {
+            Value::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+}
+
+fn number(number: usize) -> Option<Operand<'static>> {
+    i64::try_from(number).ok().map(Operand::Integer)
+}
+
 /// Returns the secrets in any text; `None` if there are none.
-fn secrets(text: &str) -> Option<Term> {
+fn secrets(text: &str) -> Option<Operand<'static>> {
     let object = |(at, looks): (String, String)| format!(r#"{{"at":{},"looks":{}}}"#, quoted(&at), quoted(&looks));
     let mut found = masked(text).into_iter().map(object).peekable();
     found.peek()?;
@@ -249,101 +377,47 @@ fn name_text(name: &json::Text<'_>) -> String {
     text
 }
 
-fn canonical(value: &Value<'_>) -> Option<String> {
-    let mut text = String::new();
-    json::write_canonical(value, Numbers::Exact, &mut text).ok()?;
-    Some(text)
-}
-
 /// Creates an rdf:JSON array of serialized values.
-fn array(values: impl Iterator<Item = String>) -> Option<Term> {
-    let values = values.collect::<Vec<_>>().join(",");
-    Some(Literal::new_typed_literal(format!("[{values}]"), rdf::JSON).into())
+fn array(values: impl Iterator<Item = impl AsRef<str>>) -> Option<Operand<'static>> {
+    let mut text = String::from("[");
+    for value in values {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(value.as_ref());
+    }
+    text.push(']');
+    Some(Literal::new_typed_literal(text, rdf::JSON).into())
 }
 
 /// Returns the elements of an array, or the members of an object, as terms; a member is `["name",value]`.
 pub(super) fn items(json: &Term, members: bool) -> Option<Vec<Term>> {
-    match (json::parse(text_of(json)?.as_bytes()).ok()?, members) {
-        (Value::Array(array), false) => Some(array.items.iter().filter_map(term).collect()),
-        (Value::Object(object), true) => {
-            let pair = |(name, value): &(_, _)| array([name_text(name), canonical(value)?].into_iter());
-            Some(object.members.iter().filter_map(pair).collect())
+    let text = json::check(text_of(json)?.as_bytes()).ok()?.trim_ascii();
+    let json = JsonText { text, is_canonical: false };
+    let term = |value: Operand<'static>| value.into_term().ok();
+    match (json.first(), members) {
+        (b'[', false) => Some(json.elements().filter_map(JsonText::value).filter_map(term).collect()),
+        (b'{', true) => {
+            let pair = |(name, value): &(_, Value<'_>)| {
+                let mut text = String::new();
+                json::write_canonical(value, Numbers::Exact, &mut text).ok()?;
+                array([name_text(name), text].into_iter())
+            };
+            Some(json.object()?.members.iter().filter_map(pair).filter_map(term).collect())
         }
         _ => None,
     }
 }
 
-/// Applies a function to the array of all values that a pointer matches, where `*` stands for each element of an array.
-fn apply_to_all(kind: FunctionKind, value: &Value<'_>, pointer: &str) -> Option<Term> {
-    let mut found = vec![value];
-    let mut is_array = false;
-    for token in pointer.strip_prefix('/')?.split('/') {
-        let mut next = Vec::new();
-        for value in found {
-            match value {
-                // `*` is never an index in RFC 6901. In an object, it is the name of a member.
-                Value::Array(array) if token == "*" => {
-                    is_array = true;
-                    next.extend(&array.items);
-                }
-                value => next.extend(step(value, token)),
-            }
-        }
-        found = next;
-    }
-    match kind {
-        _ if !is_array => apply_to(kind, found.pop()?),
-        FunctionKind::Value => array(found.into_iter().filter_map(canonical)),
-        FunctionKind::Length => Some(Literal::from(found.len() as u64).into()),
-        FunctionKind::Size => {
-            let sizes = found.into_iter().filter_map(canonical).map(|text| text.len() as u64);
-            Some(Literal::from(sizes.sum::<u64>()).into())
-        }
-        FunctionKind::Type => Some(Literal::from("array").into()),
-        _ => None,
-    }
-}
-
-/// Returns the value at a JSON Pointer ([RFC 6901, 4](https://www.rfc-editor.org/rfc/rfc6901#section-4)).
-fn at<'v, 'a>(value: &'v Value<'a>, pointer: &str) -> Option<&'v Value<'a>> {
-    if pointer.is_empty() {
-        return Some(value);
-    }
-    pointer.strip_prefix('/')?.split('/').try_fold(value, step)
-}
-
-/// Returns the value at one token of a pointer.
-fn step<'v, 'a>(value: &'v Value<'a>, token: &str) -> Option<&'v Value<'a>> {
-    match value {
-        Value::Object(object) => object.get(&pointer_name(token)),
-        Value::Array(array) => {
-            let plain = token == "0" || !token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit());
-            array.items.get(token.parse::<usize>().ok().filter(|_| plain)?)
-        }
-        _ => None,
-    }
-}
-
-fn type_name(value: &Value<'_>) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
-fn term(value: &Value<'_>) -> Option<Term> {
-    match value {
-        Value::Bool(truth) => Some(Literal::from(*truth).into()),
-        Value::Number(number) => Some(number_literal(*number).into()),
-        // A string with a lone surrogate is not an RDF string, so its JSON is returned.
-        Value::String(text) if text.as_str().is_some() => Some(Literal::from(text.as_str()?).into()),
-        Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
-            Some(Literal::new_typed_literal(canonical(value)?, rdf::JSON).into())
-        }
+/// Returns the name of the type of a value that begins with this byte.
+fn type_name(first: u8) -> &'static str {
+    match first {
+        b'n' => "null",
+        b't' | b'f' => "boolean",
+        b'"' => "string",
+        b'[' => "array",
+        b'{' => "object",
+        _ => "number",
     }
 }
 
@@ -351,17 +425,23 @@ fn term(value: &Value<'_>) -> Option<Term> {
 const MAX_DIGITS: usize = 1024;
 
 /// Returns the exact number: an xsd:integer, an xsd:decimal if it fits, otherwise an xsd:double.
-fn number_literal(number: Number<'_>) -> Literal {
+fn number_value(number: Number<'_>) -> Operand<'static> {
+    let spelling = number.as_str();
+    if spelling.bytes().all(|byte| byte.is_ascii_digit())
+        && let Ok(integer) = spelling.parse()
+    {
+        return Operand::Integer(integer);
+    }
     let decimal: Decimal = number.to_decimal();
     if let Some(plain) = decimal.to_plain(MAX_DIGITS) {
         if decimal.is_integer() {
-            return Literal::new_typed_literal(plain, xsd::INTEGER);
+            return Literal::new_typed_literal(plain, xsd::INTEGER).into();
         }
         if plain.parse::<oxsdatatypes::Decimal>().is_ok_and(|decimal| decimal.to_string() == plain) {
-            return Literal::new_typed_literal(plain, xsd::DECIMAL);
+            return Literal::new_typed_literal(plain, xsd::DECIMAL).into();
         }
     }
-    Literal::new_typed_literal(number.as_str(), xsd::DOUBLE)
+    Literal::new_typed_literal(spelling, xsd::DOUBLE).into()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::algebra::{last_steps, parts, parts_mut};
 use crate::vocab::{jrpc, rpcg};
 
 /// The properties whose values may be long.
-const PAYLOADS: [NamedNodeRef<'_>; 5] =
+pub(super) const PAYLOADS: [NamedNodeRef<'_>; 5] =
     [jrpc::HAS_PARAMETERS, jrpc::HAS_RESULT, jrpc::HAS_ERROR_DATA, rpcg::VALUE, rpcg::TEXT];
 
 /// Rewrites a query for columns that hold only the lengths of some properties' values, and returns it with those
@@ -21,9 +21,8 @@ pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
     let Query::Select { pattern, .. } = &mut sized else { return None };
     let mut variables = Vec::new();
     shorten(pattern, &mut variables);
-    // Every other use of a variable or a property shows in the query's text.
     let text = query.to_sse();
-    let occurrences = |word: String| text.split([' ', '(', ')', '\n']).filter(|token| *token == word).count();
+    let occurrences = |word: String| occurrences(&text, &word);
     let lengths = variables.len();
     variables.sort_unstable();
     variables.dedup();
@@ -43,6 +42,11 @@ pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
         && properties.iter().all(is_fit);
     let properties: Vec<_> = properties.into_iter().map(NamedNodeRef::into_owned).collect();
     (fits && !properties.is_empty()).then_some((sized, properties))
+}
+
+/// Returns how often a variable or a property is used, given the query's text (`Query::to_sse`), which shows every use.
+pub(super) fn occurrences(query: &str, word: &str) -> usize {
+    query.split([' ', '(', ')', '\n']).filter(|token| *token == word).count()
 }
 
 /// Replaces lengths with the numbers that stand for the values, and collects the variables.
@@ -77,7 +81,11 @@ fn shorten_expression(expression: &mut Expression, variables: &mut Vec<Variable>
 
 /// Collects the properties whose values a variable has, for each pattern that binds it. Returns the number of those
 /// patterns that are joined; `None` if several are in a subselect, or if a path may lead elsewhere.
-fn values<'p>(pattern: &'p GraphPattern, variable: &Variable, found: &mut Vec<Vec<NamedNodeRef<'p>>>) -> Option<usize> {
+pub(super) fn values<'p>(
+    pattern: &'p GraphPattern,
+    variable: &Variable,
+    found: &mut Vec<Vec<NamedNodeRef<'p>>>,
+) -> Option<usize> {
     let is_value = |object: &TermPattern| matches!(object, TermPattern::Variable(other) if other == variable);
     let before = found.len();
     match pattern {

@@ -29,6 +29,7 @@ pub(crate) use self::term::TermId;
 use self::term::{BASES, TermMeaning};
 use super::text::push_fragment;
 use crate::session::triples::{NodeRef, ObjectRef};
+use crate::vocab::rdf;
 
 /// The IRIs of inputs whose nodes are encoded in numbers.
 #[derive(Default)]
@@ -56,6 +57,8 @@ pub(crate) struct Columns {
     packed: PackedLiterals,
     /// The columns, each with the number of its predicate.
     columns: Vec<(TermId, Column)>,
+    /// True if there are triples that are not of a log, whose JSON need not be canonical.
+    has_others: bool,
 }
 
 impl Columns {
@@ -124,28 +127,35 @@ impl Columns {
 
     /// Returns the text of an IRI or a literal that is stored as text, of whatever type.
     pub fn stored_text(&self, id: TermId) -> Option<Cow<'_, str>> {
-        match id.unpack() {
-            TermMeaning::Kept(number) => match self.kept.get(number) {
-                (TextForm::Blank, _) => None,
-                (_, text) => Some(text.into()),
-            },
-            TermMeaning::Packed(number) => Some(self.packed.get(number).1),
-            _ => None,
-        }
+        self.stored(id).filter(|(form, _)| *form != TextForm::Blank).map(|(_, text)| text)
     }
 
     /// Returns the text of an `xsd:string`.
     pub fn string(&self, id: TermId) -> Option<Cow<'_, str>> {
         match id.unpack() {
             TermMeaning::Literal(text, datatype) if datatype == xsd::STRING.as_str() => Some(text.into()),
-            TermMeaning::Kept(number) => match self.kept.get(number) {
-                (TextForm::Text, text) => Some(text.into()),
-                _ => None,
-            },
-            TermMeaning::Packed(number) => match self.packed.get(number) {
-                (TextForm::Text, text) => Some(text),
-                _ => None,
-            },
+            _ => self.stored(id).filter(|(form, _)| *form == TextForm::Text).map(|(_, text)| text),
+        }
+    }
+
+    /// Returns the text of an `rdf:JSON` literal.
+    pub fn json(&self, id: TermId) -> Option<Cow<'_, str>> {
+        self.stored(id).filter(|(form, _)| *form == TextForm::Typed(rdf::JSON.as_str())).map(|(_, text)| text)
+    }
+
+    /// True if every `rdf:JSON` literal is canonical.
+    pub fn has_canonical_json(&self) -> bool {
+        !self.has_others
+    }
+
+    /// Returns a text that is stored, and its form.
+    fn stored(&self, id: TermId) -> Option<(TextForm<'_>, Cow<'_, str>)> {
+        match id.unpack() {
+            TermMeaning::Kept(number) => {
+                let (form, text) = self.kept.get(number);
+                Some((form, text.into()))
+            }
+            TermMeaning::Packed(number) => Some(self.packed.get(number)),
             _ => None,
         }
     }
@@ -162,12 +172,8 @@ impl Columns {
             }
             TermMeaning::Blank(blank) => BlankNode::new_unchecked(blank.to_string()).into(),
             TermMeaning::Literal(text, datatype) => literal(TextForm::Typed(datatype), text),
-            TermMeaning::Kept(number) => {
-                let (form, text) = self.kept.get(number);
-                literal(form, text.to_owned())
-            }
-            TermMeaning::Packed(number) => {
-                let (form, text) = self.packed.get(number);
+            TermMeaning::Kept(_) | TermMeaning::Packed(_) => {
+                let (form, text) = self.stored(id).unwrap_or((TextForm::Text, "".into()));
                 literal(form, text.into_owned())
             }
         }

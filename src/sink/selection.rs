@@ -13,8 +13,31 @@ pub struct Selection {
 struct WantedPredicate {
     predicate: NamedNode,
     uses: Vec<PredicateUse>,
-    /// True if only the length of the object is needed.
-    sizes: bool,
+    extent: WantedExtent,
+}
+
+/// The part of an object that is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WantedExtent {
+    Whole,
+    /// Only the length.
+    Length,
+    /// Of a JSON object, only the members with these names.
+    Members(Vec<String>),
+}
+
+impl WantedExtent {
+    /// Returns the part that two queries need.
+    fn or(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Members(names), Self::Members(others)) => {
+                let new = others.iter().filter(|name| !names.contains(name));
+                Self::Members(names.iter().chain(new).cloned().collect())
+            }
+            (Self::Length, Self::Length) => Self::Length,
+            _ => Self::Whole,
+        }
+    }
 }
 
 /// The use of a predicate in a query.
@@ -62,7 +85,7 @@ impl Selection {
     pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of_records: bool) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
-            predicates.push(WantedPredicate { predicate, uses: Vec::new(), sizes: false });
+            predicates.push(WantedPredicate { predicate, uses: Vec::new(), extent: WantedExtent::Whole });
             predicates.len() - 1
         });
         let new = PredicateUse { object, of_records };
@@ -76,23 +99,34 @@ impl Selection {
     /// Adds the triples of another selection.
     pub(crate) fn add(&mut self, other: &Self) {
         let Some(predicates) = &other.predicates else { return self.everything() };
-        for WantedPredicate { predicate, uses, sizes } in predicates {
-            let sizes = *sizes && self.wanted(predicate.as_ref()).is_none_or(|wanted| wanted.sizes);
+        for WantedPredicate { predicate, uses, extent } in predicates {
+            let before = self.wanted(predicate.as_ref()).map(|wanted| wanted.extent.or(extent));
             uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of_records));
             let added = self.predicates.iter_mut().flatten().find(|wanted| wanted.predicate == *predicate);
-            added.into_iter().for_each(|wanted| wanted.sizes = sizes);
+            let extent = before.unwrap_or_else(|| extent.clone());
+            added.into_iter().for_each(|wanted| wanted.extent = extent.clone());
         }
     }
 
-    /// Reduces the objects of these predicates to their lengths.
-    pub(crate) fn only_sizes(&mut self, predicates: &[NamedNode]) {
-        let wanted = self.predicates.iter_mut().flatten().filter(|wanted| predicates.contains(&wanted.predicate));
-        wanted.for_each(|wanted| wanted.sizes = true);
+    /// Reduces the objects of a predicate to a part.
+    pub(crate) fn reduce(&mut self, predicate: &NamedNode, extent: &WantedExtent) {
+        let wanted = self.predicates.iter_mut().flatten().filter(|wanted| wanted.predicate == *predicate);
+        wanted.for_each(|wanted| wanted.extent = extent.clone());
     }
 
-    /// Returns true if only the length of the object is needed.
-    pub(crate) fn wants_size(&self, predicate: NamedNodeRef<'_>) -> bool {
-        self.wanted(predicate).is_some_and(|wanted| wanted.sizes)
+    /// Returns the selection with whole objects in place of their members, for JSON that need not be canonical.
+    pub(crate) fn of_any_json(mut self) -> Self {
+        for wanted in self.predicates.iter_mut().flatten() {
+            if let WantedExtent::Members(_) = wanted.extent {
+                wanted.extent = WantedExtent::Whole;
+            }
+        }
+        self
+    }
+
+    /// Returns the part of a predicate's objects that is needed.
+    pub(crate) fn extent(&self, predicate: NamedNodeRef<'_>) -> WantedExtent {
+        self.wanted(predicate).map_or(WantedExtent::Whole, |wanted| wanted.extent.clone())
     }
 
     fn wanted(&self, predicate: NamedNodeRef<'_>) -> Option<&WantedPredicate> {

@@ -102,7 +102,7 @@ impl ConvertWorker<'_, '_> {
         let mut failures = Vec::new();
         if let Some(open) = open {
             singles.iter_mut().for_each(Single::look_up_method);
-            let mut extracts = Extract::all(self.shared.extracted, singles.iter()).into_iter();
+            let mut extracts = Extract::all(self.shared.extracted, singles.len(), singles.iter()).into_iter();
             let mut statements = Vec::new();
             let (mut nodes, graph) = paired.sessions.elements(record, open, &singles);
             paired.link(&graph, &mut nodes, &mut extracts, &mut statements);

@@ -246,7 +246,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         }
         self.scanner.shrink();
         let elements = scanned.iter().filter_map(ScannedRecord::content).flat_map(Content::elements);
-        let extracts = Extract::all(self.shared.extracted, elements);
+        let extracts = Extract::all(self.shared.extracted, scanned.len(), elements);
 
         let mut findings = Vec::new();
         let pair = |paired: &mut _| self.pair(paired, (entries, first_key), &scanned, extracts, &mut findings);

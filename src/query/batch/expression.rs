@@ -12,9 +12,10 @@ use oxrdf::{Literal, NamedNode, Term, Variable};
 use oxsdatatypes::Decimal;
 use spargebra::algebra::{self, Function as Called};
 
-use super::super::functions::{FUNCTIONS, Function, FunctionKind, apply};
+use super::super::functions::{FUNCTIONS, Function, FunctionKind, apply, apply_to_text};
+use super::super::operand::Operand;
 use super::plan::{Batch, Call, Comparison, ExprNode, Expression, Operation, Slot, Stop};
-use super::terms::{Operand, QueryRun};
+use super::terms::QueryRun;
 use crate::sink::columns::TermId;
 use crate::vocab::rpcg;
 
@@ -149,6 +150,16 @@ impl<'r> PreparedExpr<'_, 'r> {
                 arithmetic(self.run, *operation, self.value(one, row)?, self.value(other, row)?)
             }
             ExprNode::Function(function, arguments) => self.function(function, arguments, row),
+            ExprNode::Custom(kind, arguments) if kind.is_of_text() => {
+                let (text, is_canonical) = self.run.json_text(self.value(arguments.first()?, row)?)?;
+                match arguments.get(1) {
+                    None => apply_to_text(*kind, &text, is_canonical, ""),
+                    Some(pointer) => match self.look(pointer, row)? {
+                        Operand::Text(pointer) => apply_to_text(*kind, &text, is_canonical, &pointer),
+                        _ => None,
+                    },
+                }
+            }
             ExprNode::Custom(kind, arguments) => {
                 let term = |node| self.run.to_term(self.value(node, row)?);
                 let arguments: Vec<Term> = arguments.iter().map(term).collect::<Option<_>>()?;

@@ -9,9 +9,10 @@ use oxrdf::{Literal, Term};
 use spargebra::algebra::AggregateFunction;
 
 use super::super::functions::accumulator;
+use super::super::operand::Operand;
 use super::expression::{arithmetic, compare, custom, look};
 use super::plan::{Aggregate, Batch, Chain, Comparison, Group, Operation, Stop};
-use super::terms::{Operand, QueryRun};
+use super::terms::QueryRun;
 use crate::json::KeyedHashes;
 use crate::sink::columns::TermId;
 

@@ -1,28 +1,37 @@
 //! The rows of a plan, as an iterator.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::thread;
 
 use oxigraph::sparql::QuerySolution;
 use oxrdf::{Term, Variable};
 
 use super::super::answer::QueryError;
+use super::super::operand::Operand;
+use super::parallel::{Ordered, divide};
 use super::plan::{Batch, Plan, Slot, Stop};
-use super::terms::{Operand, QueryRun};
+use super::terms::QueryRun;
 use crate::sink::columns::TermId;
 
-/// Rows as terms, computed one piece at a time.
+/// Rows as terms. Their batches are computed one piece at a time, or by threads ahead of the consumer.
 pub(super) struct BatchRows {
-    plan: Plan,
+    plan: Arc<Plan>,
     run: Arc<QueryRun>,
     variables: Arc<[Variable]>,
-    /// The number of pieces, once it is known.
-    pieces: Option<usize>,
-    piece: usize,
-    found: Vec<Batch>,
+    source: BatchSource,
     batch: Batch,
     row: usize,
     /// The cached values of each late expression that reads one slot, by the slot's value.
     known: Vec<[LateValue; KNOWN]>,
+}
+
+enum BatchSource {
+    /// Nothing is computed yet.
+    New,
+    /// The next pieces, and the batches of the last one, the next batch at the end.
+    Here(Range<usize>, Vec<Batch>),
+    Threads(Ordered),
 }
 
 /// The number of cached values of an expression.
@@ -47,30 +56,45 @@ impl BatchRows {
         let variables = plan.variables.clone().into();
         let unknown = || [const { (TermId::UNBOUND, None) }; KNOWN];
         let known = plan.late.iter().map(|_| unknown()).collect();
-        Self { plan, run, variables, pieces: None, piece: 0, found: Vec::new(), batch: Batch::default(), row: 0, known }
+        let (plan, source) = (Arc::new(plan), BatchSource::New);
+        Self { plan, run, variables, source, batch: Batch::default(), row: 0, known }
     }
 
-    /// Moves on to the next batch; returns false at the end.
-    fn advance(&mut self) -> Result<bool, Stop> {
-        self.row = 0;
-        let pieces = match self.pieces {
-            Some(pieces) => pieces,
-            None => *self.pieces.insert(self.plan.chain.pieces(&self.run)?),
-        };
-        while self.found.is_empty() && self.piece < pieces {
-            let next = self.piece..pieces.min(self.piece + self.run.jobs.max(1));
-            self.piece = next.end;
-            let found = &mut self.found;
-            self.plan.chain.in_order(&self.run, self.plan.width, next, &mut |batch| {
-                found.push(batch);
-                Ok(())
-            })?;
-            found.reverse();
+    /// Returns the next batch; `None` at the end.
+    fn advance(&mut self) -> Result<Option<Batch>, Stop> {
+        if matches!(self.source, BatchSource::New) {
+            self.source = self.begin()?;
         }
-        let next = self.found.pop();
-        let any = next.is_some();
-        self.batch = next.unwrap_or_default();
-        Ok(any)
+        match &mut self.source {
+            BatchSource::New => Ok(None),
+            BatchSource::Threads(batches) => batches.next().transpose(),
+            BatchSource::Here(pieces, batches) => {
+                while batches.is_empty()
+                    && let Some(piece) = pieces.next()
+                {
+                    self.plan.chain.piece(&self.run, self.plan.width, piece, &mut |batch| {
+                        batches.push(batch);
+                        Ok(())
+                    })?;
+                    batches.reverse();
+                }
+                Ok(batches.pop())
+            }
+        }
+    }
+
+    fn begin(&self) -> Result<BatchSource, Stop> {
+        let pieces = 0..self.plan.chain.pieces(&self.run)?;
+        let jobs = self.run.jobs.min(pieces.len());
+        if jobs < 2 {
+            return Ok(BatchSource::Here(pieces, Vec::new()));
+        }
+        let (lanes, batches) = divide(jobs, pieces);
+        for lane in lanes {
+            let (plan, run) = (self.plan.clone(), self.run.clone());
+            thread::spawn(move || lane.run(&plan.chain, &run, plan.width));
+        }
+        Ok(BatchSource::Threads(batches))
     }
 
     fn terms(&mut self) -> Vec<Option<Term>> {
@@ -105,15 +129,13 @@ impl Iterator for BatchRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.row >= self.batch.rows {
-            match self.advance() {
-                Ok(true) => {}
-                Ok(false) => return None,
+            (self.batch, self.row) = match self.advance() {
+                Ok(batch) => (batch?, 0),
                 Err(stop) => {
-                    (self.pieces, self.batch) = (Some(0), Batch::default());
-                    self.found.clear();
+                    (self.source, self.batch) = (BatchSource::Threads(Ordered::default()), Batch::default());
                     return Some(Err(stop.into()));
                 }
-            }
+            };
         }
         let terms = self.terms();
         self.row += 1;

@@ -1,11 +1,12 @@
 //! The shared state of a running query: computed terms, the evaluator for uncovered expressions, keyed hashes.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use oxiri::Iri;
-use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term, Variable};
 use oxsdatatypes::Decimal;
 use spareval::QueryEvaluator;
@@ -16,9 +17,11 @@ use super::super::algebra::operands_mut;
 use super::super::cancel::Cancel;
 use super::super::columnar::Columnar;
 use super::super::functions;
+use super::super::operand::Operand;
 use crate::json::KeyedHashes;
 use crate::schema::QuerySchemas;
 use crate::sink::columns::{Columns, TermId};
+use crate::vocab::rdf;
 
 /// The state that the operators of a running query share.
 pub(crate) struct QueryRun {
@@ -37,50 +40,7 @@ pub(crate) struct QueryRun {
 #[derive(Default)]
 struct ComputedTerms {
     terms: Vec<Term>,
-    numbers: HashMap<Term, u32>,
-}
-
-/// A value in an expression, resolved only as far as needed.
-#[derive(Debug, Clone)]
-pub(super) enum Operand<'r> {
-    Id(TermId),
-    /// An `xsd:string`.
-    Text(Cow<'r, str>),
-    Integer(i64),
-    Decimal(Decimal),
-    Boolean(bool),
-    /// Any other term.
-    Term(Term),
-}
-
-impl Operand<'_> {
-    pub fn into_owned(self) -> Operand<'static> {
-        match self {
-            Self::Id(id) => Operand::Id(id),
-            Self::Text(text) => Operand::Text(text.into_owned().into()),
-            Self::Integer(integer) => Operand::Integer(integer),
-            Self::Decimal(decimal) => Operand::Decimal(decimal),
-            Self::Boolean(truth) => Operand::Boolean(truth),
-            Self::Term(term) => Operand::Term(term),
-        }
-    }
-}
-
-impl From<Term> for Operand<'_> {
-    fn from(term: Term) -> Self {
-        let Term::Literal(literal) = &term else { return Self::Term(term) };
-        match literal.datatype() {
-            xsd::STRING => Self::Text(literal.value().to_owned().into()),
-            xsd::INTEGER => literal.value().parse().map_or(Self::Term(term), Self::Integer),
-            xsd::DECIMAL => literal.value().parse().map_or(Self::Term(term), Self::Decimal),
-            xsd::BOOLEAN => match literal.value() {
-                "true" | "1" => Self::Boolean(true),
-                "false" | "0" => Self::Boolean(false),
-                _ => Self::Term(term),
-            },
-            _ => Self::Term(term),
-        }
-    }
+    numbers: HashTable<u32>,
 }
 
 impl QueryRun {
@@ -101,10 +61,17 @@ impl QueryRun {
         self.columns.find(&term).unwrap_or_else(|| {
             let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
             let ComputedTerms { terms, numbers } = &mut *computed;
-            TermId::computed(*numbers.entry(term).or_insert_with_key(|term| {
-                terms.push(term.clone());
-                u32::try_from(terms.len() - 1).unwrap_or(u32::MAX)
-            }))
+            let is_same = |number: &u32| terms.get(*number as usize) == Some(&term);
+            let hash_of = |number: &u32| self.hashes.hash_one(terms.get(*number as usize));
+            match numbers.entry(self.hashes.hash_one(Some(&term)), is_same, hash_of) {
+                Entry::Occupied(known) => TermId::computed(*known.get()),
+                Entry::Vacant(place) => {
+                    let number = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+                    place.insert(number);
+                    terms.push(term);
+                    TermId::computed(number)
+                }
+            }
         })
     }
 
@@ -146,6 +113,26 @@ impl QueryRun {
         if id.is_bound() && id.as_computed().is_none() { self.columns.stored_text(id) } else { None }
     }
 
+    /// Returns the text of a value that is an `rdf:JSON` literal or an `xsd:string`, and whether it is known to be
+    /// canonical JSON.
+    pub(super) fn json_text<'r>(&'r self, value: Operand<'r>) -> Option<(Cow<'r, str>, bool)> {
+        let value = match value {
+            Operand::Id(id) if id.as_computed().is_some() => self.value(id)?,
+            Operand::Id(id) => match self.columns.json(id) {
+                Some(text) => return Some((text, self.columns.has_canonical_json())),
+                None => self.value(id)?,
+            },
+            value => value,
+        };
+        match value {
+            Operand::Text(text) => Some((text, false)),
+            Operand::Term(Term::Literal(literal)) if literal.datatype() == rdf::JSON => {
+                Some((literal.destruct().0.into(), false))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the number of a value.
     pub(super) fn number(&self, value: Operand<'_>) -> TermId {
         match value {
@@ -159,14 +146,7 @@ impl QueryRun {
 
     /// Returns the term of a value.
     pub(super) fn to_term(&self, value: Operand<'_>) -> Option<Term> {
-        Some(match value {
-            Operand::Id(id) => return self.term(id),
-            Operand::Text(text) => Literal::from(text.into_owned()).into(),
-            Operand::Integer(integer) => Literal::from(integer).into(),
-            Operand::Decimal(decimal) => Literal::from(decimal).into(),
-            Operand::Boolean(truth) => Literal::from(truth).into(),
-            Operand::Term(term) => term,
-        })
+        value.into_term().map_or_else(|id| self.term(id), Some)
     }
 
     /// Evaluates an expression with Oxigraph, for each of some rows of these variables.

@@ -8,11 +8,12 @@ use oxrdf::{NamedNodeRef, Quad, TermRef};
 
 use super::super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::super::rendered::Rendered;
-use super::super::selection::Selection;
+use super::super::selection::{Selection, WantedExtent};
 use super::Columns;
 use super::kept::{TextForm, TextStore, is_long};
 use super::packed::Packer;
 use super::term::TermId;
+use crate::json;
 use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 
 /// The triples of one predicate.
@@ -20,9 +21,28 @@ struct CollectedPredicate {
     predicate: String,
     /// The IRIs that are wanted as objects; `None` for any.
     objects: Option<Vec<String>>,
-    /// True if only the length of the object is collected.
-    sizes: bool,
+    extent: CollectedExtent,
     triples: Vec<(TermId, TermId)>,
+}
+
+/// The part of an object that is collected.
+enum CollectedExtent {
+    Whole,
+    Length,
+    /// The members of a JSON object with these names, as canonical JSON writes them.
+    Members(Vec<String>),
+}
+
+impl From<WantedExtent> for CollectedExtent {
+    fn from(extent: WantedExtent) -> Self {
+        match extent {
+            WantedExtent::Whole => Self::Whole,
+            WantedExtent::Length => Self::Length,
+            WantedExtent::Members(names) => Self::Members(
+                names.iter().map(|name| json::quoted(name)).map(|name| name[1..name.len() - 1].to_owned()).collect(),
+            ),
+        }
+    }
 }
 
 /// The current subject.
@@ -157,7 +177,7 @@ impl Collector {
                 self.collected.push(CollectedPredicate {
                     predicate: predicate.as_str().to_owned(),
                     objects: objects.map(|objects| objects.into_iter().map(str::to_owned).collect()),
-                    sizes: self.selection.wants_size(predicate),
+                    extent: self.selection.extent(predicate).into(),
                     triples: Vec::new(),
                 });
                 self.collected.len() - 1
@@ -175,13 +195,34 @@ impl Collector {
         {
             return;
         }
-        let object = if collected.sizes { self.size(object) } else { self.object(object) };
+        let object = match (&collected.extent, object) {
+            (CollectedExtent::Length, object) => self.size(object),
+            (CollectedExtent::Members(names), ObjectRef::Typed(text, datatype)) if text.starts_with('{') => {
+                let text = with_members(text, names);
+                self.object(ObjectRef::Typed(&text, datatype))
+            }
+            (_, object) => self.object(object),
+        };
         let triple = (self.subject_id(), object);
         self.count += 1;
         if let Some(collected) = self.collected.get_mut(place) {
             collected.triples.push(triple);
         }
     }
+}
+
+/// Returns an object in canonical JSON with some of its members.
+fn with_members(object: &str, names: &[String]) -> String {
+    let mut text = String::from("{");
+    for (name, value) in json::members(object).filter(|(name, _)| names.iter().any(|wanted| wanted == name)) {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        // Writing to a string never fails.
+        let _ = write!(text, "\"{name}\":{value}");
+    }
+    text.push('}');
+    text
 }
 
 /// Writes the name of a node into `name`, and returns its form: IRI or blank-node label.
@@ -268,6 +309,7 @@ impl Columns {
 
     /// Takes all triples of a collector outside of the workers.
     pub fn take_all(&mut self, collector: &mut Collector) {
+        self.has_others = true;
         collector.finish();
         self.take(collector);
         collector.clear();

@@ -276,7 +276,7 @@ impl Column {
             let row = rows.get(*start as usize);
             row.and_then(|row| self.triple(unpacked(*row))).is_some_and(|(_, known)| known == object)
         };
-        starts.find(hashes.hash_one(object), is_same).map(|start| *start as usize)
+        starts.find(hashes.hash_one(Some(&object)), is_same).map(|start| *start as usize)
     }
 
     /// Returns the triple at a place in the order of the objects.
@@ -285,20 +285,22 @@ impl Column {
     }
 
     fn ordered_by_object(&self) -> ObjectIndex {
-        let object = |row: u32| self.triple(unpacked(row)).map_or(TermId(0), |(_, object)| object);
-        let mut rows: Vec<u32> = self.rows().map(packed).collect();
-        if !rows.is_sorted_by_key(|row| object(*row)) {
-            rows.sort_by_cached_key(|row| object(*row));
+        let object = |row| self.triple(row).map_or(TermId(0), |(_, object)| object);
+        let mut ordered: Vec<(TermId, u32)> = self.rows().map(|row| (object(row), packed(row))).collect();
+        if !ordered.is_sorted() {
+            ordered.sort_unstable();
         }
-        let object_at = |place: usize| rows.get(place).map(|row| object(*row));
-        let firsts = || (0..rows.len()).filter(|place| *place == 0 || object_at(*place - 1) != object_at(*place));
+        let runs = || ordered.chunk_by(|(one, _), (next, _)| one == next);
         let hashes = KeyedHashes::default();
-        let hash = |start: &u32| hashes.hash_one(object_at(*start as usize).unwrap_or(TermId(0)));
-        let mut starts = HashTable::with_capacity(firsts().count());
-        for start in firsts().filter_map(|first| u32::try_from(first).ok()) {
+        let mut starts = HashTable::with_capacity(runs().count());
+        let mut start = 0;
+        for run in runs() {
+            let hash = |start: &u32| hashes.hash_one(ordered.get(*start as usize).map(|(object, _)| object));
             starts.insert_unique(hash(&start), start, hash);
+            start = start.saturating_add(u32::try_from(run.len()).unwrap_or(u32::MAX));
         }
-        ObjectIndex { rows, starts, hashes }
+        // Not in place, which would keep the room of the objects.
+        ObjectIndex { rows: ordered.iter().map(|(_, row)| *row).collect(), starts, hashes }
     }
 }
 

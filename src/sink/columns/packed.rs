@@ -21,7 +21,7 @@ const PIECE: usize = 32 << 10;
 /// The size in bytes up to which text is not compressed: the payloads of most logs are read faster than compressed.
 const PLAIN: usize = 16 << 20;
 /// The maximum number of decompressed pieces in the cache, if they are not much larger than `PIECE`.
-const INFLATED: usize = 32;
+const INFLATED: usize = 128;
 
 #[cfg(not(target_family = "wasm"))]
 type Compressor = zstd::bulk::Compressor<'static>;
