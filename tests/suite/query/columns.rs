@@ -175,6 +175,35 @@ fn groups_are_counted_as_in_the_store() {
     );
 }
 
+/// Of payloads of every kind, whole and with only the members that a query looks at.
+#[test]
+fn functions_of_payloads_answer_as_in_the_store() {
+    let params = [
+        r#"{"b":[{"c":1},{"c":"x"}],"a":{"a/b":"\u00e9\n","~":null}}"#,
+        r#"{"a":1,"a":{"c":[1,2.50,1e400]}}"#,
+        r#"{"\u0061":"\ud800","b":"{\"c\":3}","c\"d":true,"*":{"c":[]}}"#,
+        r#"[{"a":1},"b",-0,[2]]"#,
+        r#"{"b": { "z" : 1, "c" : [ true , false ] } , "é": 0}"#,
+        r#"{}"#,
+    ];
+    let log: String =
+        params.iter().map(|params| format!("{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{params}}}\n")).collect();
+    let pointers = [
+        "/a", "/b", "/b/0/c", "/b/*/c", "/a/a~1b", "/a/~0", "/a/c/*", "/c\\\"d", "/*/c", "/1", "/2", "/3/0", "/é", "/x",
+    ];
+    for function in ["json", "jsonLength", "jsonSize", "jsonKeys", "jsonType"] {
+        for pointer in pointers {
+            let call = format!("rpcg:{function}(?p, \"{pointer}\")");
+            let found = format!("SELECT ?m ?v {{ ?m jrpc:hasParameters ?p BIND({call} AS ?v) }}");
+            let whole = found.replace("?m ?v {", "?m ?v ?p {");
+            assert_eq!(assert_same(&found, &[log.clone().into_bytes()], &[]), params.len());
+            assert_same(&whole, &[log.clone().into_bytes()], &[]);
+            let nested = format!("SELECT ?v {{ ?m jrpc:hasParameters ?p BIND(rpcg:json({call}, \"/c\") AS ?v) }}");
+            assert_same(&nested, &[log.clone().into_bytes()], &[]);
+        }
+    }
+}
+
 /// Of the records of one session, one side or one time, and of those that have none.
 #[test]
 fn conditions_of_records_change_no_answer() {
