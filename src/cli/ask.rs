@@ -376,7 +376,7 @@ fn note_unknown(query: &Query) {
 
 /// Notes the classes in a query that no node has, since nodes have only one of their subclasses.
 fn note_superclasses(query: &Query) {
-    let mut subclasses: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut subclasses: BTreeMap<NamedNode, Vec<String>> = BTreeMap::new();
     let ontologies = [JSON_RPC_ONTOLOGY, RPCGRAPH_ONTOLOGY, LSP_ONTOLOGY, ALIGNMENT];
     for quad in ontologies.into_iter().flat_map(|text| RdfParser::from_format(RdfFormat::Turtle).for_slice(text)) {
         if let Ok(Quad { subject: NamedOrBlankNode::NamedNode(class), predicate, object: Term::NamedNode(all), .. }) =
@@ -385,11 +385,11 @@ fn note_superclasses(query: &Query) {
             && query.names(all.as_ref())
             && !query.names(class.as_ref())
         {
-            subclasses.entry(all.into_string()).or_default().push(prefixed(&class));
+            subclasses.entry(all).or_default().push(prefixed(&class));
         }
     }
     for (class, classes) in subclasses {
-        let (class, classes) = (prefixed(&NamedNode::new_unchecked(class)), classes.join(", "));
+        let (class, classes) = (prefixed(&class), classes.join(", "));
         say(&format!("note: instances of {class} have the type of a subclass: ask for {classes}"));
     }
 }

@@ -286,10 +286,10 @@ impl CheckCommand {
 
     /// Prints why rules are undecidable, for each reason.
     fn say_undecidable(&self, checked: &CheckResult<'_>) {
-        let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for judged in checked.judged.iter().filter(|_| !self.quiet) {
             if let Verdict::Undecidable(why) = &judged.verdict {
-                reasons.entry(why.clone()).or_default().push(judged.rule.id.clone());
+                reasons.entry(why).or_default().push(&judged.rule.id);
             }
         }
         for (why, rules) in reasons {

@@ -69,7 +69,7 @@ struct LoadState<'l> {
     /// The counts of each input, by number.
     loaded: BTreeMap<usize, Loaded>,
     /// The reasons why loading ended, by number of the input; `None` if `--strict` stopped it.
-    ended: Vec<(usize, Option<anyhow::Error>)>,
+    ended: BTreeMap<usize, Option<anyhow::Error>>,
 }
 
 impl LoadCommand {
@@ -96,7 +96,7 @@ impl LoadCommand {
             sources: sources.iter().enumerate(),
             waiting: VecDeque::new(),
             loaded: BTreeMap::new(),
-            ended: Vec::new(),
+            ended: BTreeMap::new(),
         });
         let work = || self.work(&loading, &*target, &name, threads);
         thread::scope(|scope| {
@@ -108,7 +108,7 @@ impl LoadCommand {
         });
         let LoadState { run, loaded, ended, .. } = loading.into_inner().unwrap_or_else(PoisonError::into_inner);
         let loaded = loaded.into_values().fold(Loaded::default(), Loaded::and);
-        if let Some((_, failure)) = ended.into_iter().min_by_key(|(number, _)| *number) {
+        if let Some(failure) = ended.into_values().next() {
             if loaded.graphs > 0 {
                 self.say_loaded(&loaded, &name);
             }
@@ -138,7 +138,7 @@ impl LoadCommand {
             let mut loading = lock(loading);
             loading.loaded.insert(number, loaded);
             if let Err(failure) = ended {
-                loading.ended.push((number, Some(failure.into())));
+                loading.ended.insert(number, Some(failure.into()));
             }
         }
     }
@@ -182,9 +182,9 @@ impl LoadState<'_> {
                 Ok((InputOutcome::Unread(why), _)) => print_failure(&why),
                 Ok((InputOutcome::Stopped, _)) => {
                     say("the input was not loaded");
-                    self.ended.push((number, None));
+                    self.ended.insert(number, None);
                 }
-                Err(failure) => self.ended.push((number, Some(failure))),
+                Err(failure) => _ = self.ended.insert(number, Some(failure)),
             }
         }
         self.waiting.pop_front().filter(|_| self.ended.is_empty())

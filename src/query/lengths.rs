@@ -1,5 +1,7 @@
 //! Queries that can do without a text, because its length is enough.
 
+use std::collections::BTreeSet;
+
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Variable};
 use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern};
@@ -29,6 +31,7 @@ pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
     let is_single = |variable| values(pattern, variable, &mut objects).is_some();
     let are_single = variables.iter().all(is_single);
     let elsewhere = variables.iter().map(|variable| occurrences(variable.to_string())).sum::<usize>();
+    let properties: BTreeSet<NamedNodeRef<'_>> = objects.iter().flat_map(|object| object.iter().copied()).collect();
     let is_fit = |property: &NamedNodeRef<'_>| {
         let of_lengths = objects.iter().flatten().filter(|other| *other == property).count();
         PAYLOADS.contains(property) && occurrences(property.to_string()) == of_lengths
@@ -36,9 +39,8 @@ pub(super) fn sized(query: &Query) -> Option<(Query, Vec<NamedNode>)> {
     let fits = are_single
         && elsewhere == lengths + objects.len()
         && !text.contains("(count distinct)")
-        && objects.iter().flatten().all(is_fit);
-    let is_sized = |property: &NamedNodeRef<'_>| objects.iter().flatten().any(|object| object == property);
-    let properties: Vec<_> = PAYLOADS.into_iter().filter(is_sized).map(NamedNodeRef::into_owned).collect();
+        && properties.iter().all(is_fit);
+    let properties: Vec<_> = properties.into_iter().map(NamedNodeRef::into_owned).collect();
     (fits && !properties.is_empty()).then_some((sized, properties))
 }
 

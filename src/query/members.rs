@@ -1,6 +1,6 @@
 //! Queries that can do without most of a payload, because they look only at some of its members.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oxrdf::{NamedNode, NamedNodeRef, Variable};
 use spargebra::Query;
@@ -11,43 +11,38 @@ use super::functions::FUNCTIONS;
 use super::lengths::{PAYLOADS, occurrences, values};
 use crate::json;
 
-/// The uses of a variable in functions: their number, and the names of the members.
-struct Looks<'q> {
-    variable: &'q Variable,
-    count: usize,
-    names: BTreeSet<String>,
-}
+/// The names of members that are looked at, by variable.
+type Looks<'q> = BTreeMap<&'q Variable, (usize, BTreeSet<String>)>;
 
 /// Returns the properties of whose values a query sees only some members, with the names of these. A value is bound to a
 /// variable, and the variable is used only in functions of JSON with a constant pointer, as in `rpcg:json(?value, "/a/b")`.
 pub(super) fn looked_at(query: &Query) -> Vec<(NamedNode, Vec<String>)> {
     let Query::Select { pattern, .. } = query else { return Vec::new() };
-    let mut looks = Vec::new();
+    let mut looks = Looks::new();
     in_pattern(pattern, &mut looks);
     let text = query.to_sse();
     if looks.is_empty() || text.contains("(count distinct)") {
         return Vec::new();
     }
-    let bound = looks.into_iter().filter_map(|Looks { variable, count, names }| {
+    let mut found: BTreeMap<NamedNodeRef<'_>, (usize, BTreeSet<String>)> = BTreeMap::new();
+    for (variable, (count, names)) in looks {
         let mut objects = Vec::new();
         // Joined with another value, it would need more than the members.
-        values(pattern, variable, &mut objects)?;
-        let is_fit = occurrences(&text, &variable.to_string()) == count + objects.len();
-        is_fit.then(|| (objects.concat(), names))
-    });
-    let bound: Vec<_> = bound.collect();
-    let looked_at = |property: NamedNodeRef<'_>| {
-        let of = |objects: &Vec<NamedNodeRef<'_>>| objects.iter().filter(|object| **object == property).count();
-        let count: usize = bound.iter().map(|(objects, _)| of(objects)).sum();
-        let names = bound.iter().filter(|(objects, _)| of(objects) > 0).flat_map(|(_, names)| names.iter().cloned());
-        let names: BTreeSet<String> = names.collect();
-        let is_fit = count > 0 && occurrences(&text, &property.to_string()) == count;
-        is_fit.then(|| (property.into_owned(), names.into_iter().collect()))
-    };
-    PAYLOADS.into_iter().filter_map(looked_at).collect()
+        let is_single = values(pattern, variable, &mut objects).is_some();
+        if is_single && occurrences(&text, &variable.to_string()) == count + objects.len() {
+            for property in objects.into_iter().flatten().filter(|property| PAYLOADS.contains(property)) {
+                let (bound, members) = found.entry(property).or_default();
+                *bound += 1;
+                members.extend(names.iter().cloned());
+            }
+        }
+    }
+    let is_whole = |property: &NamedNodeRef<'_>, bound| occurrences(&text, &property.to_string()) != bound;
+    let found = found.into_iter().filter(|(property, (bound, _))| !is_whole(property, *bound));
+    found.map(|(property, (_, names))| (property.into_owned(), names.into_iter().collect())).collect()
 }
 
-fn in_pattern<'q>(pattern: &'q GraphPattern, looks: &mut Vec<Looks<'q>>) {
+fn in_pattern<'q>(pattern: &'q GraphPattern, looks: &mut Looks<'q>) {
     match pattern {
         GraphPattern::Filter { expr: expression, .. }
         | GraphPattern::Extend { expression, .. }
@@ -69,20 +64,15 @@ fn in_pattern<'q>(pattern: &'q GraphPattern, looks: &mut Vec<Looks<'q>>) {
     parts(pattern).into_iter().for_each(|part| in_pattern(part, looks));
 }
 
-fn in_expression<'q>(expression: &'q Expression, looks: &mut Vec<Looks<'q>>) {
+fn in_expression<'q>(expression: &'q Expression, looks: &mut Looks<'q>) {
     if let Expression::FunctionCall(Function::Custom(name), arguments) = expression
         && let [Expression::Variable(variable), Expression::Literal(pointer)] = arguments.as_slice()
         && let Some(first) = pointer.value().strip_prefix('/').and_then(|tokens| tokens.split('/').next())
         && FUNCTIONS.iter().any(|known| known.iri() == *name && known.kind().is_of_text())
     {
-        let known = looks.iter().position(|known| known.variable == variable).unwrap_or_else(|| {
-            looks.push(Looks { variable, count: 0, names: BTreeSet::new() });
-            looks.len() - 1
-        });
-        if let Some(Looks { count, names, .. }) = looks.get_mut(known) {
-            *count += 1;
-            names.insert(json::pointer_name(first));
-        }
+        let (count, names) = looks.entry(variable).or_default();
+        *count += 1;
+        names.insert(json::pointer_name(first));
     }
     operands(expression).into_iter().for_each(|operand| in_expression(operand, looks));
 }

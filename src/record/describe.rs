@@ -51,9 +51,9 @@ fn pointers(found: &[&FoundIn<'_>]) -> Option<(String, OwnFormat)> {
     }
     let own_format =
         OwnFormat::at_pointers(pairs.iter().map(|(name, pointer)| ((*name).to_owned(), pointer.clone()))).ok()?;
-    let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut parts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (name, pointer) in pairs {
-        parts.entry(name.to_owned()).or_default().push(toml_string(&pointer));
+        parts.entry(name).or_default().push(toml_string(&pointer));
     }
     let parts = parts.iter().map(|(name, pointers)| match &pointers[..] {
         [pointer] => format!("{name} = {pointer}"),

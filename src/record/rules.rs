@@ -13,7 +13,7 @@ use super::{Direction, Entry, Flags, LogLine, Record, Sender, Time, times, vscod
 use oxsdatatypes::Decimal;
 use regex::bytes::{Captures, Regex};
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Reads the pieces of one format.
@@ -340,7 +340,7 @@ impl RuleReader {
 /// second one on.
 #[derive(Default)]
 struct NamedConnections {
-    named: HashMap<String, NamedConnection>,
+    named: BTreeMap<String, NamedConnection>,
     /// The keys in use: a server may have the name of another server's second connection.
     keys: BTreeSet<String>,
 }

@@ -3,7 +3,7 @@
 //! The process has an empty environment, and the code that it runs cannot read files. A request that exceeds the limits
 //! on time or memory ends the process.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct Sandbox {
     /// The number of schemas that the worker has.
     sent: usize,
     /// Schemas whose last request was not answered, with the last reason and the number of consecutive failures.
-    unanswered: HashMap<String, (String, u8)>,
+    unanswered: BTreeMap<String, (String, u8)>,
 }
 
 type Answers = Box<dyn FnMut(&Value) -> Value>;
@@ -52,7 +52,7 @@ impl Sandbox {
             here: Box::new(|_| Value::Null),
             documents: BTreeMap::new(),
             sent: usize::MAX,
-            unanswered: HashMap::new(),
+            unanswered: BTreeMap::new(),
         }
     }
 
@@ -105,7 +105,7 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
     let read = |(uri, text): (String, String)| Ok((uri, serde_json::from_str(&text)?));
     let documents: Arc<BTreeMap<String, Value>> =
         Arc::new(texts.into_iter().flatten().map(read).collect::<Result<_, serde_json::Error>>()?);
-    let mut validators: HashMap<String, SchemaValidator> = HashMap::new();
+    let mut validators: BTreeMap<String, SchemaValidator> = BTreeMap::new();
     let mut of_queries = answers_to_queries();
     Ok(move |request: &Value| {
         if let Some(answer) = of_queries(request) {
