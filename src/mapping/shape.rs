@@ -16,6 +16,7 @@ use oxrdf::{Literal, NamedNode, NamedNodeRef};
 use super::number::NumberLiteral;
 use super::reference::{ActiveContext, ReferenceError, process_with};
 use crate::json::Numbers;
+use crate::vocab::rdf;
 
 /// The maximum number of cached names that the context does not define: a log may hold any number.
 const MAX_TERMS: usize = 4_096;
@@ -207,6 +208,9 @@ impl Shape {
                 Some("@reverse, @nest or @direction")
             } else if datatype.as_ref().is_some_and(|datatype| NamedNode::new(datatype.as_str()).is_err()) {
                 Some("a datatype that is not an IRI")
+            } else if datatype.as_ref().is_some_and(|datatype| datatype.as_ref() == rdf::JSON) {
+                // Columns know JSON of this mapping to be canonical, and a string of that type need not even be JSON.
+                Some("strings of the type rdf:JSON")
             } else {
                 None
             }

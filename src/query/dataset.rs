@@ -298,7 +298,7 @@ fn copied(
     cancel: &Cancel,
 ) -> Result<Columns, QueryError> {
     let mut columns = Columns::default();
-    let mut collector = Collector::new(&columns, "", needs.clone().of_any_json());
+    let mut collector = Collector::outside(&columns, needs.clone());
     let predicates = match needs.predicates() {
         Some(predicates) => predicates.map(Some).collect(),
         None => vec![None],
@@ -383,8 +383,8 @@ impl<'d> Loading<'d> {
         let transaction = match &mut self.target {
             LoadingTarget::Store(transaction) => transaction,
             LoadingTarget::Columns { columns, collector, .. } => {
-                let collector = collector
-                    .get_or_insert_with(|| Collector::new(columns, "", self.dataset.needs.clone().of_any_json()));
+                let collector =
+                    collector.get_or_insert_with(|| Collector::outside(columns, self.dataset.needs.clone()));
                 if let Some(object) = object {
                     collector.subject(quad.subject.into());
                     collector.triple(quad.predicate, object);

@@ -57,8 +57,8 @@ pub(crate) struct Columns {
     packed: PackedLiterals,
     /// The columns, each with the number of its predicate.
     columns: Vec<(TermId, Column)>,
-    /// True if there are triples that are not of a log, whose JSON need not be canonical.
-    has_others: bool,
+    /// True if there may be JSON that is not canonical.
+    has_any_json: bool,
 }
 
 impl Columns {
@@ -145,7 +145,7 @@ impl Columns {
 
     /// True if every `rdf:JSON` literal is canonical.
     pub fn has_canonical_json(&self) -> bool {
-        !self.has_others
+        !self.has_any_json
     }
 
     /// Returns a text that is stored, and its form.

@@ -100,11 +100,13 @@ impl Selection {
     pub(crate) fn add(&mut self, other: &Self) {
         let Some(predicates) = &other.predicates else { return self.everything() };
         for WantedPredicate { predicate, uses, extent } in predicates {
-            let before = self.wanted(predicate.as_ref()).map(|wanted| wanted.extent.or(extent));
+            let known = self.wanted(predicate.as_ref());
+            let extent = known.map_or_else(|| extent.clone(), |wanted| wanted.extent.or(extent));
             uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of_records));
-            let added = self.predicates.iter_mut().flatten().find(|wanted| wanted.predicate == *predicate);
-            let extent = before.unwrap_or_else(|| extent.clone());
-            added.into_iter().for_each(|wanted| wanted.extent = extent.clone());
+            let mut added = self.predicates.iter_mut().flatten();
+            if let Some(added) = added.find(|wanted| wanted.predicate == *predicate) {
+                added.extent = extent;
+            }
         }
     }
 
@@ -112,16 +114,6 @@ impl Selection {
     pub(crate) fn reduce(&mut self, predicate: &NamedNode, extent: &WantedExtent) {
         let wanted = self.predicates.iter_mut().flatten().filter(|wanted| wanted.predicate == *predicate);
         wanted.for_each(|wanted| wanted.extent = extent.clone());
-    }
-
-    /// Returns the selection with whole objects in place of their members, for JSON that need not be canonical.
-    pub(crate) fn of_any_json(mut self) -> Self {
-        for wanted in self.predicates.iter_mut().flatten() {
-            if let WantedExtent::Members(_) = wanted.extent {
-                wanted.extent = WantedExtent::Whole;
-            }
-        }
-        self
     }
 
     /// Returns the part of a predicate's objects that is needed.

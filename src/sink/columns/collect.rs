@@ -72,6 +72,8 @@ pub(crate) struct Collector {
     session: Option<(String, TermId)>,
     count: u64,
     buffer: String,
+    /// True if there may be JSON that is not canonical.
+    has_any_json: bool,
 }
 
 impl Collector {
@@ -90,7 +92,13 @@ impl Collector {
             session: None,
             count: 0,
             buffer: String::new(),
+            has_any_json: false,
         }
+    }
+
+    /// Creates a collector of triples that are not of a log.
+    pub fn outside(columns: &Columns, selection: Selection) -> Self {
+        Self { has_any_json: true, ..Self::new(columns, "", selection) }
     }
 
     fn node(&mut self, node: NodeRef<'_>) -> TermId {
@@ -197,7 +205,9 @@ impl Collector {
         }
         let object = match (&collected.extent, object) {
             (CollectedExtent::Length, object) => self.size(object),
-            (CollectedExtent::Members(names), ObjectRef::Typed(text, datatype)) if text.starts_with('{') => {
+            (CollectedExtent::Members(names), ObjectRef::Typed(text, datatype))
+                if text.starts_with('{') && !self.has_any_json =>
+            {
                 let text = with_members(text, names);
                 self.object(ObjectRef::Typed(&text, datatype))
             }
@@ -290,6 +300,8 @@ impl TripleSink for Collector {
     }
 
     fn quads(&mut self, quads: &[Quad]) {
+        // A context may give any string the type `rdf:JSON`.
+        self.has_any_json = true;
         for quad in quads {
             self.subject(quad.subject.as_ref().into());
             if let Some(object) = ObjectRef::new(TermRef::from(&quad.object)) {
@@ -309,7 +321,6 @@ impl Columns {
 
     /// Takes all triples of a collector outside of the workers.
     pub fn take_all(&mut self, collector: &mut Collector) {
-        self.has_others = true;
         collector.finish();
         self.take(collector);
         collector.clear();
@@ -317,6 +328,7 @@ impl Columns {
 
     /// Takes the triples of a worker.
     pub(crate) fn take(&mut self, collector: &Collector) {
+        self.has_any_json |= collector.has_any_json;
         let kept: Vec<TermId> = collector.kept.iter().map(|(form, text)| self.keep(form, text)).collect();
         let packed = self.packed.take(&collector.packer);
         let known = |id: TermId| id.here(&kept, &packed);

@@ -204,6 +204,24 @@ fn functions_of_payloads_answer_as_in_the_store() {
     }
 }
 
+/// A context may give a string the type of JSON, which it need not be, nor be canonical.
+#[test]
+fn functions_of_strings_that_a_context_calls_json_answer_as_in_the_store() {
+    let json = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
+    let term = |property: String| json!({ "@id": property, "@type": json });
+    let has_params = format!("{}hasParameters", "http://json-rpc.org/ontology#");
+    let context = json!({ "params": "https://v/params", "q": term("https://v/q".into()), "r": term(has_params) });
+    let contexts = [Context::from_value("v", context).expect("a context")];
+    let params = json!({ "q": "{\"b\": 1, \"a\":[1 ,2", "r": "{ \"\\u0062\": 1, \"b\" : [ 2 ] }" });
+    let log = json!({ "jsonrpc": "2.0", "method": "m", "params": params }).to_string().into_bytes();
+    for call in ["rpcg:jsonSize(?p, \"/b\")", "rpcg:json(?p, \"/b\")", "rpcg:jsonSize(?p)", "rpcg:jsonType(?p)"] {
+        for property in ["<https://v/q>", "jrpc:hasParameters"] {
+            let query = format!("SELECT ?v {{ ?m {property} ?p BIND({call} AS ?v) }}");
+            assert_eq!(assert_same(&query, std::slice::from_ref(&log), &contexts), 1, "{query}");
+        }
+    }
+}
+
 /// Of the records of one session, one side or one time, and of those that have none.
 #[test]
 fn conditions_of_records_change_no_answer() {
