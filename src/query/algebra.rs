@@ -28,24 +28,7 @@ pub(super) fn dataset_mut(query: &mut Query) -> &mut Option<QueryDataset> {
 /// Visits a pattern, then every pattern in it, including `EXISTS`.
 pub(super) fn for_each_mut(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
     visit(pattern);
-    let expressions = match pattern {
-        GraphPattern::Filter { expr: expression, .. }
-        | GraphPattern::Extend { expression, .. }
-        | GraphPattern::LeftJoin { expression: Some(expression), .. } => vec![expression],
-        GraphPattern::OrderBy { expression, .. } => {
-            let keys = expression.iter_mut();
-            keys.map(|(OrderExpression::Asc(by) | OrderExpression::Desc(by))| by).collect()
-        }
-        GraphPattern::Group { aggregates, .. } => {
-            let aggregated = aggregates.iter_mut().filter_map(|(_, aggregate)| match aggregate {
-                AggregateExpression::FunctionCall { expr, .. } => Some(expr),
-                AggregateExpression::CountSolutions { .. } => None,
-            });
-            aggregated.collect()
-        }
-        _ => Vec::new(),
-    };
-    expressions.into_iter().for_each(|expression| in_expression(expression, visit));
+    expressions_mut(pattern).into_iter().for_each(|expression| in_expression(expression, visit));
     parts_mut(pattern).into_iter().for_each(|part| for_each_mut(part, visit));
 }
 
@@ -102,6 +85,40 @@ parts!(
 parts!(
     /// Returns the patterns in a pattern, mutably.
     parts_mut mut
+);
+
+macro_rules! expressions {
+    ($(#[$doc:meta])* $name:ident $($mutability:tt)?) => {
+        $(#[$doc])*
+        pub(super) fn $name(pattern: & $($mutability)? GraphPattern) -> Vec<& $($mutability)? Expression> {
+            match pattern {
+                GraphPattern::Filter { expr: expression, .. }
+                | GraphPattern::Extend { expression, .. }
+                | GraphPattern::LeftJoin { expression: Some(expression), .. } => vec![expression],
+                GraphPattern::OrderBy { expression, .. } => {
+                    let keys = expression.into_iter();
+                    keys.map(|(OrderExpression::Asc(by) | OrderExpression::Desc(by))| by).collect()
+                }
+                GraphPattern::Group { aggregates, .. } => {
+                    let aggregated = aggregates.into_iter().filter_map(|(_, aggregate)| match aggregate {
+                        AggregateExpression::FunctionCall { expr, .. } => Some(expr),
+                        AggregateExpression::CountSolutions { .. } => None,
+                    });
+                    aggregated.collect()
+                }
+                _ => Vec::new(),
+            }
+        }
+    };
+}
+
+expressions!(
+    /// Returns the expressions of a pattern, without those of the patterns in it.
+    expressions
+);
+expressions!(
+    /// Returns the expressions of a pattern, mutably, without those of the patterns in it.
+    expressions_mut mut
 );
 
 macro_rules! operands {

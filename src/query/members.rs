@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oxrdf::{NamedNode, NamedNodeRef, Variable};
 use spargebra::Query;
-use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern, OrderExpression};
+use spargebra::algebra::{Expression, Function, GraphPattern};
 
-use super::algebra::{operands, parts};
+use super::algebra::{expressions, operands, parts};
 use super::functions::FUNCTIONS;
 use super::lengths::{PAYLOADS, occurrences, values};
 use crate::json;
@@ -43,24 +43,7 @@ pub(super) fn looked_at(query: &Query) -> Vec<(NamedNode, Vec<String>)> {
 }
 
 fn in_pattern<'q>(pattern: &'q GraphPattern, looks: &mut Looks<'q>) {
-    match pattern {
-        GraphPattern::Filter { expr: expression, .. }
-        | GraphPattern::Extend { expression, .. }
-        | GraphPattern::LeftJoin { expression: Some(expression), .. } => in_expression(expression, looks),
-        GraphPattern::OrderBy { expression, .. } => {
-            for OrderExpression::Asc(expression) | OrderExpression::Desc(expression) in expression {
-                in_expression(expression, looks);
-            }
-        }
-        GraphPattern::Group { aggregates, .. } => {
-            for (_, aggregate) in aggregates {
-                if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
-                    in_expression(expr, looks);
-                }
-            }
-        }
-        _ => {}
-    }
+    expressions(pattern).into_iter().for_each(|expression| in_expression(expression, looks));
     parts(pattern).into_iter().for_each(|part| in_pattern(part, looks));
 }
 
