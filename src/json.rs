@@ -22,7 +22,7 @@ mod text;
 mod value;
 
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, quoted, write_canonical, write_str, write_string};
-pub(crate) use cursor::{Cursor, special};
+pub(crate) use cursor::{Cursor, special, special_in};
 pub(crate) use digest::{KeyedHashes, secret_key, sha256};
 pub use error::{Error, ErrorKind, MAX_DEPTH};
 pub(crate) use escape::unescape;

@@ -118,7 +118,8 @@ pub(super) fn number_text(number: Number<'_>, numbers: Numbers, out: &mut String
 
 /// True for the common spellings that are in the form of RFC 8785: up to 15 digits, without an exponent, without a
 /// minus before zero, and with a fraction that neither ends in zero nor begins with many zeros.
-fn is_canonical_number(spelling: &[u8]) -> bool {
+#[inline]
+pub(super) fn is_canonical_number(spelling: &[u8]) -> bool {
     let digits = spelling.strip_prefix(b"-").unwrap_or(spelling);
     if digits.len() > 16 {
         return false;

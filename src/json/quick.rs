@@ -1,12 +1,13 @@
 //! Canonical JSON in one pass over the source, without values.
 //!
-//! [`QuickWriter`] checks, canonicalises and copies in one pass. It writes the same text as
-//! [`write_canonical`](super::write_canonical) writes for a value from [`parse`](super::parse); tests compare them.
+//! [`QuickWriter`] checks and canonicalises in one pass, and copies only where the source is not canonical, and at the end.
+//! It writes the same text as [`write_canonical`](super::write_canonical) writes for a value from
+//! [`parse`](super::parse); tests compare them.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::canonical::{Canonical, Numbers, number_text, write_char, write_unit};
+use super::canonical::{Canonical, Numbers, is_canonical_number, number_text, write_char, write_unit};
 use super::{Cursor, Evidence, MAX_DEPTH, Number, Text};
 
 /// The maximum size, in bytes, of objects that are sorted at once. Each level of nesting may sort a byte once more.
@@ -23,6 +24,8 @@ pub struct QuickWriter {
     scratch: String,
     /// The length of the output before the value.
     start: usize,
+    /// The offset in the source of the first byte that is not yet copied. The source from there to the cursor is canonical.
+    uncopied: usize,
     depth: usize,
     interoperable: bool,
     evidence: Evidence,
@@ -70,6 +73,7 @@ impl QuickWriter {
             sorted: Vec::new(),
             scratch: String::new(),
             start: 0,
+            uncopied: 0,
             depth: 0,
             interoperable: true,
             evidence: Evidence::default(),
@@ -98,6 +102,7 @@ impl QuickWriter {
     /// [`QuickWriter::write_text`].
     pub(crate) fn write(&mut self, cursor: &mut Cursor<'_>, depth: usize, out: &mut String) -> Option<Canonical> {
         self.start = out.len();
+        self.uncopied = cursor.at();
         self.depth = depth;
         self.interoperable = true;
         self.evidence = Evidence::default();
@@ -105,6 +110,7 @@ impl QuickWriter {
         self.unsorted.clear();
         self.sorted.clear();
         self.value(cursor, out)?;
+        self.copy(cursor, cursor.at(), out)?;
         if !self.unsorted.is_empty() {
             self.sort(out)?;
         }
@@ -121,18 +127,52 @@ impl QuickWriter {
         self.evidence
     }
 
+    /// Copies the canonical source up to an offset.
+    #[inline]
+    fn copy(&mut self, cursor: &Cursor<'_>, until: usize, out: &mut String) -> Option<()> {
+        out.push_str(cursor.text_between(self.uncopied, until)?);
+        self.uncopied = until;
+        Some(())
+    }
+
+    /// Returns the length of the written value, with the canonical source that is not yet copied.
+    #[inline]
+    fn written(&self, cursor: &Cursor<'_>, out: &str) -> usize {
+        out.len() - self.start + cursor.at() - self.uncopied
+    }
+
+    /// Skips whitespace, which is not copied, and returns the byte after it.
+    #[inline]
+    fn peek(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<u8> {
+        match cursor.byte()? {
+            byte @ b'!'.. => Some(byte),
+            _ => {
+                self.copy(cursor, cursor.at(), out)?;
+                let next = cursor.peek();
+                self.uncopied = cursor.at();
+                next
+            }
+        }
+    }
+
     fn value(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
-        match cursor.peek()? {
+        match self.peek(cursor, out)? {
             b'"' => self.string(cursor, out)?,
             b'{' => self.object(cursor, out)?,
             b'[' => self.array(cursor, out)?,
-            b't' | b'f' | b'n' => out.push_str(cursor.word()?),
+            b't' | b'f' | b'n' => drop(cursor.word()?),
             _ => {
-                let kept = number_text(Number::new(cursor.number()?), Numbers::Exact, out).ok()?;
-                if !kept && self.numbers == Numbers::Rfc8785 {
-                    return None; // the value changes
+                let start = cursor.at();
+                let spelling = cursor.number()?;
+                if !is_canonical_number(spelling.as_bytes()) {
+                    self.copy(cursor, start, out)?;
+                    self.uncopied = cursor.at();
+                    let kept = number_text(Number::new(spelling), Numbers::Exact, out).ok()?;
+                    if !kept && self.numbers == Numbers::Rfc8785 {
+                        return None; // the value changes
+                    }
+                    self.interoperable &= kept;
                 }
-                self.interoperable &= kept;
             }
         }
         Some(())
@@ -140,41 +180,34 @@ impl QuickWriter {
 
     fn array(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
         self.enter(cursor)?;
-        out.push('[');
+        self.peek(cursor, out)?;
         let mut more = cursor.take(b']').is_none();
         while more {
             self.value(cursor, out)?;
+            self.peek(cursor, out)?;
             more = cursor.another(b']')?;
-            if more {
-                out.push(',');
-            }
         }
-        out.push(']');
         self.depth -= 1;
         Some(())
     }
 
     fn object(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
+        let object = self.written(cursor, out);
         self.enter(cursor)?;
-        let object = out.len();
         let (first, unsorted) = (self.members.len(), self.unsorted.len());
         let (mut is_ordered, mut is_plain) = (true, true);
-        out.push('{');
+        let mut before = None;
+        self.peek(cursor, out)?;
         let mut more = cursor.take(b'}').is_none();
         while more {
-            let (start, at) = (out.len(), cursor.clone());
+            self.peek(cursor, out)?;
+            let (start, at) = (self.written(cursor, out), cursor.clone());
             let (prefix, name_end) = match cursor.plain_string() {
                 // Names above U+DFFF are compared by UTF-16 code unit.
                 Some(name) if name.is_ascii() || name.bytes().all(|byte| byte < 0xEE) => {
-                    out.push('"');
-                    out.push_str(name);
-                    out.push_str("\":");
                     let prefix = prefix(name.as_bytes());
-                    if let Some(before) = self.members.last().filter(|_| self.members.len() > first) {
-                        let written = out.as_bytes().get(self.start..)?;
-                        is_ordered &=
-                            before.prefix < prefix || before.prefix == prefix && before.name(written) < name.as_bytes();
-                    }
+                    is_ordered &= before < Some((prefix, name));
+                    before = Some((prefix, name));
                     (prefix, start + 1 + name.len())
                 }
                 _ => {
@@ -183,32 +216,32 @@ impl QuickWriter {
                     (0, self.odd_name(cursor, out)?)
                 }
             };
+            self.peek(cursor, out)?;
             cursor.take(b':')?;
             self.value(cursor, out)?;
-            let end = u32::try_from(out.len() - self.start).ok()?;
+            let end = u32::try_from(self.written(cursor, out)).ok()?;
             // Both are less than `end`.
-            let [start, name_end] = [start, name_end].map(|at| (at - self.start) as u32);
+            let [start, name_end] = [start, name_end].map(|at| at as u32);
             self.members.push(WrittenMember { prefix, start, name_end, end });
+            self.peek(cursor, out)?;
             more = cursor.another(b'}')?;
-            if more {
-                out.push(',');
-            }
         }
         if !(is_ordered && is_plain) {
+            self.copy(cursor, cursor.at() - 1, out)?;
             // A short object without unsorted objects in it is sorted at once, any other later.
-            let is_simple = is_plain && out.len() - object <= SHORT && self.unsorted.len() == unsorted;
+            let is_short = out.len() - self.start - object <= SHORT;
+            let is_simple = is_plain && is_short && self.unsorted.len() == unsorted;
             if !(is_simple && self.sort_short(object, first, out)?) {
                 self.sort_members(object, first, is_plain, out)?;
             }
         }
         self.members.truncate(first);
-        out.push('}');
         self.depth -= 1;
         Some(())
     }
 
-    /// Sorts the members of an object with its brace at `object`, and keeps the last one of each name. The text follows
-    /// later, once for all objects.
+    /// Sorts the members of an object with its opening brace at `object`, and keeps the last one of each name. The text
+    /// follows later, once for all objects.
     fn sort_members(&mut self, object: usize, first: usize, is_plain: bool, out: &str) -> Option<()> {
         let written = out.as_bytes().get(self.start..)?;
         let order = |left: &WrittenMember, right: &WrittenMember| match is_plain {
@@ -230,10 +263,10 @@ impl QuickWriter {
             }
         }
         self.evidence.duplicate_member |= duplicate;
-        let end = u32::try_from(out.len() - self.start).ok()?;
+        let end = u32::try_from(written.len()).ok()?;
         // All are less than `end`.
         let members = from as u32..self.sorted.len() as u32;
-        self.unsorted.push(UnsortedObject { start: (object - self.start) as u32, end, members });
+        self.unsorted.push(UnsortedObject { start: object as u32, end, members });
         Some(())
     }
 
@@ -243,11 +276,11 @@ impl QuickWriter {
         self.scratch.push_str(out.get(self.start..)?);
         out.truncate(self.start);
         self.unsorted.sort_unstable_by_key(|object| object.start);
-        self.copy(0, u32::try_from(self.scratch.len()).ok()?, out)
+        self.copy_sorted(0, u32::try_from(self.scratch.len()).ok()?, out)
     }
 
     /// Copies a part of the written text, with the members of its objects in order.
-    fn copy(&self, mut from: u32, until: u32, out: &mut String) -> Option<()> {
+    fn copy_sorted(&self, mut from: u32, until: u32, out: &mut String) -> Option<()> {
         let text = |from: u32, until: u32| self.scratch.get(from as usize..until as usize);
         let mut next = self.unsorted.partition_point(|object| object.start < from);
         while let Some(object) = self.unsorted.get(next).filter(|object| object.start < until) {
@@ -257,7 +290,7 @@ impl QuickWriter {
                 if index > 0 {
                     out.push(',');
                 }
-                self.copy(*start, *end, out)?;
+                self.copy_sorted(*start, *end, out)?;
             }
             from = object.end;
             next += self.unsorted.get(next..)?.partition_point(|object| object.start < from);
@@ -282,7 +315,7 @@ impl QuickWriter {
             }
             self.scratch.push_str(out.get(self.start + member.start as usize..self.start + member.end as usize)?);
         }
-        out.truncate(object + 1);
+        out.truncate(self.start + object + 1);
         out.push_str(&self.scratch);
         Some(true)
     }
@@ -293,43 +326,40 @@ impl QuickWriter {
         (self.depth <= MAX_DEPTH).then_some(())
     }
 
-    /// Writes a name that has escape sequences or characters above U+DFFF, and its colon. Returns the end of the name.
+    /// Reads a name that has escape sequences or characters above U+DFFF. Returns the end of the name.
     #[cold]
     fn odd_name(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<usize> {
-        let start = out.len();
+        let start = self.written(cursor, out);
         cursor.peek().filter(|byte| *byte == b'"')?;
         self.string(cursor, out)?;
-        let name_end = out.len() - 1;
-        self.interoperable &= out.as_bytes().get(start..name_end)?.iter().all(|byte| *byte < 0xEE);
-        out.push(':');
-        Some(name_end)
+        self.copy(cursor, cursor.at(), out)?;
+        let name = out.as_bytes().get(self.start + start..)?;
+        self.interoperable &= name.iter().all(|byte| *byte < 0xEE);
+        Some(start + name.len() - 1)
     }
 
-    /// Writes a string.
+    /// Reads a string.
     #[inline(always)]
     fn string(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
         cursor.skip();
-        out.push('"');
         loop {
-            let (plain, special) = cursor.plain()?;
-            out.push_str(plain);
-            match special {
+            match cursor.next_special()? {
                 b'"' => break,
-                b'\\' => match cursor.short_escape() {
-                    Some(escape) => out.push_str(escape),
-                    None => self.long_escape(cursor, out)?,
-                },
+                b'\\' if cursor.pass_short_escape() => {}
+                b'\\' => self.long_escape(cursor, out)?,
                 _ => return None, // a control character
             }
         }
         cursor.skip();
-        out.push('"');
         Some(())
     }
 
     #[cold]
     fn long_escape(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
-        match cursor.escape()? {
+        self.copy(cursor, cursor.at(), out)?;
+        let unescaped = cursor.escape()?;
+        self.uncopied = cursor.at();
+        match unescaped {
             Ok(character) => write_char(character, out),
             Err(lone) => {
                 (self.interoperable, self.evidence.lone_surrogate) = (false, true);
@@ -428,6 +458,8 @@ mod tests {
             r#"{"a":1,"a":2}"#,
             r#"{"b":1,"a":1,"b":2}"#,
             r#"{"a" : 1 , "b":2 }"#,
+            r#" { "b" : [ 1 , { "d" : "\u00e9 x" , "c" : -0 } , "\ud83d\ude00\n" , 1e2 ] , "a" : { } , "aa" : [ ] } "#,
+            r#"{"b":1.0,"\u0062":2 , "a":"\/"}"#,
             r#"{"a":1,}"#,
             r#"{"a"}"#,
             r#"{"a":}"#,

@@ -228,12 +228,12 @@ fn write_quoted(text: &str, out: &mut Vec<u8>) {
     const ROOM: usize = 64;
     out.reserve(text.len() + 2);
     out.push(b'"');
-    // Payloads have a quote every few bytes: short pieces are put together here, eight bytes at a time.
-    let (mut pieces, mut filled) = ([0; ROOM + 16], 0);
+    // Payloads have a quote every few bytes: short pieces are put together here, sixteen bytes at a time.
+    let (mut pieces, mut filled) = ([0; ROOM + 32], 0);
     let mut rest = text.as_bytes();
-    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
-        let plain = json::special(chunk);
-        pieces[filled..filled + 8].copy_from_slice(chunk);
+    while let Some((chunk, after)) = rest.split_first_chunk::<16>() {
+        let plain = json::special_in(chunk).unwrap_or(chunk.len());
+        pieces[filled..filled + 16].copy_from_slice(chunk);
         filled += plain;
         let special = chunk.get(plain).copied();
         if let Some(special @ (b'"' | b'\\')) = special {
