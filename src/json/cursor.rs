@@ -38,7 +38,7 @@ impl<'a> Cursor<'a> {
 
     /// The text from `start` up to the cursor.
     pub(super) fn text_from(&self, start: usize) -> &'a str {
-        self.text.get(start..self.at).unwrap_or_default()
+        self.text_between(start, self.at).unwrap_or_default()
     }
 
     /// The text between two positions. `None` if it is not UTF-8.
@@ -95,20 +95,13 @@ impl<'a> Cursor<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Within a string, moves to the next quote, backslash or control character. Returns the text before it, and that
-    /// byte.
-    #[inline(always)]
-    pub fn plain(&mut self) -> Option<(&'a str, u8)> {
-        let start = self.at;
-        let special = self.next_special()?;
-        Some((self.text.get(start..self.at)?, special))
-    }
-
     /// Reads a string without escape sequences. Returns the text between its quotes.
     #[inline]
     pub fn plain_string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
-        let (string, next) = self.plain()?;
+        let start = self.at;
+        let next = self.next_special()?;
+        let string = self.text_between(start, self.at)?;
         (next == b'"').then(|| {
             self.skip();
             string

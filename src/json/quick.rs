@@ -1,7 +1,7 @@
 //! Canonical JSON in one pass over the source, without values.
 //!
-//! [`QuickWriter`] checks and canonicalises in one pass, and copies only where the source is not canonical, and at the end.
-//! It writes the same text as [`write_canonical`](super::write_canonical) writes for a value from
+//! [`QuickWriter`] checks and canonicalises in one pass, and copies canonical text up to the next byte that is not
+//! canonical at once. It writes the same text as [`write_canonical`](super::write_canonical) writes for a value from
 //! [`parse`](super::parse); tests compare them.
 
 use std::cmp::Ordering;
@@ -24,7 +24,7 @@ pub struct QuickWriter {
     scratch: String,
     /// The length of the output before the value.
     start: usize,
-    /// The offset in the source of the first byte that is not yet copied. The source from there to the cursor is canonical.
+    /// The offset in the source of the first byte that is not copied yet. From there to the cursor, it is canonical.
     uncopied: usize,
     depth: usize,
     interoperable: bool,
@@ -330,7 +330,7 @@ impl QuickWriter {
     #[cold]
     fn odd_name(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<usize> {
         let start = self.written(cursor, out);
-        cursor.peek().filter(|byte| *byte == b'"')?;
+        cursor.byte().filter(|byte| *byte == b'"')?;
         self.string(cursor, out)?;
         self.copy(cursor, cursor.at(), out)?;
         let name = out.as_bytes().get(self.start + start..)?;
