@@ -99,6 +99,12 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub fn plain_string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
+        self.rest_of_plain_string()
+    }
+
+    /// As [`Self::plain_string`], behind the opening quote.
+    #[inline(always)]
+    pub(super) fn rest_of_plain_string(&mut self) -> Option<&'a str> {
         let start = self.at;
         let next = self.next_special()?;
         let string = self.text_between(start, self.at)?;
@@ -108,10 +114,10 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Reads a string. Returns the text between its quotes, with its escape sequences, or the problem with it.
-    #[inline]
-    pub fn string(&mut self) -> Result<&'a str, &'static str> {
-        self.take(b'"').ok_or("expected a string")?;
+    /// Reads the rest of a string, behind its opening quote. Returns the text between the quotes, with its escape
+    /// sequences, or the problem with it.
+    #[inline(always)]
+    pub(super) fn rest_of_string(&mut self) -> Result<&'a str, &'static str> {
         let start = self.at;
         loop {
             match self.next_special() {
@@ -124,6 +130,19 @@ impl<'a> Cursor<'a> {
                 _ => return Err("control character in a string"),
             }
         }
+    }
+
+    /// Returns up to eight bytes at `start`, the first of `length` bytes, as a number with the same order. Missing bytes
+    /// are zeros, which strings without escape sequences do not contain.
+    #[inline]
+    pub(super) fn prefix(&self, start: usize, length: usize) -> u64 {
+        let text = self.bytes.get(start..).unwrap_or_default();
+        let word = match text.first_chunk() {
+            Some(chunk) => u64::from_be_bytes(*chunk),
+            None => text.iter().rev().fold(0, |word, byte| word >> 8 | u64::from(*byte) << 56),
+        };
+        let excess = 8 * 8_u32.saturating_sub(length.min(8) as u32);
+        word & u64::MAX.checked_shl(excess).unwrap_or(0)
     }
 
     /// Reads a string of text that is known to be JSON. Returns the text between its quotes, with its escape sequences.
@@ -302,8 +321,22 @@ fn special_near(bytes: &[u8]) -> usize {
 /// Returns the index of the first quote, backslash or control character among sixteen bytes.
 #[inline]
 pub(crate) fn special_in(bytes: &[u8; 16]) -> Option<usize> {
-    // Compiles to instructions on all sixteen bytes at once, which a loop over them does not.
-    let found = u128::from_le_bytes(bytes.map(|byte| is_special(byte).into()));
+    let (words, _) = bytes.as_chunks();
+    match words {
+        [first, second] => special_in_word(first).or_else(|| special_in_word(second).map(|at| at + 8)),
+        _ => None,
+    }
+}
+
+/// As [`special_in`], among eight bytes, with one addition each for eight comparisons.
+#[inline]
+fn special_in_word(bytes: &[u8; 8]) -> Option<usize> {
+    const EACH: u64 = u64::from_le_bytes([1; 8]);
+    let word = u64::from_le_bytes(*bytes);
+    // Sets the highest bit of the first byte below `limit`. Later bits may be wrong, since a byte borrows from the next.
+    let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word;
+    let equal = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
+    let found = (below(word, 0x20) | equal(b'"') | equal(b'\\')) & (EACH << 7);
     (found != 0).then(|| (found.trailing_zeros() / 8) as usize)
 }
 

@@ -115,7 +115,10 @@ impl<'a> Cursor<'a> {
                         continue;
                     }
                 }
-                Some(b'"') => builder.scalar(Scalar::String(self.string()?)),
+                Some(b'"') => {
+                    self.skip();
+                    builder.scalar(Scalar::String(self.rest_of_string()?))
+                }
                 Some(b't' | b'f' | b'n') => {
                     builder.scalar(Scalar::Word(self.word().ok_or("expected `true`, `false` or `null`")?))
                 }
@@ -142,10 +145,8 @@ impl<'a> Cursor<'a> {
 
     /// Reads the name of a member, and its colon.
     fn member_name<B: Build<'a>>(&mut self, builder: &mut B) -> Result<(), &'static str> {
-        if self.peek() != Some(b'"') {
-            return Err("expected a member name");
-        }
-        builder.name(self.string()?);
+        self.take(b'"').ok_or("expected a member name")?;
+        builder.name(self.rest_of_string()?);
         self.take(b':').ok_or("expected `:`")
     }
 }

@@ -200,18 +200,21 @@ impl QuickWriter {
         self.peek(cursor, out)?;
         let mut more = cursor.take(b'}').is_none();
         while more {
-            self.peek(cursor, out)?;
-            let (start, at) = (self.written(cursor, out), cursor.clone());
-            let (prefix, name_end) = match cursor.plain_string() {
+            if self.peek(cursor, out)? != b'"' {
+                return None;
+            }
+            let (start, quote) = (self.written(cursor, out), cursor.clone());
+            cursor.skip();
+            let (prefix, name_end) = match cursor.rest_of_plain_string() {
                 // Names above U+DFFF are compared by UTF-16 code unit.
                 Some(name) if name.is_ascii() || name.bytes().all(|byte| byte < 0xEE) => {
-                    let prefix = prefix(name.as_bytes());
+                    let prefix = cursor.prefix(quote.at() + 1, name.len());
                     is_ordered &= before < Some((prefix, name));
                     before = Some((prefix, name));
                     (prefix, start + 1 + name.len())
                 }
                 _ => {
-                    *cursor = at;
+                    *cursor = quote;
                     is_plain = false;
                     (0, self.odd_name(cursor, out)?)
                 }
@@ -330,7 +333,6 @@ impl QuickWriter {
     #[cold]
     fn odd_name(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> Option<usize> {
         let start = self.written(cursor, out);
-        cursor.byte().filter(|byte| *byte == b'"')?;
         self.string(cursor, out)?;
         self.copy(cursor, cursor.at(), out)?;
         let name = out.as_bytes().get(self.start + start..)?;
@@ -367,15 +369,6 @@ impl QuickWriter {
             }
         }
         Some(())
-    }
-}
-
-/// Returns the first eight bytes of a name as a number with the same order. A shorter name is padded with zeros, which
-/// names without escape sequences do not contain.
-fn prefix(name: &[u8]) -> u64 {
-    match name.first_chunk() {
-        Some(chunk) => u64::from_be_bytes(*chunk),
-        None => name.iter().fold(0, |prefix, byte| prefix << 8 | u64::from(*byte)) << (8 * (8 - name.len())).min(63),
     }
 }
 

@@ -55,7 +55,7 @@ fn in_expression<'q>(expression: &'q Expression, looks: &mut Looks<'q>) {
     {
         let (count, names) = looks.entry(variable).or_default();
         *count += 1;
-        names.insert(json::pointer_name(first));
+        names.insert(json::pointer_name(first).into_owned());
     }
     operands(expression).into_iter().for_each(|operand| in_expression(operand, looks));
 }

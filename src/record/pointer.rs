@@ -19,7 +19,9 @@ impl Pointer {
         let mut tokens = text.split('/');
         let bad = |token: &str| token.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1']));
         let is_pointer = tokens.next() == Some("") && !tokens.clone().any(bad);
-        is_pointer.then(|| Self(tokens.map(pointer_name).collect())).ok_or_else(|| PointerError(text.to_owned()))
+        is_pointer
+            .then(|| Self(tokens.map(|token| pointer_name(token).into_owned()).collect()))
+            .ok_or_else(|| PointerError(text.to_owned()))
     }
 
     /// Returns the value at the pointer, and its offset in the line, or the offset of the string that holds it.

@@ -67,7 +67,7 @@ fn place(schema: &mut Value, pointer: &str, part: Value) {
     let mut at = schema;
     for token in pointer.split('/').skip(1) {
         let Value::Object(entries) = at else { return };
-        at = entries.entry(pointer_name(token)).or_insert_with(|| Value::Object(Map::new()));
+        at = entries.entry(pointer_name(token).into_owned()).or_insert_with(|| Value::Object(Map::new()));
     }
     *at = part;
 }
