@@ -1,7 +1,11 @@
 //! The methods of published protocols.
 
-use super::Sender;
+use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use ahash::RandomState;
+
+use super::Sender;
 
 /// The methods of published protocols: each line has a method, the side that sends it and the protocols that define it.
 /// `methods.py` generates it from the protocols' schemas.
@@ -57,8 +61,7 @@ pub(crate) struct KnownMethod {
     pub protocols: Protocols,
 }
 
-/// Sorted by method.
-static KNOWN_METHODS: LazyLock<Vec<(&str, KnownMethod)>> = LazyLock::new(|| {
+static KNOWN_METHODS: LazyLock<HashMap<&str, KnownMethod, RandomState>> = LazyLock::new(|| {
     let read = |line: &'static str| {
         let mut words = line.split(' ');
         let (method, side, names) = (words.next()?, words.next()?, words.next()?);
@@ -70,14 +73,15 @@ static KNOWN_METHODS: LazyLock<Vec<(&str, KnownMethod)>> = LazyLock::new(|| {
         let bits = names.split(',').filter_map(|name| PROTOCOLS.iter().position(|protocol| *protocol == name));
         Some((method, KnownMethod { sender, protocols: Protocols(bits.map(|bit| 1 << bit).sum()) }))
     };
-    METHODS.lines().filter_map(read).collect()
+    // A log cannot add methods, so the hash may be the same in each run.
+    let mut known = HashMap::with_hasher(RandomState::with_seeds(0, 0, 0, 0));
+    known.extend(METHODS.lines().filter_map(read));
+    known
 });
 
 /// Returns what published protocols state about a method.
 pub(crate) fn known_method(method: &str) -> Option<KnownMethod> {
-    let known = &*KNOWN_METHODS;
-    let place = known.binary_search_by_key(&method, |(name, _)| name).ok()?;
-    known.get(place).map(|(_, known)| *known)
+    KNOWN_METHODS.get(method).copied()
 }
 
 #[cfg(test)]
