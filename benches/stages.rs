@@ -107,7 +107,7 @@ mod content {
     fn scan(bencher: Bencher<'_, '_>) {
         LOG.counted(bencher).bench(|| {
             let mut scanner = message::Scanner::new(Numbers::Exact);
-            let mut payloads = String::new();
+            let mut payloads = message::PayloadBuffer::default();
             for line in LOG.lines() {
                 payloads.clear();
                 let mut scanned = scanner.scan(line, &mut payloads).expect("an ordinary message");
@@ -186,7 +186,7 @@ mod session {
             })
             .collect();
         let mut scanner = message::Scanner::new(Numbers::Exact);
-        let mut payloads = String::new();
+        let mut payloads = message::PayloadBuffer::default();
         let scanned: Vec<_> = LOG.lines().map(|line| scanner.scan(line, &mut payloads)).collect();
         let contents = scanned.into_iter().map(|scanned| {
             let mut scanned = scanned.expect("an ordinary message");

@@ -22,8 +22,9 @@ pub use self::id::{Id, MAX_ID_DIGITS};
 pub(crate) use self::large::{LARGE, LargeSingle};
 pub(crate) use self::parse::is_keyword_like;
 pub use self::payload::Payload;
+pub(crate) use self::payload::PayloadView;
 pub use self::problem::{Problem, Problems};
-pub use self::quick::{Scanned, Scanner};
+pub use self::quick::{PayloadBuffer, Scanned, Scanner};
 use crate::json;
 use crate::record::{KnownMethod, known_method};
 
@@ -90,8 +91,6 @@ pub struct Message<'a> {
     pub(crate) known: Option<KnownMethod>,
     /// The task that failed (MCP), or an empty text if a tool failed, once the methods were looked up.
     pub(crate) failed: Option<Box<str>>,
-    /// The member `isError` of the result (MCP), once looked up with the method.
-    is_error: Option<Option<bool>>,
 }
 
 impl Message<'_> {
@@ -110,13 +109,12 @@ impl Message<'_> {
             text: None,
             known: None,
             failed: None,
-            is_error: None,
         }
     }
 
     /// Returns the boolean `isError` of the result (MCP).
     pub(crate) fn is_error(&self) -> Option<bool> {
-        self.is_error.unwrap_or_else(|| self.result.as_ref()?.is_error())
+        self.result.as_ref()?.is_error()
     }
 
     /// True if its payloads are longer than `most` bytes, or its extra members are not listed.
@@ -206,7 +204,6 @@ impl Single<'_> {
     pub(crate) fn look_up_method(&mut self) {
         let Self::Message(message) = self else { return };
         message.known = message.method.as_deref().and_then(known_method);
-        message.is_error = Some(message.is_error());
         message.failed = match (&message.result, &message.params) {
             _ if message.is_error() == Some(true) => Some("".into()),
             (Some(result), _) => result.failed_task(),

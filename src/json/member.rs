@@ -1,77 +1,8 @@
-//! Lookup of one member in canonical text, without reading the whole text.
+//! Members and elements of text that is known to be JSON.
 
 use std::borrow::Cow;
 
-use memchr::memmem::Finder;
-
 use super::{Cursor, Text};
-
-/// A member name to look up in many texts.
-pub(crate) struct MemberName {
-    name: &'static str,
-    /// Finds the name as canonical JSON writes it before a value: quoted, with a colon.
-    finder: Finder<'static>,
-}
-
-impl MemberName {
-    /// `name` must be a name that canonical JSON writes without an escape sequence.
-    pub fn new(name: &'static str) -> Self {
-        Self { name, finder: Finder::new(&format!("\"{name}\":")).into_owned() }
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &'static str {
-        self.name
-    }
-
-    /// Returns the member's value, if the text is an object with that member at its top level and the value is a
-    /// Unicode string.
-    pub fn string_in<'t>(&self, canonical: &'t str) -> Option<Cow<'t, str>> {
-        unescaped(self.value_in(canonical)?.known_string()?)
-    }
-
-    /// Returns the member's value, if the text is an object with that member at its top level and the value is a
-    /// boolean.
-    pub fn boolean_in(&self, canonical: &str) -> Option<bool> {
-        match self.value_in(canonical)?.peek()? {
-            b't' => Some(true),
-            b'f' => Some(false),
-            _ => None,
-        }
-    }
-
-    /// True if the text is an object with the member at its top level.
-    pub fn is_in(&self, canonical: &str) -> bool {
-        self.value_in(canonical).is_some()
-    }
-
-    /// Returns a cursor at the value of the member, if the text is an object with that member at its top level.
-    ///
-    /// The text must be canonical as [`write_canonical`](super::write_canonical) writes it, with either form of
-    /// numbers. Takes time linear in the text, and hardly any if the name does not occur.
-    fn value_in<'t>(&self, canonical: &'t str) -> Option<Cursor<'t>> {
-        let bytes = canonical.as_bytes();
-        let mut from = 0;
-        loop {
-            let name = from + self.finder.find(bytes.get(from..)?)?;
-            let value = name + self.finder.needle().len();
-            // Inside a string, every quote has a backslash before it; outside strings, backslashes do not occur. So a
-            // match without a backslash before it begins a member, and a match with one ends a longer name.
-            if name.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'\\') {
-                from = value;
-                continue;
-            }
-            // The outermost object ends with the text. If this object ends earlier, everything up to its end is nested
-            // deeper.
-            let mut end = Cursor::new(canonical, value);
-            end.pass_canonical(1)?;
-            from = end.at();
-            if from == bytes.len() {
-                return Some(Cursor::new(canonical, value));
-            }
-        }
-    }
-}
 
 /// Returns the members of an object in text that is known to be JSON, in order: the names as spelled, without quotes, and
 /// the texts of the values. Empty for any other value; stops at an error.
@@ -182,12 +113,12 @@ mod tests {
     /// Returns the string or boolean member in the canonical form of a text, as Rust prints it. Checks that a lookup in
     /// the whole value agrees.
     fn found(text: &str) -> Option<String> {
-        let name = MemberName::new("isError");
         let (value, mut canonical) = (parse(text.as_bytes()).unwrap(), String::new());
         write_canonical(&value, Numbers::Exact, &mut canonical).unwrap();
-        let (string, boolean) = (name.string_in(&canonical), name.boolean_in(&canonical));
+        let found = member(&canonical, "isError");
+        let (string, boolean) = (found.and_then(string), found.and_then(|text| text.parse().ok()));
         let member = match &value {
-            Value::Object(object) => object.get(name.as_str()),
+            Value::Object(object) => object.get("isError"),
             _ => None,
         };
         match member {
@@ -292,17 +223,5 @@ mod tests {
         assert_eq!(found(&format!(r#"{{"a":{nested},"isError":true}}"#)).as_deref(), Some("true"));
         let arrays = format!(r#"{{"a":{}{},"isError":false}}"#, "[".repeat(500), "]".repeat(500));
         assert_eq!(found(&arrays).as_deref(), Some("false"));
-    }
-
-    #[test]
-    fn text_that_is_cut_has_no_member() {
-        let text = r#"{"a":[{"isError":"x\"y"}],"isError":"x\ny","z":[1]}"#;
-        assert_eq!(found(text).as_deref(), Some(r#""x\ny""#));
-        let name = MemberName::new("isError");
-        for end in 0..text.len() {
-            // A cut text that ends with the brace of an inner object cannot be recognised as cut.
-            let cut = text.get(..end).unwrap();
-            assert_eq!(name.string_in(cut).is_some(), cut.ends_with('}'), "{cut}");
-        }
     }
 }

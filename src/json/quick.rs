@@ -26,9 +26,34 @@ pub struct QuickWriter {
     start: usize,
     /// The offset in the source of the first byte that is not copied yet. From there to the cursor, it is canonical.
     uncopied: usize,
+    /// The number of arrays and objects around the value, and around the cursor.
+    around: usize,
     depth: usize,
     interoperable: bool,
     evidence: Evidence,
+}
+
+/// The place of a member in the canonical text of its object.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MemberSpan {
+    start: u32,
+    /// End of the name, before its closing quote.
+    name_end: u32,
+    end: u32,
+}
+
+impl MemberSpan {
+    /// Returns the name as spelled, without quotes.
+    #[inline]
+    pub fn name<'t>(&self, object: &'t str) -> Option<&'t str> {
+        object.get(self.start as usize + 1..self.name_end as usize)
+    }
+
+    /// Returns the value.
+    #[inline]
+    pub fn value<'t>(&self, object: &'t str) -> Option<&'t str> {
+        object.get(self.name_end as usize + 2..self.end as usize)
+    }
 }
 
 /// A member that has been written: `"name":value`. Offsets count from the start of the value.
@@ -36,16 +61,13 @@ pub struct QuickWriter {
 struct WrittenMember {
     /// The first bytes of the name, which nearly always decide the order.
     prefix: u64,
-    start: u32,
-    /// End of the name, before its closing quote.
-    name_end: u32,
-    end: u32,
+    span: MemberSpan,
 }
 
 impl WrittenMember {
     /// Returns the name, as it was written.
     fn name<'w>(&self, written: &'w [u8]) -> &'w [u8] {
-        written.get(self.start as usize + 1..self.name_end as usize).unwrap_or_default()
+        written.get(self.span.start as usize + 1..self.span.name_end as usize).unwrap_or_default()
     }
 
     /// Compares the names of two members, both without escape sequences.
@@ -74,6 +96,7 @@ impl QuickWriter {
             scratch: String::new(),
             start: 0,
             uncopied: 0,
+            around: 0,
             depth: 0,
             interoperable: true,
             evidence: Evidence::default(),
@@ -103,7 +126,7 @@ impl QuickWriter {
     pub(crate) fn write(&mut self, cursor: &mut Cursor<'_>, depth: usize, out: &mut String) -> Option<Canonical> {
         self.start = out.len();
         self.uncopied = cursor.at();
-        self.depth = depth;
+        (self.around, self.depth) = (depth, depth);
         self.interoperable = true;
         self.evidence = Evidence::default();
         self.members.clear();
@@ -125,6 +148,12 @@ impl QuickWriter {
     /// The evidence in the value that was written last.
     pub(crate) fn evidence(&self) -> Evidence {
         self.evidence
+    }
+
+    /// The members of the value that was written last, if it is an object, in the order of their names. `None` if their
+    /// places are not known.
+    pub(crate) fn members(&self) -> Option<impl Iterator<Item = MemberSpan>> {
+        self.unsorted.is_empty().then(|| self.members.iter().map(|member| member.span))
     }
 
     /// Copies the canonical source up to an offset.
@@ -224,8 +253,8 @@ impl QuickWriter {
             self.value(cursor, out)?;
             let end = u32::try_from(self.written(cursor, out)).ok()?;
             // Both are less than `end`.
-            let [start, name_end] = [start, name_end].map(|at| at as u32);
-            self.members.push(WrittenMember { prefix, start, name_end, end });
+            let span = MemberSpan { start: start as u32, name_end: name_end as u32, end };
+            self.members.push(WrittenMember { prefix, span });
             self.peek(cursor, out)?;
             more = cursor.another(b'}')?;
         }
@@ -238,8 +267,10 @@ impl QuickWriter {
                 self.sort_members(object, first, is_plain, out)?;
             }
         }
-        self.members.truncate(first);
         self.depth -= 1;
+        if self.depth > self.around {
+            self.members.truncate(first);
+        }
         Some(())
     }
 
@@ -255,14 +286,14 @@ impl QuickWriter {
             }
         };
         let own = self.members.get_mut(first..)?;
-        own.sort_unstable_by(|left, right| order(left, right).then(left.start.cmp(&right.start)));
+        own.sort_unstable_by(|left, right| order(left, right).then(left.span.start.cmp(&right.span.start)));
         let from = self.sorted.len();
         let mut kept = own.iter().peekable();
         let mut duplicate = false;
         while let Some(member) = kept.next() {
             match kept.peek() {
                 Some(next) if order(member, next).is_eq() => duplicate = true,
-                _ => self.sorted.push((member.start, member.end)),
+                _ => self.sorted.push((member.span.start, member.span.end)),
             }
         }
         self.evidence.duplicate_member |= duplicate;
@@ -312,11 +343,15 @@ impl QuickWriter {
             return Some(false);
         }
         self.scratch.clear();
-        for member in members {
+        let mut start = object as u32 + 1;
+        for WrittenMember { span, .. } in members {
             if !self.scratch.is_empty() {
                 self.scratch.push(',');
             }
-            self.scratch.push_str(out.get(self.start + member.start as usize..self.start + member.end as usize)?);
+            self.scratch.push_str(out.get(self.start + span.start as usize..self.start + span.end as usize)?);
+            let length = span.end - span.start;
+            *span = MemberSpan { start, name_end: start + span.name_end - span.start, end: start + length };
+            start += length + 1;
         }
         out.truncate(self.start + object + 1);
         out.push_str(&self.scratch);

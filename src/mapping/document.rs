@@ -114,7 +114,7 @@ impl<'v> NodeWriter<'v> for DocumentWriter<'_> {
     }
 
     fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>) {
-        let Payload { text, canonical } = payload;
+        let Payload { text, canonical, .. } = payload;
         match member.name {
             Some(name) => write_literal_member(name, member.property.as_str(), text, *canonical, self.out),
             None => self.json_literal(member.property, text, *canonical),

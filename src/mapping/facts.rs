@@ -13,13 +13,8 @@
 //! [lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use crate::json::MemberName;
 use crate::message::{Kind, Message};
-
-static NAME: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("name"));
-static PROTOCOL_VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("protocolVersion"));
 
 /// The facts of a message.
 #[derive(Default)]
@@ -37,12 +32,12 @@ impl<'a> Facts<'a> {
     pub fn of(message: &'a Message<'_>) -> Self {
         let mut facts = Self::default();
         match (message.kind, message.method.as_deref(), &message.params, &message.result) {
-            (Kind::Request, Some("tools/call"), Some(params), _) => facts.tool_name = params.string_member(&NAME),
+            (Kind::Request, Some("tools/call"), Some(params), _) => facts.tool_name = params.string_member("name"),
             (Kind::Request, Some("initialize"), Some(params), _) => {
-                facts.protocol_version = params.string_member(&PROTOCOL_VERSION);
+                facts.protocol_version = params.string_member("protocolVersion");
             }
             (Kind::Response, _, _, Some(result)) => {
-                facts.protocol_version = result.string_member(&PROTOCOL_VERSION);
+                facts.protocol_version = result.string_member("protocolVersion");
                 facts.is_error = message.is_error();
             }
             _ => {}

@@ -9,13 +9,10 @@
 //! | a failure: an error, a tool or an HTTP exchange that failed | `error.type`, and the span's status |
 //! | payloads, if enabled | the message of the status, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
 
-use std::sync::LazyLock;
-
 use serde_json::{Value, json};
 
 use super::facts::Facts;
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
-use crate::json::{self, MemberName, Numbers};
 use crate::message::{ErrorMember, Id, Kind, Message};
 use crate::protocol::{Statement, StatementObject, literal_of};
 use crate::record::{Protocols, Time, known_method};
@@ -24,8 +21,6 @@ use crate::session::{Annotated, FailureKind, Name, Node};
 use crate::sink::otlp::{SpanPart, SpanRecords, TimedRequest, attribute};
 use crate::sink::units::{scaled, since_1970};
 use crate::vocab::rpcg;
-
-static URI: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("uri"));
 
 impl MapTarget for SpanRecords {
     fn map(&mut self, _: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
@@ -103,12 +98,8 @@ impl SpanRecords {
         ];
         let tool = facts.tool_name.as_deref();
         let params = message.params.as_ref().filter(|_| self.payloads && is_mcp);
-        let arguments = params.filter(|_| tool.is_some()).and_then(|params| {
-            let mut text = String::new();
-            json::write_canonical(params.value().member("arguments")?, Numbers::Exact, &mut text).ok()?;
-            Some(text)
-        });
-        let uri = params.and_then(|params| params.string_member(&URI));
+        let arguments = params.filter(|_| tool.is_some()).and_then(|params| params.member("arguments"));
+        let uri = params.and_then(|params| params.string_member("uri"));
         for (key, text) in [
             ("jsonrpc.request.id", id),
             ("jsonrpc.protocol.version", message.version.as_deref()),
@@ -116,7 +107,7 @@ impl SpanRecords {
             ("mcp.protocol.version", facts.protocol_version.as_deref()),
             ("gen_ai.tool.name", tool),
             ("gen_ai.operation.name", tool.map(|_| "execute_tool")),
-            ("gen_ai.tool.call.arguments", arguments.as_deref()),
+            ("gen_ai.tool.call.arguments", arguments),
             ("mcp.resource.uri", uri.as_deref()),
         ] {
             attributes.extend(text.map(|text| attribute(key, text)));

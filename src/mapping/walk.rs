@@ -271,7 +271,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 StatementObject::Literal(text, datatype) => self.writer.literal(*property, text, *datatype),
                 StatementObject::Json(text, interoperable) => {
                     let canonical = Canonical { interoperable: *interoperable };
-                    self.json(*property, &Payload { text: Cow::Borrowed(text), canonical });
+                    self.json(*property, &Payload::new(&**text, canonical));
                 }
                 StatementObject::Boolean(value) => self.writer.boolean(*property, *value),
                 StatementObject::Count(number) => self.writer.count(*property, *number),
@@ -372,9 +372,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         if let Some(latency) = annotated.latency {
             self.writer.literal(rpcg::LATENCY_SECONDS, &latency.to_string(), xsd::DECIMAL);
         }
-        if let Node::Message(message) = &annotated.node
-            && !annotated.facts_said
-        {
+        if let Node::Message(message) = &annotated.node {
             let facts = Facts::of(message);
             self.optional_string(rpcg::TOOL_NAME, facts.tool_name.as_deref());
             self.optional_string(rpcg::PROTOCOL_VERSION, facts.protocol_version.as_deref());

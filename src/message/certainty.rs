@@ -1,12 +1,7 @@
 //! How sure it is that the records of a log are JSON-RPC. Any object may happen to have a `method` or an `id`.
 
-use std::sync::LazyLock;
-
 use super::{Content, ExtraMembers, Message, Single};
-use crate::json::MemberName;
 use crate::record::{Certainty, is_member_of_messages};
-
-static VERSION: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("jsonrpc"));
 
 impl Certainty {
     /// Returns the certainty of a batch, given the highest certainty of its elements.
@@ -39,7 +34,7 @@ impl Single<'_> {
         match self {
             Self::Message(message) if message.version.is_some() || !is_doubtful(message) => Certainty::Sure,
             Self::Message(_) => Certainty::Maybe,
-            Self::Invalid(invalid) if invalid.value.has_member(&VERSION) => Certainty::Sure,
+            Self::Invalid(invalid) if invalid.value.member("jsonrpc").is_some() => Certainty::Sure,
             Self::Invalid(_) => Certainty::No,
         }
     }
@@ -52,7 +47,7 @@ fn is_doubtful(message: &Message<'_>) -> bool {
         // Extra members with known names are small and few, so this object has other members.
         ExtraMembers::Canonical(_) => true,
     };
-    unknown && !message.extra.has(&VERSION)
+    unknown && !message.extra.has("jsonrpc")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Members that JSON-RPC does not define.
 
 use super::Payload;
-use crate::json::{MemberName, Text, Value};
+use crate::json::{Text, Value};
 
 /// A member of an object: its name and its value.
 pub type Member<'a> = (Text<'a>, Value<'a>);
@@ -35,10 +35,10 @@ impl<'a> ExtraMembers<'a> {
         }
     }
 
-    pub(super) fn has(&self, name: &MemberName) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         match self {
-            Self::Listed(members) => members.iter().any(|(found, _)| found.as_str() == Some(name.as_str())),
-            Self::Canonical(object) => object.has_member(name),
+            Self::Listed(members) => members.iter().any(|(found, _)| found.as_str() == Some(name)),
+            Self::Canonical(object) => object.member(name).is_some(),
         }
     }
 }

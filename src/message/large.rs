@@ -56,7 +56,7 @@ impl<'a> LargeSingle<'a> {
             Single::Invalid(invalid) => {
                 let mut problems = Problems::default();
                 problems.insert_evidence(self.evidence);
-                let value = Payload { text: self.written.as_str().into(), canonical: self.canonical };
+                let value = Payload::new(self.written.as_str(), self.canonical);
                 Single::Invalid(Invalid { value, problems, text: self.source(), ..invalid })
             }
         }
@@ -121,7 +121,7 @@ impl<'a> LargeSingle<'a> {
         let written = || QuickWriter::new(Numbers::Exact).write_text(&text, &mut String::new());
         // Other parts of the text may be the cause.
         let canonical = if self.canonical.interoperable { self.canonical } else { written().unwrap_or(self.canonical) };
-        Payload { text, canonical }
+        Payload::new(text, canonical)
     }
 }
 

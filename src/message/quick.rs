@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::{Content, ErrorMember, ErrorObject, Id, Kind, Message, Payload, Problem, Problems, Single};
-use crate::json::{Canonical, Cursor, Levels, Numbers, QuickWriter};
+use crate::json::{Canonical, Cursor, Levels, MemberSpan, Numbers, QuickWriter};
 
 /// Reads the messages of a batch of records, reusing its buffers.
 pub struct Scanner {
@@ -15,18 +15,41 @@ pub struct Scanner {
     payloads: bool,
 }
 
-/// A message, and the range of its payload in the text that the payload was written to.
+/// The payloads of scanned messages.
+#[derive(Debug, Default)]
+pub struct PayloadBuffer {
+    text: String,
+    members: Vec<MemberSpan>,
+}
+
+impl PayloadBuffer {
+    /// Removes the payloads.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.members.clear();
+    }
+
+    /// Frees the extra room that very large payloads needed.
+    pub(crate) fn shrink(&mut self) {
+        self.text.shrink_to(4 << 20);
+        self.members.shrink_to(1 << 16);
+    }
+}
+
+/// A message, and the place of its payload in the buffer that the payload was written to.
 #[derive(Debug)]
 pub struct Scanned<'a> {
     /// The message, without the text of its payload until it is [lent](Self::lend).
     pub content: Content<'a>,
     payload: Range<usize>,
+    /// `None` if the places of the members are not known.
+    members: Option<Range<usize>>,
 }
 
 /// Content that does not borrow its payload.
 impl<'a> From<Content<'a>> for Scanned<'a> {
     fn from(content: Content<'a>) -> Self {
-        Self { content, payload: 0..0 }
+        Self { content, payload: 0..0, members: None }
     }
 }
 
@@ -44,18 +67,25 @@ impl Scanner {
 
     /// Reads a record, and appends its payload to `payloads`. `None` if the careful path has to decide; `payloads` is
     /// then unchanged.
-    pub fn scan<'a>(&mut self, record: &'a str, payloads: &mut String) -> Option<Scanned<'a>> {
-        let before = payloads.len();
+    pub fn scan<'a>(&mut self, record: &'a str, payloads: &mut PayloadBuffer) -> Option<Scanned<'a>> {
+        let (before, members) = (payloads.text.len(), payloads.members.len());
         let mut scanned = Scanned::from(Content::Single(Single::Message(Message::new(Kind::Notification))));
         let message = scanned.message()?;
         if self.message(&mut Cursor::new(record, 0), payloads, message).is_none() {
-            payloads.truncate(before);
+            payloads.text.truncate(before);
             return None;
         }
+        if before < payloads.text.len()
+            && let Some(written) = self.writer.members()
+        {
+            payloads.members.extend(written);
+            scanned.members = Some(members..payloads.members.len());
+        }
+        let message = scanned.message()?;
         if message.problems.contains(Problem::DuplicateMember) {
             message.text = Some(record.trim_ascii());
         }
-        scanned.payload = before..payloads.len();
+        scanned.payload = before..payloads.text.len();
         Some(scanned)
     }
 
@@ -64,7 +94,12 @@ impl Scanner {
         self.writer.shrink();
     }
 
-    fn message<'a>(&mut self, cursor: &mut Cursor<'a>, payloads: &mut String, message: &mut Message<'a>) -> Option<()> {
+    fn message<'a>(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        payloads: &mut PayloadBuffer,
+        message: &mut Message<'a>,
+    ) -> Option<()> {
         let Message { version, id, method, params, result, error, problems, .. } = message;
         cursor.take(b'{')?;
         loop {
@@ -110,12 +145,12 @@ impl Scanner {
         &mut self,
         cursor: &mut Cursor<'a>,
         depth: usize,
-        payloads: &mut String,
+        payloads: &mut PayloadBuffer,
         problems: &mut Problems,
     ) -> Option<Payload<'a>> {
         let canonical = match self.payloads {
             true => {
-                let canonical = self.writer.write(cursor, depth, payloads)?;
+                let canonical = self.writer.write(cursor, depth, &mut payloads.text)?;
                 problems.insert_evidence(self.writer.evidence());
                 canonical
             }
@@ -125,13 +160,13 @@ impl Scanner {
                 Canonical { interoperable: true }
             }
         };
-        Some(Payload { text: "".into(), canonical })
+        Some(Payload { members: Some(&[]), ..Payload::new("", canonical) })
     }
 
     fn error<'a>(
         &mut self,
         cursor: &mut Cursor<'a>,
-        payloads: &mut String,
+        payloads: &mut PayloadBuffer,
         problems: &mut Problems,
     ) -> Option<ErrorMember<'a>> {
         let mut error = ErrorObject::default();
@@ -185,18 +220,19 @@ impl<'a> Scanned<'a> {
 
     /// Gives the message the text of its payload, out of the payloads that it was scanned with.
     #[inline]
-    pub fn lend(&mut self, payloads: &'a str) {
+    pub fn lend(&mut self, payloads: &'a PayloadBuffer) {
         if self.payload.is_empty() {
             return;
         }
-        let text = payloads.get(self.payload.clone()).unwrap_or_default();
+        let text = payloads.text.get(self.payload.clone()).unwrap_or_default();
+        let members = self.members.clone().and_then(|members| payloads.members.get(members));
         let Some(Message { params, result, error, .. }) = self.message() else { return };
         let data = match error {
             Some(ErrorMember::Object(error)) => error.data.as_mut(),
             _ => None,
         };
         if let Some(payload) = params.as_mut().or(result.as_mut()).or(data) {
-            payload.text = text.into();
+            (payload.text, payload.members) = (text.into(), members);
         }
     }
 }
@@ -210,10 +246,35 @@ mod tests {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{payload}}}"#);
         [true, false].map(|payloads| {
             let mut scanner = Scanner::new(Numbers::Exact).with_payloads(payloads);
-            let mut scanned = scanner.scan(&text, &mut String::new())?;
+            let mut scanned = scanner.scan(&text, &mut PayloadBuffer::default())?;
             let Message { kind, id, method, problems, .. } = scanned.message()?;
             Some(format!("{kind:?} {id:?} {method:?} {problems:?}"))
         })
+    }
+
+    #[test]
+    fn members_of_payloads_are_found_in_their_places() {
+        for (payload, is_known) in [
+            ("{}", true),
+            ("[{\"a\":1}]", true),
+            (r#"{"a":1,"b":{"d":2,"c":[{"f":3,"e":4}]},"c":"x"}"#, true),
+            (r#"{"b":{"y":1,"x":2},"a":[{"z":1,"y":2}],"":"\u0041"}"#, true),
+            (r#" { "b" : 1.0 , "a" : { "c" : { } } } "#, true),
+            (r#"{"a":1,"b":{"b":{"b":1,"a":1},"a":2}}"#, true),
+            (r#"{"a":1,"a":2}"#, false),
+            (r#"{"\u0062":1,"a":2}"#, false),
+        ] {
+            let text = format!(r#"{{"method":"m","params":{payload}}}"#);
+            let (mut scanner, mut payloads) = (Scanner::new(Numbers::Exact), PayloadBuffer::default());
+            scanner.scan(r#"{"method":"m","params":{"b":1,"a":2}}"#, &mut payloads).unwrap();
+            let mut scanned = scanner.scan(&text, &mut payloads).unwrap();
+            scanned.lend(&payloads);
+            let params = scanned.message().unwrap().params.clone().unwrap();
+            assert_eq!(params.members.is_some(), is_known, "{payload}");
+            let mut members = Vec::new();
+            params.view().each_member(&mut |name, value| members.push((name, value)));
+            assert_eq!(members, crate::json::members(&params.text).collect::<Vec<_>>(), "{payload}");
+        }
     }
 
     #[test]

@@ -21,10 +21,10 @@ pub(crate) struct ContentItem<'a> {
 }
 
 impl<'a> ContentItem<'a> {
-    /// Reads the items of the array in canonical JSON at the cursor. Any other value does not have items.
-    pub fn all(content: &mut Cursor<'a>) -> Vec<Self> {
+    /// Reads the items of an array in canonical JSON. Any other value does not have items.
+    pub fn all(content: &'a str) -> Vec<Self> {
         let mut items = Vec::new();
-        content.each_element(|item| items.push(Self::read(item)));
+        Cursor::new(content, 0).each_element(|item| items.push(Self::read(item)));
         items
     }
 

@@ -11,8 +11,8 @@ use super::documents::DiagnosticsReports;
 use super::lsp::LspMessage;
 use super::sides::SideDescription;
 use super::{Extraction, Protocol, TextDigest, key};
-use crate::json::{self, Cursor};
-use crate::message::{ErrorMember, Id, Kind, Message, Payload, Single};
+use crate::json;
+use crate::message::{ErrorMember, Id, Kind, Message, Payload, PayloadView, Single};
 use crate::record::Protocols;
 use crate::vocab::{mcp, rpcg};
 
@@ -98,10 +98,10 @@ impl<'a> Trace<'a> {
 pub(crate) struct McpResult<'a> {
     pub lists: Vec<(DefinitionKind, Vec<ListedDefinition<'a>>)>,
     pub next_cursor: Option<TextDigest>,
-    /// The members of the result itself: the protocol version, and whether the tool failed.
-    pub facts: (Option<Cow<'a, str>>, Option<bool>),
-    /// True if the tool failed. The outcome may come from the result of a task.
+    /// True if the tool failed.
     pub is_error: Option<bool>,
+    /// True if only the result of a task, inside the message's result, says so.
+    pub is_of_task: bool,
     /// The content of a tool result.
     pub content: Vec<ContentItem<'a>>,
     /// The contents of a resource.
@@ -174,7 +174,7 @@ impl<'a> Extract<'a> {
             Kind::Request if protocol == Protocol::Lsp => None,
             Kind::Request => McpRequest::of(message).map(Self::Request),
             Kind::Notification => McpNotification::of(protocol, message).map(Self::Notification),
-            Kind::Response => text(message.result.as_ref()).and_then(|(text, plain)| McpResult::of(text, plain)),
+            Kind::Response => message.result.as_ref().and_then(|result| McpResult::of(result.view())),
             Kind::ErrorResponse => McpError::of(message).map(Self::Error),
         });
         found.unwrap_or(Self::Nothing)
@@ -183,8 +183,9 @@ impl<'a> Extract<'a> {
     /// Extracts the statements of an LSP request or notification.
     fn lsp(message: &'a Message<'a>) -> Option<Self> {
         let method = message.method.as_deref().filter(|_| has(message, Protocols::LSP))?;
-        let (params, interoperable) = text(message.params.as_ref())?;
-        LspMessage::of(method, params, (message.kind == Kind::Request, interoperable)).map(Box::new).map(Self::Lsp)
+        let params = message.params.as_ref()?.view();
+        let of_request = message.kind == Kind::Request;
+        LspMessage::of(method, params.text, (of_request, params.interoperable)).map(Box::new).map(Self::Lsp)
     }
 }
 
@@ -193,9 +194,9 @@ fn has(message: &Message<'_>, protocol: Protocols) -> bool {
     message.known.is_some_and(|known| known.protocols.has(protocol))
 }
 
-/// Returns the canonical text of a payload, and whether it is interoperable.
-fn text<'a>(payload: Option<&'a Payload<'a>>) -> Option<(&'a str, bool)> {
-    payload.map(|payload| (&*payload.text, payload.canonical.interoperable))
+/// Returns a view of a payload; of nothing if there is none.
+fn view<'a>(payload: Option<&'a Payload<'a>>) -> PayloadView<'a> {
+    payload.map(Payload::view).unwrap_or_default()
 }
 
 /// Members of params, and of their `_meta`, in canonical JSON.
@@ -229,9 +230,9 @@ struct Meta<'a> {
 }
 
 impl<'a> Params<'a> {
-    fn read(text: &'a str) -> Self {
+    fn read(object: PayloadView<'a>) -> Self {
         let mut params = Self::default();
-        Cursor::new(text, 0).each_member(|name, value| {
+        object.each_member(&mut |name, value| {
             let member = match name {
                 "_meta" => return params.meta.read(value),
                 "name" => &mut params.name,
@@ -251,26 +252,29 @@ impl<'a> Params<'a> {
                 "sessionId" => &mut params.session,
                 _ => return,
             };
-            *member = value.canonical();
+            *member = Some(value);
         });
         params
     }
 }
 
 impl<'a> Meta<'a> {
-    fn read(&mut self, meta: &mut Cursor<'a>) {
-        meta.each_member(|name, value| {
+    fn read(&mut self, meta: &'a str) {
+        for (name, value) in json::members(meta) {
             let member = match name {
-                // Canonical text does not escape any character of a valid `traceparent`.
-                "traceparent" => return self.trace = value.known_string().and_then(Trace::read),
+                "traceparent" => {
+                    // Canonical text does not escape any character of a valid `traceparent`.
+                    self.trace = value.strip_prefix('"').and_then(|text| text.strip_suffix('"')).and_then(Trace::read);
+                    continue;
+                }
                 "progressToken" => &mut self.token,
                 "io.modelcontextprotocol/protocolVersion" => &mut self.version,
                 "io.modelcontextprotocol/clientInfo" => &mut self.client,
                 "io.modelcontextprotocol/clientCapabilities" => &mut self.capabilities,
-                _ => return,
+                _ => continue,
             };
-            *member = value.canonical();
-        });
+            *member = Some(value);
+        }
     }
 }
 
@@ -290,8 +294,8 @@ impl<'a> McpRequest<'a> {
         if !protocols.has(Protocols::MCP) {
             return None;
         }
-        let (text, interoperable) = text(message.params.as_ref()).unwrap_or_default();
-        let params = Params::read(text);
+        let object = view(message.params.as_ref());
+        let params = Params::read(object);
         let Params { name, uri, arguments, cursor, version, client, capabilities, task, session, meta, .. } = params;
         let version = version.or(meta.version);
         let uses = |kind, property, key| match string(key) {
@@ -325,7 +329,7 @@ impl<'a> McpRequest<'a> {
             _ => (rpcg::OPERATION, RequestMeaning::Other),
         };
         let (client, capabilities) = (client.or(meta.client), capabilities.or(meta.capabilities));
-        let client = SideDescription::new(client, version, capabilities, interoperable);
+        let client = SideDescription::new(client, version, capabilities, object.interoperable);
         Some(Self {
             class,
             meaning,
@@ -343,19 +347,18 @@ impl<'a> McpNotification<'a> {
         let method = message.method.as_deref()?;
         // Of LSP, only cancellations are extracted here.
         if method == "$/cancelRequest" && protocol != Protocol::Mcp {
-            let (params, _) = text(message.params.as_ref())?;
-            return Some(Self { trace: None, meaning: cancelled(json::member(params, "id")?)? });
+            return Some(Self { trace: None, meaning: cancelled(message.params.as_ref()?.member("id")?)? });
         }
         if protocol == Protocol::Lsp || !has(message, Protocols::MCP) {
             return None;
         }
-        let (text, interoperable) = text(message.params.as_ref()).unwrap_or_default();
-        let Params { token, request, level, logger, task, meta, .. } = Params::read(text);
+        let object = view(message.params.as_ref());
+        let Params { token, request, level, logger, task, meta, .. } = Params::read(object);
         let meaning = match method {
             "notifications/progress" => token_key(token.or(meta.token)).map(NotificationMeaning::Progress),
             "notifications/cancelled" => request.and_then(cancelled),
             "notifications/message" => Some(NotificationMeaning::Log(string(level), string(logger))),
-            _ => task.and_then(|_| match McpResult::of(text, interoperable)? {
+            _ => task.and_then(|_| match McpResult::of(object)? {
                 Extract::Result(result) => Some(NotificationMeaning::Task(Box::new(result))),
                 _ => None,
             }),
@@ -369,49 +372,44 @@ fn cancelled(id: &str) -> Option<NotificationMeaning<'_>> {
 }
 
 impl<'a> McpResult<'a> {
-    fn of(text: &'a str, interoperable: bool) -> Option<Extract<'a>> {
+    fn of(object: PayloadView<'a>) -> Option<Extract<'a>> {
+        let interoperable = object.interoperable;
         let mut result = Self::default();
         let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
         let mut may_report = false;
         let mut round = RoundParts::default();
-        Cursor::new(text, 0).each_member(|name, value| {
+        object.each_member(&mut |name, value| {
             match name {
-                "nextCursor" => result.next_cursor = value.text_value().map(key),
-                "isError" => result.is_error = value.canonical().and_then(|value| value.parse().ok()),
+                "nextCursor" => result.next_cursor = json::string(value).map(key),
+                "isError" => result.is_error = value.parse().ok(),
                 "content" => result.content = ContentItem::all(value),
                 "contents" => result.contents = ContentItem::all(value),
-                "serverInfo" => server = value.canonical(),
-                "protocolVersion" => version = value.canonical(),
-                "capabilities" => capabilities = value.canonical(),
+                "serverInfo" => server = Some(value),
+                "protocolVersion" => version = Some(value),
+                "capabilities" => capabilities = Some(value),
                 "kind" | "items" | "relatedDocuments" => may_report = true,
-                "_meta" => {
-                    let said = value.canonical();
-                    server = server.or(said.and_then(|meta| json::member(meta, "io.modelcontextprotocol/serverInfo")));
-                }
-                _ => match (value.canonical(), DefinitionKind::listed_by(name)) {
-                    (Some(list), Some(kind)) if list.starts_with('[') => {
-                        result.lists.push((kind, shown(kind, list, interoperable)));
+                "_meta" => server = server.or(json::member(value, "io.modelcontextprotocol/serverInfo")),
+                _ => match DefinitionKind::listed_by(name) {
+                    Some(kind) if value.starts_with('[') => {
+                        result.lists.push((kind, shown(kind, value, interoperable)));
                     }
-                    (Some(value), _) => return round.note(name, value),
-                    (None, _) => return,
+                    _ => return round.note(name, value),
                 },
             }
             says = true;
         });
-        result.facts = (string(version), result.is_error);
         if let Some(found) = round.read(interoperable) {
             // The member `result` of a task holds the outcome in the form of a tool result.
             if result.content.is_empty()
-                && let Some(Extract::Result(outcome)) =
-                    round.result.and_then(|outcome| Self::of(outcome, interoperable))
+                && let Some(Extract::Result(outcome)) = round.result.and_then(|outcome| Self::of(object.part(outcome)))
             {
-                result = Self { facts: result.facts, ..outcome };
+                result = Self { is_of_task: result.is_error.is_none(), ..outcome };
             }
             result.round = Some(Box::new(found));
             says = true;
         }
         if may_report {
-            result.reports = DiagnosticsReports::read(text).map(Box::new);
+            result.reports = DiagnosticsReports::read(object.text).map(Box::new);
         }
         result.server = SideDescription::new(server, version, capabilities, interoperable).map(Box::new);
         says.then_some(Extract::Result(result))
@@ -482,13 +480,13 @@ impl<'a> McpError<'a> {
             "-32042" => rpcg::URL_ELICITATION_REQUIRED,
             _ => return None,
         };
-        let (data, interoperable) = text(error.data.as_ref()).unwrap_or_default();
-        let urls = json::member(data, "elicitations");
+        let data = view(error.data.as_ref());
+        let urls = data.member("elicitations");
         let requests = urls
             .into_iter()
             .flat_map(json::elements)
             .filter_map(|request| Some((json::string(json::member(request, "elicitationId")?)?, request)));
-        Some(Self { kind, inputs: Inputs { requests: requests.collect(), interoperable } })
+        Some(Self { kind, inputs: Inputs { requests: requests.collect(), interoperable: data.interoperable } })
     }
 }
 

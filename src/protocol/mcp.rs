@@ -115,7 +115,6 @@ impl Linker {
         if self.current.0 != *session {
             self.current = (session.clone(), key(session));
         }
-        say_facts(annotated, &extract, out);
         let answered = annotated.responds_to.and_then(|request| Some((request, self.open.take(request)?)));
         if let Some((request, open)) = answered {
             return self.answer(annotated, extract, request, open, out);
@@ -459,24 +458,6 @@ impl Linker {
     }
 }
 
-/// Appends the [facts](crate::mapping) of a payload that was already parsed.
-fn say_facts<'a>(annotated: &mut Annotated<'a>, extract: &Extract<'a>, out: &mut Vec<Statement<'a>>) {
-    let mut writer = StatementWriter::new(out, NodeRef::Message(annotated.name));
-    annotated.facts_said = true;
-    match extract {
-        Extract::Request(McpRequest { meaning: RequestMeaning::Use(DefinitionKind::Tool, _, name, _), .. }) => {
-            writer.literal(rpcg::TOOL_NAME, Some(name.clone()), xsd::STRING);
-        }
-        Extract::Result(McpResult { facts: (version, is_error), .. }) => {
-            writer.literal(rpcg::PROTOCOL_VERSION, version.clone(), xsd::STRING);
-            if let Some(is_error) = *is_error {
-                writer.add(rpcg::IS_ERROR, StatementObject::Boolean(is_error));
-            }
-        }
-        _ => annotated.facts_said = false,
-    }
-}
-
 fn say_trace<'a>(writer: &mut StatementWriter<'_, 'a>, trace: Option<Trace<'a>>) {
     if let Some(Trace { trace, span }) = trace {
         writer.literal(rpcg::TRACE_ID, Some(trace.into()), xsd::STRING);
@@ -521,8 +502,8 @@ fn give<'a>(name: Name, result: McpResult<'a>, used: UsedDefinition, out: &mut V
         DefinitionKind::Tool => {
             let node = NodeRef::Part(name, ProtocolPart { kind: PartKind::Result, index: 0 });
             let mut writer = StatementWriter::new(out, NodeRef::Message(name));
-            // The result of a task is inside a member of the message's result, so `facts` does not include it.
-            if let (None, Some(is_error)) = (result.facts.1, result.is_error) {
+            // The walk states the member of the message's own result.
+            if let (true, Some(is_error)) = (result.is_of_task, result.is_error) {
                 writer.add(rpcg::IS_ERROR, StatementObject::Boolean(is_error));
             }
             writer.link(rpcg::TOOL_RESULT, node);

@@ -94,8 +94,6 @@ pub struct Annotated<'a> {
     pub problems: Problems,
     /// The statements about it, among the statements that its protocol makes about its record.
     pub meaning: Range<usize>,
-    /// True if the [facts](crate::mapping) of its payload are among these statements.
-    pub facts_said: bool,
 }
 
 /// The kinds of nodes.
@@ -167,7 +165,6 @@ impl<'a> Annotated<'a> {
             superseded: None,
             problems: Problems::default(),
             meaning: 0..0,
-            facts_said: false,
         }
     }
 

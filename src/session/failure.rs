@@ -10,10 +10,9 @@
 //! A failed task is one failure, however often the log reports it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
 
 use super::{FailureKind, Name};
-use crate::json::{KeyedHashes, MemberName};
+use crate::json::KeyedHashes;
 use crate::message::{ErrorMember, ErrorObject, Message, Payload};
 use crate::record::{Http, HttpOutcome, Protocols};
 
@@ -24,8 +23,7 @@ const LONGEST: usize = 1 << 10;
 
 /// True if an error response is a failure. `asked` are the protocols of its request, as far as they are known.
 fn is_failure(error: &ErrorObject<'_>, asked: Protocols) -> bool {
-    static VERSIONS: LazyLock<[MemberName; 2]> = LazyLock::new(|| ["supported", "requested"].map(MemberName::new));
-    let has_versions = |data: &Payload<'_>| VERSIONS.iter().all(|name| data.has_member(name));
+    let has_versions = |data: &Payload<'_>| ["supported", "requested"].iter().all(|name| data.member(name).is_some());
     match error.code.as_deref() {
         Some("-32022" | "-32042") => !asked.has(Protocols::MCP),
         Some("-32602") => !(asked.has(Protocols::MCP) && error.data.as_ref().is_some_and(has_versions)),
@@ -46,9 +44,8 @@ impl Tasks {
     /// Adds a request for the result of a task.
     #[inline]
     pub fn ask(&mut self, message: &Message<'_>, name: Name) {
-        static TASK: LazyLock<MemberName> = LazyLock::new(|| MemberName::new("taskId"));
         if message.method.as_deref() == Some("tasks/result")
-            && let Some(task) = message.params.as_ref().and_then(|params| params.string_member(&TASK))
+            && let Some(task) = message.params.as_ref().and_then(|params| params.string_member("taskId"))
             && self.asked.len() < REMEMBERED
             && task.len() <= LONGEST
         {

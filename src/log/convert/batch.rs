@@ -10,7 +10,7 @@ use super::error::ConvertError;
 use super::worker::{ConvertWorker, PairingState, ScannedRecord, WrittenOutput, bad_element};
 use crate::json::{self, Value};
 use crate::mapping::{Loss, MapPart};
-use crate::message::{Content, LargeSingle, Scanned, Single};
+use crate::message::{Content, LargeSingle, PayloadBuffer, Scanned, Single};
 use crate::protocol::Extract;
 use crate::record::{Certainty, Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
@@ -131,7 +131,7 @@ impl ConvertWorker<'_, '_> {
         if !self.shared.options.strict && self.shared.mapper.in_session() {
             return None;
         }
-        let mut payloads = String::new();
+        let mut payloads = PayloadBuffer::default();
         json::elements(array).position(|element| {
             payloads.clear();
             let mut large = Vec::new();
@@ -142,7 +142,7 @@ impl ConvertWorker<'_, '_> {
 
     /// Returns the first known method that implies a sender.
     fn known_sender(&mut self, array: &str) -> Option<KnownMethod> {
-        let mut payloads = String::new();
+        let mut payloads = PayloadBuffer::default();
         json::elements(array).find_map(|element| {
             payloads.clear();
             let mut large = Vec::new();
@@ -156,7 +156,7 @@ impl ConvertWorker<'_, '_> {
     fn singles<'e>(
         &mut self,
         elements: &[&'e str],
-        payloads: &'e mut String,
+        payloads: &'e mut PayloadBuffer,
         large: &'e mut Vec<(usize, Box<LargeSingle<'e>>)>,
     ) -> Vec<Single<'e>> {
         let scanned = elements.iter().map(|element| self.scan(element.as_bytes(), false, payloads));

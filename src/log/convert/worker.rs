@@ -15,7 +15,7 @@ use crate::diagnostic::Finding;
 use crate::json;
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, InputMapper, Loss, MapPart, MapTally, MapTarget, Mapper, ReferenceError};
-use crate::message::{self, Content, LARGE, LargeSingle, Problem, Scanned, Single};
+use crate::message::{self, Content, LARGE, LargeSingle, PayloadBuffer, Problem, Scanned, Single};
 use crate::protocol::{Extract, Extraction, Linker, Statement};
 use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
@@ -135,7 +135,11 @@ impl<'e> ScannedRecord<'e> {
 
     /// Completes the contents, given the payloads that the records were scanned with. Moves the large messages, which
     /// contents borrow, to `large`, with their indexes.
-    pub fn complete(scanned: &mut [Self], payloads: &'e str, large: &'e mut Vec<(usize, Box<LargeSingle<'e>>)>) {
+    pub fn complete(
+        scanned: &mut [Self],
+        payloads: &'e PayloadBuffer,
+        large: &'e mut Vec<(usize, Box<LargeSingle<'e>>)>,
+    ) {
         for (index, scanned) in scanned.iter_mut().enumerate() {
             match scanned {
                 Self::Read(read) => read.lend(payloads),
@@ -161,14 +165,14 @@ pub(super) struct ConvertWorker<'w, 's> {
     pub(super) mapper: InputMapper<'w>,
     pub(super) rendered: Box<dyn WorkerTarget>,
     pub(super) scanner: message::Scanner,
-    pub(super) payloads: String,
+    pub(super) payloads: PayloadBuffer,
 }
 
 impl<'w, 's> ConvertWorker<'w, 's> {
     pub fn new(shared: &'w WorkShared<'s>, rendered: Box<dyn WorkerTarget>) -> Self {
         let mapper = InputMapper::new(shared.mapper, shared.iri);
         let scanner = message::Scanner::new(shared.mapper.numbers()).with_payloads(shared.extracted.payloads);
-        Self { shared, mapper, rendered, scanner, payloads: String::new() }
+        Self { shared, mapper, rendered, scanner, payloads: PayloadBuffer::default() }
     }
 
     /// Takes chunks until the input ends.
@@ -290,9 +294,9 @@ impl<'w, 's> ConvertWorker<'w, 's> {
     }
 
     /// Keeps the buffer for other records, without the room for a very large record.
-    pub(super) fn keep(&mut self, payloads: String) {
+    pub(super) fn keep(&mut self, payloads: PayloadBuffer) {
         self.payloads = payloads;
-        self.payloads.shrink_to(4 << 20);
+        self.payloads.shrink();
     }
 
     /// Writes the nodes of the sessions, after all records.
@@ -333,7 +337,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         &mut self,
         bytes: &'e [u8],
         result_unknown: bool,
-        payloads: &mut String,
+        payloads: &mut PayloadBuffer,
     ) -> ScannedRecord<'e> {
         if let Some(scanned) = str::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads)) {
             return ScannedRecord::Read(scanned);
