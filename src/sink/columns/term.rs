@@ -2,8 +2,8 @@
 //!
 //! | term | content of the number |
 //! |---|---|
-//! | `BASE#m7.2-id` and the like | base, 12 bits; record or line, 32; element, 14; kind of node of a message, 2 |
-//! | `BASE#m7-content3` and the like | base, 12 bits; record, 32; kind, 4; index, 12 |
+//! | `BASE#m7.2-id` and the like | base, 12 bits; record or line, 31; 0, 1; element, 14; kind of node of a message, 2 |
+//! | `BASE#m7-content3` and the like | base, 12 bits; record, 31; 1, 1; kind, 4; index, 12 |
 //! | a blank node of a record | input, 12 bits; record, 32; index, 16 |
 //! | `xsd:integer`, `xsd:decimal` | value, and number of digits after the point |
 //! | `xsd:dateTime`, `xsd:time`, in UTC or without a zone | microseconds, and number of digits after the point |
@@ -12,7 +12,8 @@
 //! | anything else | index in the store of texts |
 //!
 //! A literal is encoded only if the number restores its exact spelling, so that equal numbers are equal terms, and
-//! equal terms have equal numbers.
+//! equal terms have equal numbers. All nodes of a record come before those of the next, which is nearly the order in
+//! which columns are filled.
 
 use oxrdf::vocab::xsd;
 
@@ -50,8 +51,10 @@ const SHORT: u64 = 7;
 const KEPT: u64 = 8;
 const PACKED: u64 = 9;
 const SIZE: u64 = 10;
-const PART: u64 = 11;
-const COMPUTED: u64 = 12;
+const COMPUTED: u64 = 11;
+
+/// The bit of a node that is a part of a message.
+const IS_PART: u64 = 1 << 16;
 
 /// The maximum number of bases that can be encoded.
 pub(super) const BASES: usize = 1 << 12;
@@ -95,15 +98,17 @@ impl TermId {
         Self::new(SIZE, digest << 36 >> 4 | u64::from(u32::try_from(characters).unwrap_or(u32::MAX)))
     }
 
-    /// Creates the number of a node in an input whose base has a number; `None` if record or element do not fit, or if
-    /// the node is of another kind.
+    /// Creates the number of a node in an input whose base has a number; `None` if record, element or index do not fit, if
+    /// it is a part of a message in a batch, or if the node is of another kind.
     pub(super) fn node(base: u16, node: NodeRef<'_>) -> Option<Self> {
-        let (tag, name, part) = match node {
+        let (tag, name, low) = match node {
             NodeRef::Message(name) => (NODE, name, 0),
             NodeRef::Id(name) => (NODE, name, 1),
             NodeRef::Error(name) => (NODE, name, 2),
             NodeRef::Part(name, ProtocolPart::OPERATION) => (NODE, name, 3),
-            NodeRef::Part(name, part) => return Self::part(base, name, part),
+            NodeRef::Part(name, ProtocolPart { kind, index }) if name.element.is_none() && index < 1 << 12 => {
+                (NODE, name, IS_PART | (kind as u64) << 12 | u64::from(index))
+            }
             NodeRef::LogLine(line, nth) => (LINE, Name { record: line, element: nth }, 0),
             _ => return None,
         };
@@ -112,15 +117,8 @@ impl TermId {
             Some(element @ 1..0x4000) => u64::from(element),
             Some(_) => return None,
         };
-        let fits = name.record < 1 << 32;
-        fits.then(|| Self::new(tag, u64::from(base) << 48 | name.record << 16 | element << 2 | part))
-    }
-
-    /// Creates the number of a message's part; `None` if the message is in a batch, or if record or index do not fit.
-    fn part(base: u16, name: Name, ProtocolPart { kind, index }: ProtocolPart) -> Option<Self> {
-        let fits = name.element.is_none() && name.record < 1 << 32 && index < 1 << 12;
-        let rest = u64::from(base) << 48 | name.record << 16 | (kind as u64) << 12 | u64::from(index);
-        fits.then(|| Self::new(PART, rest))
+        let fits = name.record < 1 << 31;
+        fits.then(|| Self::new(tag, u64::from(base) << 48 | name.record << 17 | element << 2 | low))
     }
 
     /// Parses an IRI in the form of an input's nodes into the base and the node.
@@ -199,7 +197,7 @@ impl TermId {
 
     /// Returns true if the number encodes an IRI: a node of an input.
     pub fn is_node(self) -> bool {
-        matches!(self.0 >> TAG, NODE | LINE | PART)
+        matches!(self.0 >> TAG, NODE | LINE)
     }
 
     /// Returns the place of the term in a cache of that many places; `None` if it is unbound, or a payload, which seldom
@@ -260,8 +258,15 @@ impl TermId {
         match number >> TAG {
             tag @ (NODE | LINE) => {
                 let base = u16::try_from(bits(number, 48, 12)).unwrap_or_default();
+                let record = bits(number, 17, 31);
+                if number & IS_PART != 0 {
+                    let kind = usize::try_from(bits(number, 12, 4)).ok().and_then(|kind| PartKind::ALL.get(kind));
+                    let index = u32::try_from(bits(number, 0, 12)).unwrap_or_default();
+                    let part = kind.map_or(ProtocolPart::OPERATION, |kind| ProtocolPart { kind: *kind, index });
+                    return TermMeaning::Node(base, NodeRef::Part(Name { record, element: None }, part));
+                }
                 let element = u32::try_from(bits(number, 2, 14)).ok().filter(|element| *element > 0);
-                let name = Name { record: bits(number, 16, 32), element };
+                let name = Name { record, element };
                 TermMeaning::Node(
                     base,
                     match (tag, bits(number, 0, 2)) {
@@ -272,14 +277,6 @@ impl TermId {
                         _ => NodeRef::Part(name, ProtocolPart::OPERATION),
                     },
                 )
-            }
-            PART => {
-                let base = u16::try_from(bits(number, 48, 12)).unwrap_or_default();
-                let name = Name { record: bits(number, 16, 32), element: None };
-                let kind = usize::try_from(bits(number, 12, 4)).ok().and_then(|kind| PartKind::ALL.get(kind));
-                let index = u32::try_from(bits(number, 0, 12)).unwrap_or_default();
-                let part = kind.map_or(ProtocolPart::OPERATION, |kind| ProtocolPart { kind: *kind, index });
-                TermMeaning::Node(base, NodeRef::Part(name, part))
             }
             BLANK => TermMeaning::Blank(BlankName {
                 input: u32::try_from(bits(number, 48, 12)).unwrap_or_default(),
@@ -510,11 +507,11 @@ mod tests {
         let name = |record, element| Name { record, element };
         for node in [
             NodeRef::Message(name(0, None)),
-            NodeRef::Id(name(u64::from(u32::MAX), Some(0x3fff))),
+            NodeRef::Id(name(i32::MAX as u64, Some(0x3fff))),
             NodeRef::Error(name(7, Some(1))),
             NodeRef::Part(name(8, None), ProtocolPart::OPERATION),
             NodeRef::Part(name(8, Some(2)), ProtocolPart::OPERATION),
-            NodeRef::Part(name(u64::from(u32::MAX), None), ProtocolPart { kind: PartKind::Diagnostic, index: 4095 }),
+            NodeRef::Part(name(i32::MAX as u64, None), ProtocolPart { kind: PartKind::Diagnostic, index: 4095 }),
             NodeRef::Part(name(7, None), ProtocolPart { kind: PartKind::Result, index: 0 }),
             NodeRef::Part(name(7, None), ProtocolPart { kind: PartKind::Content, index: 10 }),
             NodeRef::LogLine(12, Some(2)),
