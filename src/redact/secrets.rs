@@ -1,6 +1,7 @@
 //! Detects text that looks like a password, a token or a key.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -61,11 +62,12 @@ fn is_code(found: &[u8], next: Option<&u8>) -> bool {
 pub(crate) fn masked(text: &str) -> Vec<(String, String)> {
     let mut path = Vec::new();
     let mut cursor = Cursor::new(text, 0);
-    let is_json = json::parse(text.as_bytes()).is_ok();
+    // Most texts have no secret.
+    let is_json = LazyCell::new(|| json::check(text.as_bytes()).is_ok());
     let ranges = ranges(text.as_bytes()).map(|range| {
         // The last byte of a range is in the string that contains the secret.
-        while is_json && cursor.at() < range.end && step(&mut cursor, &mut path).is_some() {}
-        let pointer = if is_json { path.iter().map(PathStep::token).collect() } else { String::new() };
+        while *is_json && cursor.at() < range.end && step(&mut cursor, &mut path).is_some() {}
+        let pointer = if *is_json { path.iter().map(PathStep::token).collect() } else { String::new() };
         (pointer, mask(text.get(range).unwrap_or_default()))
     });
     ranges.collect()

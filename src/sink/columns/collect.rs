@@ -52,8 +52,8 @@ enum CurrentSubject {
     Named(TextForm<'static>),
 }
 
-/// The size of the cache of predicates.
-const PLACES: usize = 64;
+/// The size of the cache of predicates, of which there are at most some hundreds.
+const PLACES: usize = 1 << 10;
 
 /// Collects triples of an input for [`Columns::take`].
 pub(crate) struct Collector {
@@ -62,7 +62,7 @@ pub(crate) struct Collector {
     selection: Selection,
     collected: Vec<CollectedPredicate>,
     /// A cache of places in `collected`, by the address of the predicate: address, length and place, if it is wanted.
-    places: [(usize, usize, Option<usize>); PLACES],
+    places: Vec<(usize, usize, Option<usize>)>,
     kept: TextStore,
     packer: Packer,
     subject: CurrentSubject,
@@ -84,7 +84,7 @@ impl Collector {
             base: columns.bases.find(iri),
             selection,
             collected: Vec::new(),
-            places: [(0, 0, None); PLACES],
+            places: vec![(0, 0, None); PLACES],
             kept: TextStore::default(),
             packer: Packer::new(&columns.packed),
             subject: CurrentSubject::Named(TextForm::Iri),
@@ -287,7 +287,8 @@ impl TripleSink for Collector {
 
     fn static_triple(&mut self, predicate: NamedNodeRef<'static>, object: ObjectRef<'_>) {
         let (address, length) = (predicate.as_str().as_ptr().addr(), predicate.as_str().len());
-        let cached = address / 16 % PLACES;
+        // Constants are close to each other, and longer than eight bytes.
+        let cached = address / 8 % PLACES;
         let place = match self.places[cached] {
             (known, same, place) if known == address && same == length => place,
             _ => {
