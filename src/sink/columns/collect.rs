@@ -52,7 +52,7 @@ enum CurrentSubject {
     Named(TextForm<'static>),
 }
 
-/// The size of the cache of predicates, of which there are at most some hundreds.
+/// The size of the caches of predicates and IRIs, of which there are at most some hundreds.
 const PLACES: usize = 1 << 10;
 
 /// Collects triples of an input for [`Columns::take`].
@@ -63,6 +63,8 @@ pub(crate) struct Collector {
     collected: Vec<CollectedPredicate>,
     /// A cache of places in `collected`, by the address of the predicate: address, length and place, if it is wanted.
     places: Vec<(usize, usize, Option<usize>)>,
+    /// A cache of numbers in `kept`, by the address of an IRI: most are constants.
+    iris: Vec<u32>,
     kept: TextStore,
     packer: Packer,
     subject: CurrentSubject,
@@ -85,6 +87,7 @@ impl Collector {
             selection,
             collected: Vec::new(),
             places: vec![(0, 0, None); PLACES],
+            iris: vec![0; PLACES],
             kept: TextStore::default(),
             packer: Packer::new(&columns.packed),
             subject: CurrentSubject::Named(TextForm::Iri),
@@ -102,6 +105,14 @@ impl Collector {
     }
 
     fn node(&mut self, node: NodeRef<'_>) -> TermId {
+        if let NodeRef::Iri(iri) = node {
+            let cached = &mut self.iris[iri.as_ptr().addr() / 8 % PLACES];
+            // The address may have had another text.
+            if self.kept.get(*cached) != (TextForm::Iri, iri) {
+                *cached = self.kept.add(TextForm::Iri, iri);
+            }
+            return TermId::kept(*cached);
+        }
         if let Some(id) = self.numbered(node) {
             return id;
         }
