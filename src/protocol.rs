@@ -14,7 +14,7 @@
 //!
 //! Memory is bounded: `Linker` documents its limits, and what is lost beyond them.
 
-mod content;
+pub(crate) mod content;
 mod definitions;
 mod documents;
 mod extract;
@@ -64,6 +64,8 @@ pub(crate) struct Extraction {
     pub errors_alone: bool,
     /// True if only cancellations are extracted.
     pub cancels_alone: bool,
+    /// False if no triple is wanted about the content of results.
+    pub content: bool,
     /// False if no triple is wanted that depends on a payload.
     pub payloads: bool,
     /// False if no triple is wanted that depends on other messages of the session, or on the side that sent a message.

@@ -33,8 +33,14 @@ use crate::vocab::rpcg;
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
 
 /// The statements about operations, whose rounds the page marks.
-const MCP: Extraction =
-    Extraction { protocol: Protocol::Mcp, errors_alone: false, cancels_alone: false, payloads: true, exchanges: true };
+const MCP: Extraction = Extraction {
+    protocol: Protocol::Mcp,
+    errors_alone: false,
+    cancels_alone: false,
+    content: false,
+    payloads: true,
+    exchanges: true,
+};
 
 /// The options of a page.
 #[derive(Debug, Clone)]

@@ -30,7 +30,7 @@ use self::worker::{ConvertWorker, WorkShared, WorkerSink, WorkerTarget, WrittenO
 use crate::diagnostic::Finding;
 use crate::log::summary::Summary;
 use crate::mapping::{InputIri, MapTally, Mapper};
-use crate::protocol::{self, Extraction, Protocol};
+use crate::protocol::{self, Extraction, Protocol, content};
 use crate::record::{OwnEntries, Reader};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkKind};
@@ -222,6 +222,7 @@ impl Converter {
             protocol,
             errors_alone: alone(rpcg::ERROR_KIND),
             cancels_alone: alone(rpcg::CANCELS),
+            content: selection.is_none_or(|selection| content::TERMS.iter().any(|term| wants(selection, *term))),
             payloads: !lacks(&[rpcg::FAILURE], &|known| !known.1),
             exchanges: !(may_be_apart && lacks(&OF_SESSIONS, &|known| !known.2)),
         }

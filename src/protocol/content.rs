@@ -11,6 +11,24 @@ use crate::session::Name;
 use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::vocab::{mcp, rpcg};
 
+/// The properties and classes of content.
+pub(crate) const TERMS: [NamedNodeRef<'static>; 14] = [
+    mcp::HAS_CONTENT,
+    mcp::HAS_CONTENTS,
+    mcp::HAS_CONTENT_TYPE,
+    mcp::HAS_MIME_TYPE,
+    rpcg::URI,
+    rpcg::SIZE,
+    mcp::CONTENT,
+    mcp::TEXT_CONTENT,
+    mcp::IMAGE_CONTENT,
+    mcp::AUDIO_CONTENT,
+    mcp::EMBEDDED_RESOURCE,
+    mcp::RESOURCE_LINK,
+    mcp::BLOB_RESOURCE_CONTENTS,
+    mcp::TEXT_RESOURCE_CONTENTS,
+];
+
 /// An item of content.
 pub(crate) struct ContentItem<'a> {
     class: NamedNodeRef<'static>,

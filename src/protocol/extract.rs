@@ -173,8 +173,8 @@ impl<'a> Extract<'a> {
         let found = found.or_else(|| match message.kind {
             Kind::Request if protocol == Protocol::Lsp => None,
             Kind::Request => McpRequest::of(message).map(Self::Request),
-            Kind::Notification => McpNotification::of(protocol, message).map(Self::Notification),
-            Kind::Response => message.result.as_ref().and_then(|result| McpResult::of(result.view())),
+            Kind::Notification => McpNotification::of(selection, message).map(Self::Notification),
+            Kind::Response => message.result.as_ref().and_then(|result| McpResult::of(selection, result.view())),
             Kind::ErrorResponse => McpError::of(message).map(Self::Error),
         });
         found.unwrap_or(Self::Nothing)
@@ -343,7 +343,8 @@ impl<'a> McpRequest<'a> {
 }
 
 impl<'a> McpNotification<'a> {
-    fn of(protocol: Protocol, message: &'a Message<'a>) -> Option<Self> {
+    fn of(selection: Extraction, message: &'a Message<'a>) -> Option<Self> {
+        let protocol = selection.protocol;
         let method = message.method.as_deref()?;
         // Of LSP, only cancellations are extracted here.
         if method == "$/cancelRequest" && protocol != Protocol::Mcp {
@@ -358,7 +359,7 @@ impl<'a> McpNotification<'a> {
             "notifications/progress" => token_key(token.or(meta.token)).map(NotificationMeaning::Progress),
             "notifications/cancelled" => request.and_then(cancelled),
             "notifications/message" => Some(NotificationMeaning::Log(string(level), string(logger))),
-            _ => task.and_then(|_| match McpResult::of(object)? {
+            _ => task.and_then(|_| match McpResult::of(selection, object)? {
                 Extract::Result(result) => Some(NotificationMeaning::Task(Box::new(result))),
                 _ => None,
             }),
@@ -372,18 +373,22 @@ fn cancelled(id: &str) -> Option<NotificationMeaning<'_>> {
 }
 
 impl<'a> McpResult<'a> {
-    fn of(object: PayloadView<'a>) -> Option<Extract<'a>> {
+    fn of(selection: Extraction, object: PayloadView<'a>) -> Option<Extract<'a>> {
         let interoperable = object.interoperable;
         let mut result = Self::default();
         let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
-        let mut may_report = false;
+        let (mut may_report, mut has_content) = (false, false);
+        let content = |value| if selection.content { ContentItem::all(value) } else { Vec::new() };
         let mut round = RoundParts::default();
         object.each_member(&mut |name, value| {
             match name {
                 "nextCursor" => result.next_cursor = json::string(value).map(key),
                 "isError" => result.is_error = value.parse().ok(),
-                "content" => result.content = ContentItem::all(value),
-                "contents" => result.contents = ContentItem::all(value),
+                "content" => {
+                    has_content = value.starts_with('[') && value != "[]";
+                    result.content = content(value);
+                }
+                "contents" => result.contents = content(value),
                 "serverInfo" => server = Some(value),
                 "protocolVersion" => version = Some(value),
                 "capabilities" => capabilities = Some(value),
@@ -400,8 +405,9 @@ impl<'a> McpResult<'a> {
         });
         if let Some(found) = round.read(interoperable) {
             // The member `result` of a task holds the outcome in the form of a tool result.
-            if result.content.is_empty()
-                && let Some(Extract::Result(outcome)) = round.result.and_then(|outcome| Self::of(object.part(outcome)))
+            if !has_content
+                && let Some(Extract::Result(outcome)) =
+                    round.result.and_then(|outcome| Self::of(selection, object.part(outcome)))
             {
                 result = Self { is_of_task: result.is_error.is_none(), ..outcome };
             }
