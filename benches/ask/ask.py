@@ -1,7 +1,8 @@
 """Asks logs of several sizes, and prints Markdown tables: ask.py RPCGRAPH FOLDER MESSAGES...
 
 Each table has the questions that DuckDB answers too, with its answer compared, and the named queries; the ratio is to the
-wall time in which DuckDB counts requests by method from the same file, started and ended as the command is.
+wall time in which DuckDB counts requests by method from the same file, started and ended as the command is. Both run in turn,
+since the speed of many machines changes by the minute.
 """
 
 import re
@@ -31,9 +32,12 @@ def answer(path):
     return sorted(row for row in rows if len(row) == 2 and row[0] and row[1].isdigit())
 
 
-def measured(command, output):
-    runs = [run([str(part) for part in command], str(output)) for _ in range(RUNS)]
-    return statistics.median(one.wall for one in runs), max(one.peak for one in runs)
+def measured(command, output, count):
+    """Median of wall time, peak memory, and ratio to the time of `count`, which runs before each run of the command."""
+    both = [[run([str(part) for part in one], str(path)) for one, path in [count, (command, output)]] for _ in range(RUNS)]
+    counts, runs = zip(*both)
+    wall, reference = (statistics.median(one.wall for one in some) for some in (runs, counts))
+    return wall, max(one.peak for one in runs), wall / reference
 
 
 def halves(log):
@@ -45,8 +49,8 @@ def halves(log):
         yield half
 
 
-def print_row(what, wall, peak, count, size):
-    print(f"| {what} | {wall:.2f} s | {wall / count:.1f} | {peak / 1024:.0f} MiB | {peak * 1024 / size:.2f} |", flush=True)
+def print_row(what, wall, peak, ratio, size):
+    print(f"| {what} | {wall:.2f} s | {ratio:.1f} | {peak / 1024:.0f} MiB | {peak * 1024 / size:.2f} |", flush=True)
 
 
 def main():
@@ -60,19 +64,17 @@ def main():
         print("|---|--:|--:|--:|--:|")
         log.read_bytes()  # into the system's cache
         ask = [RPCGRAPH, "query", "--quiet", "-t", "csv", log]
-        count = None
+        count = ([PYTHON, PEERS / "duckdb_methods.py", log], FOLDER / "count.tsv")
         for what, query, script in [("by method", METHODS, "duckdb_methods.py"), ("failures by method", FAILED, "duckdb_failed.py")]:
-            theirs, peak = measured([PYTHON, PEERS / script, log], FOLDER / "duckdb.tsv")
-            count = count or theirs
-            print_row(f"DuckDB (with the start of Python): {what}", theirs, peak, count, size)
-            wall, peak = measured([*ask, "-q", query], FOLDER / "ours.csv")
+            theirs = measured([PYTHON, PEERS / script, log], FOLDER / "duckdb.tsv", count)
+            print_row(f"DuckDB (with the start of Python): {what}", *theirs, size)
+            ours = measured([*ask, "-q", query], FOLDER / "ours.csv", count)
             if answer(FOLDER / "duckdb.tsv") != answer(FOLDER / "ours.csv"):
                 sys.exit(f"DuckDB and rpcgraph do not agree on {what}")
-            print_row(f"**rpcgraph**: {what}", wall, peak, count, size)
+            print_row(f"**rpcgraph**: {what}", *ours, size)
         for name in names:
             inputs = [*halves(log)] if name == "compare" else [log]
-            wall, peak = measured([RPCGRAPH, "ask", name, *ask[2:-1], *inputs], FOLDER / "named.csv")
-            print_row(f"`{name}`", wall, peak, count, size)
+            print_row(f"`{name}`", *measured([RPCGRAPH, "ask", name, *ask[2:-1], *inputs], FOLDER / "named.csv", count), size)
 
 
 main()
