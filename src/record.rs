@@ -12,8 +12,7 @@
 //! - An *entry* is a record, which may be a message, or a log line. If a piece mentions more messages than its records
 //!   hold, the piece is also kept as a log line.
 //! - A *format* has a name, a clue by which it is recognised, a splitter, rules and a sample. It is a file in
-//!   `record/formats`, in the same terms as a user's `-f FILE.toml` ([`OwnFormat`]); formats that need more than
-//!   rules are modules.
+//!   `record/formats`, in the same terms as a user's `-f FILE.toml` ([`OwnFormat`]). What rules cannot say is code.
 //!
 //! A [`Reader`] runs all of these. This stage does not interpret a record's bytes: text that is not JSON is a record
 //! too.
@@ -39,12 +38,11 @@
 //!
 //! 1. `record/formats/NAME.toml`, which `record/described.rs` reads. `rank` is the order in which formats are tried, in
 //!    logs that contain one of the `literals`; the `clue` then decides.
-//!    `RPCGRAPH_BLESS=1 cargo test --lib formats_that_are_files` adds the file to the list, and runs the sample.
+//!    `RPCGRAPH_BLESS=1 cargo test --lib formats_are_listed` adds the file to the list, and runs the sample.
 //! 2. `tests/formats/NAME/` holds the logs `typical.log`, and `edge.log` with everything that may go wrong. Beside each
 //!    log are its entries, `.entries`, and beside the typical one its graph, `.ttl`.
 //!
-//! A format that needs more is a module with a constant `ABOUT` (`record/format_info.rs`), a sample in `record/samples`,
-//! and a row in the table of `record/detect.rs`.
+//! A format that needs more has a file without rules, and a row in the table `CODE` of `record/detect.rs`.
 
 mod certainty;
 mod colours;
@@ -57,7 +55,6 @@ mod detect;
 mod elements;
 mod entry;
 mod follow;
-mod format_info;
 mod formats;
 mod har;
 mod har_entry;

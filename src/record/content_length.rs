@@ -4,31 +4,14 @@
 //! A length in other units, or of text whose line ends were converted, is wrong. So if the stated bytes are not a JSON
 //! value, the message goes up to its own end.
 
-use super::decoder::{Step, leading_blanks, trim_end};
-use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::value::{ValueSpan, is_whole};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2_iter};
-use regex::bytes::Regex;
-use std::sync::LazyLock;
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "`Content-Length: 52`, an empty line, `{…}` (LSP and other base protocols); text between is a log line",
-    carries: "messages only",
-    clue: FormatClue::Line(detect),
-    decoder: |limit| LineSplitter::boxed(limit, HEADER, ContentLength { limit, state: FrameState::Between }),
-};
-
-/// A header `Content-Length:`, maybe other headers, an empty line and `{` or `[`.
-static CLUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?im-u)^[ \t]*content-length[ \t]*:[^\n]*\n(?:[^\n:]*:[^\n]*\n)*[ \t\r]*\n\s*[{\[]").ok()
-});
-
-/// True for the clue before any line that is a JSON value.
-fn detect(window: &InputHead<'_>) -> bool {
-    let found = CLUE.as_ref().and_then(|clue| clue.find(window.bytes));
-    found.is_some_and(|found| found.start() < window.before_values())
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    LineSplitter::boxed(limit, HEADER, ContentLength { limit, state: FrameState::Between })
 }
 
 /// The maximum length of another header, or of output of standard error between headers, in bytes.
@@ -175,14 +158,14 @@ mod tests {
     use super::*;
 
     fn frames(limit: usize, input: &str) -> Vec<String> {
-        texts(&entries(|| (ABOUT.decoder)(limit), input.as_bytes()))
+        texts(&entries(|| decoder(limit), input.as_bytes()))
     }
 
     #[test]
     fn frames_as_they_should_be() {
         let input = "Content-Length: 9\r\n\r\n{\"a\":[\n]}Content-Type: x\r\nCONTENT-LENGTH:4\r\n\r\n \t{}\r\n\
                      content-length: 2\ncontent-length: 2\n\n[]Content-Length: 3\r\n\r\n123";
-        let found = entries(|| (ABOUT.decoder)(100), input.as_bytes());
+        let found = entries(|| decoder(100), input.as_bytes());
         assert_eq!(texts(&found), ["{\"a\":[\n]}", "# Content-Type: x", "{}", "[]", "123"]);
         let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
         assert_eq!(starts, [21, 30, input.find("{}").unwrap(), input.find("[]").unwrap(), input.len() - 3]);
@@ -252,7 +235,7 @@ mod tests {
     fn the_limit() {
         let next = "Content-Length: 2\r\n\r\n[]";
         let text = "x".repeat(5000);
-        let long = |limit, input: &str| texts(&entries_of_long(|| (ABOUT.decoder)(limit), input.as_bytes()));
+        let long = |limit, input: &str| texts(&entries_of_long(|| decoder(limit), input.as_bytes()));
         for stated in ["5002", "99999", "9"] {
             let input = format!("Content-Length: {stated}\r\n\r\n\"{text}\"{next}");
             assert_eq!(long(9, &input), ["<5002>", "[]"], "{stated}");
@@ -266,7 +249,7 @@ mod tests {
 
     #[test]
     fn many_lines_in_time() {
-        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(1 << 28), input.as_bytes(), &[])).len();
+        let found = |input: &str| texts(&drive(&mut *decoder(1 << 28), input.as_bytes(), &[])).len();
         assert_eq!(found(&"Content-Length: 2\r\n\r\n{}".repeat(30_000)), 30_000);
         assert_eq!(found(&"Content-Length\n".repeat(50_000)), 50_000);
         assert_eq!(found(&"c".repeat(1_000_000)), 1);

@@ -101,6 +101,7 @@ pub(super) struct FileFormat {
     pub sample: String,
     pub refuse: Option<String>,
     pub own_format: OwnFormat,
+    is_array: bool,
     clue: Option<FileClue>,
 }
 
@@ -110,10 +111,11 @@ enum FileClue {
 }
 
 impl FileFormat {
-    /// Parses the file of a built-in format.
+    /// Parses the file of a built-in format. Without rules, the format is code.
     pub fn parse(text: &str) -> Result<Self, OwnFormatError> {
         let described: FormatDefinition = toml::from_str(text)?;
-        let own_format = described.own_format()?;
+        let has_rules = !described.rule.is_empty() || described.envelope.is_some() || described.line.is_some();
+        let own_format = if has_rules { described.own_format()? } else { OwnFormat::default() };
         let clue = match &described.clue {
             Some(ClueText::Text(regex)) => Some(FileClue::Text(Regex::new(regex)?)),
             Some(ClueText::Members(tables)) => {
@@ -121,8 +123,8 @@ impl FileFormat {
             }
             None => None,
         };
-        let FormatDefinition { summary, carries, refuse, sample, .. } = described;
-        Ok(Self { summary, carries, sample: sample.unwrap_or_default(), refuse, own_format, clue })
+        let FormatDefinition { summary, carries, refuse, sample, array: is_array, .. } = described;
+        Ok(Self { summary, carries, sample: sample.unwrap_or_default(), refuse, own_format, is_array, clue })
     }
 
     /// True if an input has this format.
@@ -133,7 +135,7 @@ impl FileFormat {
                 regex.find(window.bytes).is_some_and(|found| found.start() < window.before_values())
             }
             Some(FileClue::Members(tables)) => {
-                let object = if self.own_format.is_array() { first_element(window) } else { window.objects().next() };
+                let object = if self.is_array { first_element(window) } else { window.objects().next() };
                 let has = |table: &Vec<(Pointer, Regex)>| {
                     let object = object.as_ref().filter(|object| !object.has("jsonrpc"))?;
                     Some(table.iter().all(|(pointer, regex)| pointer.has(object, window.bytes, regex)))

@@ -3,85 +3,86 @@
 use super::Entry;
 use super::decoder::{Decoder, Step};
 use super::described::FileFormat;
-use super::format_info::{FormatClue, FormatInfo, InputHead};
-use super::formats::files;
+use super::formats::listed;
 use super::json_lines::JsonLines;
 use super::own_format::OwnFormat;
 use super::unwrapped::UnwrappedLog;
+use super::window::InputHead;
 use super::wrapper::Wrapper;
-use super::{content_length, har, inspector_network, json_array, json_lines, json_values, mcpspy};
+use super::{content_length, har, inspector_network, json_array, json_values, mcpspy};
 use super::{protocol_monitor, sse, tshark, vscode_lsp_text, zed_acp};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Lists the formats in the order in which users see them: formats that are modules, each with its rank in the order of
-/// detection, then formats that are files.
+/// Defines the formats, in the order in which users see them.
 macro_rules! formats {
-    (
-        $($format:ident = $rank:literal $module:ident $name:literal,)+;
-        $($file:ident = $file_rank:literal $file_name:literal $by_text:literal [$($literal:literal),*],)+
-    ) => {
+    ($($format:ident = $rank:literal $name:literal $by_text:literal [$($literal:literal),*],)+) => {
         /// A log format.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum Format {
             $(#[doc = concat!("`", $name, "`.")] $format,)+
-            $(#[doc = concat!("`", $file_name, "`, a file.")] $file,)+
         }
 
         impl Format {
             /// Every format, in the order in which users see them.
-            pub const ALL: &'static [Self] = &[$(Self::$format,)+ $(Self::$file,)+];
+            pub const ALL: &'static [Self] = &[$(Self::$format,)+];
 
             fn row(self) -> FormatRow {
                 match self {
                     $(Self::$format => {
-                        let sample = include_str!(concat!("samples/", $name, ".log"));
-                        FormatRow { rank: $rank, name: $name, says: FormatSource::Module(&$module::ABOUT, sample) }
-                    })+
-                    $(Self::$file => {
-                        const TEXT: &str = include_str!(concat!("formats/", $file_name, ".toml"));
+                        const TEXT: &str = include_str!(concat!("formats/", $name, ".toml"));
                         static FILE: LazyLock<FileFormat> = LazyLock::new(|| FileFormat::parse(TEXT).unwrap_or_default());
-                        let says = FormatSource::File { text: TEXT, by_text: $by_text, literals: &[$($literal),*], file: &FILE };
-                        FormatRow { rank: $file_rank, name: $file_name, says }
+                        let literals = &[$($literal),*];
+                        FormatRow { rank: $rank, name: $name, by_text: $by_text, literals, text: TEXT, file: &FILE }
                     })+
                 }
             }
         }
     };
 }
+listed!(formats);
 
-/// A format in the table.
+/// A format in the list.
 struct FormatRow {
     rank: u8,
     name: &'static str,
-    says: FormatSource,
+    /// True if the clue is text before the first value.
+    by_text: bool,
+    /// The file is parsed when it is first needed: for a log with one of these literals.
+    literals: &'static [&'static str],
+    text: &'static str,
+    file: &'static LazyLock<FileFormat>,
 }
 
-/// The source of all other facts about a format.
-enum FormatSource {
-    /// A module, and a small log that must be detected as this format.
-    Module(&'static FormatInfo, &'static str),
-    /// A file, parsed when it is first needed: for a log with one of the literals, in text before the first value if
-    /// `by_text`.
-    File { text: &'static str, by_text: bool, literals: &'static [&'static str], file: &'static LazyLock<FileFormat> },
+/// The code of a format whose file has no rules: a function that makes a decoder for records of at most the given number
+/// of bytes, and a clue, unless the file has it.
+type FormatCode = (Format, fn(usize) -> Box<dyn Decoder>, Option<FormatClue>);
+
+/// A test for a format, given the first bytes of an input. The variant is the part of the input that shows the format.
+#[derive(Clone, Copy)]
+enum FormatClue {
+    /// A line of text, with or without a message after it.
+    Line(fn(&InputHead<'_>) -> bool),
+    /// The first JSON value.
+    Value(fn(&InputHead<'_>) -> bool),
 }
 
-files! { formats! {
-    JsonLines = 18 json_lines "json-lines",
-    JsonValues = 17 json_values "json-values",
-    JsonArray = 16 json_array "json-array",
-    ContentLength = 10 content_length "content-length",
-    Sse = 9 sse "sse",
-    Har = 15 har "har",
-    VscodeLspText = 8 vscode_lsp_text "vscode-lsp-text",
-    ZedAcp = 6 zed_acp "zed-acp",
-    McpInspectorNetwork = 6 inspector_network "mcp-inspector-network",
-    ProtocolMonitor = 6 protocol_monitor "protocol-monitor",
-    Mcpspy = 13 mcpspy "mcpspy",
-    Tshark = 12 tshark "tshark",
-} }
+const CODE: [FormatCode; 12] = [
+    (Format::JsonLines, |limit| JsonLines::decoder(limit, false, true), None),
+    (Format::JsonValues, |limit| JsonLines::decoder(limit, true, true), Some(FormatClue::Value(json_values::detect))),
+    (Format::JsonArray, json_array::decoder, Some(FormatClue::Value(json_array::detect))),
+    (Format::ContentLength, content_length::decoder, None),
+    (Format::Sse, sse::decoder, Some(FormatClue::Line(sse::detect))),
+    (Format::Har, har::decoder, Some(FormatClue::Line(har::detect))),
+    (Format::VscodeLspText, vscode_lsp_text::decoder, Some(FormatClue::Line(vscode_lsp_text::detect))),
+    (Format::ZedAcp, zed_acp::decoder, None),
+    (Format::McpInspectorNetwork, inspector_network::decoder, None),
+    (Format::ProtocolMonitor, protocol_monitor::decoder, None),
+    (Format::Mcpspy, mcpspy::decoder, None),
+    (Format::Tshark, tshark::decoder, Some(FormatClue::Value(tshark::detect))),
+];
 
 impl Format {
     /// The number of bytes that detection reads.
@@ -91,7 +92,7 @@ impl Format {
     /// log whose lines are in a [`Wrapper`], it is the format of the text inside.
     ///
     /// An input that begins as tape archives do is `tar`. Other formats are tried in the order of their ranks, and the
-    /// first match decides. A format's file or module states its sign: text before any line that is or begins another
+    /// first match decides. The clue of a format is text before any line that is or begins another
     /// JSON value, the first object with members on a line, or the first value. Everything else, also an empty input,
     /// is `json-lines`.
     ///
@@ -199,13 +200,24 @@ impl Format {
             ranked
         });
         let has = |literal: &&str| memmem::find(window.bytes, literal.as_bytes()).is_some();
-        RANKED.iter().copied().find(|format| match format.row().says {
-            FormatSource::Module(FormatInfo { clue: FormatClue::Line(test), .. }, _) => test(window),
-            FormatSource::Module(FormatInfo { clue: FormatClue::Value(test), .. }, _) => !by_text && test(window),
-            FormatSource::File { by_text: false, .. } if by_text => false,
-            FormatSource::File { by_text: true, .. } if window.before_values() == 0 => false,
-            FormatSource::File { literals, file, .. } => literals.iter().any(has) && file.is_in(window),
+        RANKED.iter().copied().find(|format| match format.code() {
+            Some((.., Some(FormatClue::Line(test)))) => test(window),
+            Some((.., Some(FormatClue::Value(test)))) => !by_text && test(window),
+            _ => {
+                let row = format.row();
+                let is_possible = if row.by_text { window.before_values() > 0 } else { !by_text };
+                is_possible && row.literals.iter().any(has) && row.file.is_in(window)
+            }
         })
+    }
+
+    /// The code of a format whose file has no rules.
+    fn code(self) -> Option<&'static FormatCode> {
+        self.code_position().map(|at| &CODE[at])
+    }
+
+    pub(super) fn code_position(self) -> Option<usize> {
+        CODE.iter().position(|(format, ..)| *format == self)
     }
 
     /// The name on the command line.
@@ -220,42 +232,30 @@ impl Format {
 
     /// The description of a record, in one line.
     pub fn summary(self) -> &'static str {
-        match self.row().says {
-            FormatSource::Module(about, _) => about.summary,
-            FormatSource::File { file, .. } => &file.summary,
-        }
+        &self.row().file.summary
     }
 
     /// A small log in this format.
     pub fn sample(self) -> &'static str {
-        match self.row().says {
-            FormatSource::Module(_, sample) => sample,
-            FormatSource::File { file, .. } => &file.sample,
-        }
+        &self.row().file.sample
     }
 
     /// The facts that the format carries besides messages: time, sender, sessions.
     pub fn carries(self) -> &'static str {
-        match self.row().says {
-            FormatSource::Module(about, _) => about.carries,
-            FormatSource::File { file, .. } => &file.carries,
-        }
+        &self.row().file.carries
     }
 
-    /// The file that describes the format, if there is one.
+    /// The file that describes the format completely, if there is one.
     pub fn file(self) -> Option<&'static str> {
-        match self.row().says {
-            FormatSource::Module(..) => None,
-            FormatSource::File { text, .. } => Some(text),
-        }
+        self.code().is_none().then_some(self.row().text)
     }
 
     /// Creates a decoder that keeps records of up to `max_record_size` bytes. Its input must not begin with a
     /// byte-order mark.
     pub fn decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
-        match self.row().says {
-            FormatSource::Module(about, _) => (about.decoder)(max_record_size),
-            FormatSource::File { file, .. } => file.own_format.decoder(max_record_size),
+        match self.code() {
+            Some((_, decoder, _)) => decoder(max_record_size),
+            None => self.row().file.own_format.decoder(max_record_size),
         }
     }
 
@@ -269,10 +269,7 @@ impl Format {
 
     /// The reason why logs in this format are detected but not read, with advice; `None` if they are read.
     pub fn refusal(self) -> Option<&'static str> {
-        match self.row().says {
-            FormatSource::Module(..) => None,
-            FormatSource::File { file, .. } => file.refuse.as_deref(),
-        }
+        if self.code().is_some() { None } else { self.row().file.refuse.as_deref() }
     }
 }
 

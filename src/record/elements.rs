@@ -1,10 +1,10 @@
 //! Formats that are one array. Its elements are read one by one, so that the array may be larger than memory.
 
 use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
-use super::format_info::InputHead;
 use super::lines::{Extras, FoundEntry, KnownMembers, LineFormat, LineSplitter, with_others};
 use super::object::{RawObject, elements};
 use super::scan::ValueScan;
+use super::window::InputHead;
 use super::{LogLine, Record};
 
 /// The number of bytes by which an object may exceed the limit, for its members besides a message.

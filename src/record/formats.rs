@@ -1,9 +1,20 @@
-//! The formats that are files in this folder's `formats`, as the test `formats_that_are_files_are_listed` lists them.
+//! The list of formats, which the test `formats_are_listed` writes from the files in `formats`.
 
-macro_rules! files {
-    ($with:ident! { $($modules:tt)* }) => {
+macro_rules! listed {
+    ($with:ident) => {
         $with! {
-            $($modules)*;
+            JsonLines = 18 "json-lines" false [],
+            JsonValues = 17 "json-values" false [],
+            JsonArray = 16 "json-array" false [],
+            ContentLength = 10 "content-length" true ["-Length", "-length", "-LENGTH"],
+            Sse = 9 "sse" false [],
+            Har = 15 "har" false [],
+            VscodeLspText = 8 "vscode-lsp-text" false [],
+            ZedAcp = 6 "zed-acp" false ["_direction"],
+            McpInspectorNetwork = 6 "mcp-inspector-network" false ["requestBody", "responseBody", "responseStatus", "requestHeaders"],
+            ProtocolMonitor = 6 "protocol-monitor" false ["send", "recv", "requestTime"],
+            Mcpspy = 13 "mcpspy" false ["transport_type", "message_type"],
+            Tshark = 12 "tshark" false [],
             Arrows = 11 "arrows" true [">", "<", "→", "←"],
             ClaudeDesktop = 1 "claude-desktop" true ["Message from ", "Initializing server...", "Using ", "ClaudeServer"],
             EglotLisp = 4 "eglot-lisp" true ["[client-", "[server-"],
@@ -24,4 +35,4 @@ macro_rules! files {
         }
     };
 }
-pub(super) use files;
+pub(super) use listed;

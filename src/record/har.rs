@@ -1,29 +1,24 @@
 //! `har`: an HTTP Archive, whose entries are read one by one.
 
 use super::certainty::may_hold_message;
-use super::decoder::{Step, trim_end};
+use super::decoder::{Decoder, Step, trim_end};
 use super::elements::{AROUND, element_array};
-use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::object::RawObject;
+use super::window::InputHead;
 use super::{Entry, LogLine, har_entry};
 use memchr::memmem;
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "an HTTP Archive (browsers, mitmproxy): bodies, server-sent events and WebSocket messages; other requests are comments",
-    carries: "time, sender, latency, sessions (origins, Mcp-Session-Id, WebSockets)",
-    clue: FormatClue::Line(detect),
-    decoder: |limit| {
-        let mut seen = har_entry::ArchiveFacts::default();
-        element_array(limit, Some(begin), move |text, more| match text {
-            [b'{', ..] => more.first_of(har_entry::entries(text, &mut seen)),
-            _ => Some((0, LogLine::new(text).into())),
-        })
-    },
-};
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    let mut seen = har_entry::ArchiveFacts::default();
+    element_array(limit, Some(begin), move |text, more| match text {
+        [b'{', ..] => more.first_of(har_entry::entries(text, &mut seen)),
+        _ => Some((0, LogLine::new(text).into())),
+    })
+}
 
 /// True if the first object that begins a line and has a member has a `log` with entries, or with a version and a
 /// creator. The object may span lines, and counts up to a syntax error in it.
-fn detect(window: &InputHead<'_>) -> bool {
+pub(super) fn detect(window: &InputHead<'_>) -> bool {
     let mut objects = window.lines().filter_map(|(at, _)| RawObject::parse(&window.bytes[at..]));
     let root = objects.find(|object| !object.is_empty());
     root.filter(|root| !root.has("jsonrpc")).and_then(|root| root.object("log")).is_some_and(|log| {
@@ -64,7 +59,7 @@ mod tests {
     const CALL: &str = r#"{"request":{"url":"http://h","postData":{"text":"{\"jsonrpc\":1}"}}}"#;
 
     fn found(limit: usize, input: &str) -> Vec<String> {
-        texts(&entries(|| (ABOUT.decoder)(limit), input.as_bytes()))
+        texts(&entries(|| decoder(limit), input.as_bytes()))
     }
 
     #[test]
@@ -107,7 +102,7 @@ mod tests {
     #[test]
     fn places_in_the_entry() {
         let input = format!("{{\"log\":{{\"entries\":[{ENTRY}, {CALL}]}}}}");
-        let found = entries(|| (ABOUT.decoder)(1000), input.as_bytes());
+        let found = entries(|| decoder(1000), input.as_bytes());
         let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
         assert_eq!(starts, [19, input.find("{\\\"jsonrpc").unwrap()]);
     }
@@ -120,7 +115,7 @@ mod tests {
             "a longer line\n{{\"log\":{{\"x\":\"{:2000}\",\"entries\":[{{\"a\":[\"{:60000}\"]}},{CALL}]}}}}",
             "", ""
         );
-        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(12), input.as_bytes(), &[]));
+        let found = |input: &str| texts(&drive(&mut *decoder(12), input.as_bytes(), &[]));
         assert_eq!(found(&long), ["# <13>", "# <60010>", "<13>"]);
         assert_eq!(found(&long[..long.len() - CALL.len() - 10]), ["# <13>", "{\"a\":[\""]);
     }
@@ -150,8 +145,8 @@ mod tests {
     #[test]
     fn many_entries_in_time() {
         let many = format!("{{\"log\":{{\"entries\":[{}{{}}]}}}}", "{},".repeat(200_000));
-        assert_eq!(drive(&mut *(ABOUT.decoder)(1 << 28), many.as_bytes(), &[]).len(), 200_001);
+        assert_eq!(drive(&mut *decoder(1 << 28), many.as_bytes(), &[]).len(), 200_001);
         let deep = format!("{{\"log\":{{\"entries\":[{}", "[{\"\\\"".repeat(200_000));
-        assert_eq!(drive(&mut *(ABOUT.decoder)(1 << 28), deep.as_bytes(), &[]).len(), 1);
+        assert_eq!(drive(&mut *decoder(1 << 28), deep.as_bytes(), &[]).len(), 1);
     }
 }

@@ -1,34 +1,21 @@
 //! `mcp-inspector-network`: the HTTP requests that the MCP Inspector exports. Each is read like an entry of an HTTP
 //! Archive.
 
-use super::elements::{first_element, object_array};
-use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::decoder::Decoder;
+use super::elements::object_array;
 use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION, comment, mentions, told};
 use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, scalar};
 use super::times::duration;
 use super::{LogLine, Sender};
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "an array of `{\"id\":…,\"timestamp\":…,\"method\":\"POST\",\"url\":…,\"requestBody\":\"{…}\",\"responseBody\":\"{…}\",\"duration\":…}`",
-    carries: "time, sender, latency, sessions (origins, Mcp-Session-Id)",
-    clue: FormatClue::Value(detect),
-    decoder: |limit| {
-        let mut seen = ArchiveFacts::default();
-        object_array(limit, Some(&HEADERS), move |entry, text, more| open(entry, text, more, &mut seen))
-    },
-};
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    let mut seen = ArchiveFacts::default();
+    object_array(limit, Some(&HEADERS), move |entry, text, more| open(entry, text, more, &mut seen))
+}
 
 /// Headers may contain the words of messages.
 const HEADERS: [&str; 2] = ["requestHeaders", "responseHeaders"];
-
-/// True if the first value is an array whose first element has a URL, and the body of a request or response, or
-/// headers.
-fn detect(window: &InputHead<'_>) -> bool {
-    let parts = ["requestBody", "responseBody", "responseStatus", "requestHeaders"];
-    let has_url = |entry: &RawObject<'_>| entry.string("url").is_some_and(|url| !url.is_empty());
-    first_element(window).is_some_and(|entry| has_url(&entry) && parts.iter().any(|part| entry.has(part)))
-}
 
 /// Returns the messages of a request and its response, each with the offset of its body in the entry.
 fn open<'a>(
@@ -91,7 +78,7 @@ mod tests {
         ];
         for odd in odd {
             let entry = format!(r#"{{"url":"http://h",{odd},"requestBody":"{{\"jsonrpc\":1}}"}}"#);
-            let found = entries(|| (ABOUT.decoder)(1000), format!("[{entry}]").as_bytes());
+            let found = entries(|| decoder(1000), format!("[{entry}]").as_bytes());
             assert_eq!(texts(&found), [&format!("# {entry}"), r#"{"jsonrpc":1}"#]);
         }
     }

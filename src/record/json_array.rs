@@ -1,20 +1,17 @@
 //! `json-array`: one array over several lines, whose elements are the messages. The elements are read one by one, so
 //! that the array may be larger than memory, and may lack its end.
 
-use super::decoder::{leading_blanks, trim_end};
+use super::decoder::{Decoder, leading_blanks, trim_end};
 use super::elements::{begin_array, element_array};
-use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::window::InputHead;
 use memchr::memchr;
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "one array of messages over several lines, `[` `{…},` `{…}` `]`; each element is a record",
-    carries: "messages only",
-    clue: FormatClue::Value(detect),
-    decoder: |limit| element_array(limit, None, |_, _| None),
-};
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    element_array(limit, None, |_, _| None)
+}
 
 /// True if the first value is an array over several lines, with only blanks after it.
-fn detect(window: &InputHead<'_>) -> bool {
+pub(super) fn detect(window: &InputHead<'_>) -> bool {
     window.first_value.is_some_and(|value| {
         let end = value.end.unwrap_or(window.bytes.len());
         let (array, behind) = (trim_end(&window.bytes[value.start..end]), &window.bytes[end..]);
@@ -31,14 +28,14 @@ mod tests {
     use super::*;
 
     fn elements(limit: usize, input: impl AsRef<[u8]>) -> Vec<String> {
-        texts(&entries(|| (ABOUT.decoder)(limit), input.as_ref()))
+        texts(&entries(|| decoder(limit), input.as_ref()))
     }
 
     #[test]
     fn elements_however_they_are_laid_out() {
         let input =
             "\n[\n  {\n    \"a\": [1,\n2]\n  },\r\n {}, [ ]\n,{\"b\":\"]},\"}, 1,\n\"x, y\", null ,-2.5e3\n]\n\n";
-        let found = entries(|| (ABOUT.decoder)(100), input.as_bytes());
+        let found = entries(|| decoder(100), input.as_bytes());
         let expected =
             ["{\n    \"a\": [1,\n2]\n  }", "{}", "[ ]", "{\"b\":\"]},\"}", "1", "\"x, y\"", "null", "-2.5e3"];
         assert_eq!(texts(&found), expected);
@@ -75,7 +72,7 @@ mod tests {
             ["# [info] export", "# [12:00] of [1]", "# [1] element", "{}", "# done", "{}", "# end [", "{}"]
         );
         assert_eq!(elements(99, "[1 , 2]"), ["# [1 , 2]"]);
-        let long = |input: String| texts(&entries_of_long(|| (ABOUT.decoder)(99), input.as_bytes()));
+        let long = |input: String| texts(&entries_of_long(|| decoder(99), input.as_bytes()));
         assert_eq!(long(format!("[{}x]", "y".repeat(9000))), ["# <9003>"]);
     }
 
@@ -95,13 +92,13 @@ mod tests {
 
     #[test]
     fn many_lines_in_time() {
-        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(1 << 28), input.as_bytes(), &[])).len();
+        let found = |input: &str| texts(&drive(&mut *decoder(1 << 28), input.as_bytes(), &[])).len();
         assert_eq!(found(&format!("[\n{}]", "{},\n".repeat(100_000))), 100_000);
         assert_eq!(found(&"[\n".repeat(100_000)), 1);
         assert_eq!(found(&format!("[\n{}", "{oops},\n".repeat(50_000))), 50_000);
         assert_eq!(found(&"[1]\n".repeat(50_000)), 50_000);
         let brackets = "[\n".repeat(100_000);
-        assert_eq!(texts(&drive(&mut *(ABOUT.decoder)(1000), brackets.as_bytes(), &[])).len(), 1);
+        assert_eq!(texts(&drive(&mut *decoder(1000), brackets.as_bytes(), &[])).len(), 1);
     }
 
     #[test]

@@ -11,7 +11,6 @@
 
 use super::certainty::{Certainty, has_members_of_messages};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
-use super::format_info::{FormatClue, FormatInfo};
 use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::object::RawObject;
 use super::search::{messages, messages_over_lines};
@@ -21,14 +20,6 @@ use super::surroundings::Surroundings;
 use super::value::{Extent, value};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr_iter};
-
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "one JSON value a line, a message, or with messages inside; other lines are records that are no JSON",
-    carries: "messages; time and sender where what is around a message tells them",
-    // Every log without another sign.
-    clue: FormatClue::Value(|_| true),
-    decoder: |limit| JsonLines::decoder(limit, false, true),
-};
 
 /// The evidence of earlier lines about the next line.
 #[derive(Clone, Copy, PartialEq)]
@@ -273,7 +264,7 @@ mod tests {
     use super::*;
 
     fn lines(limit: usize, input: &str) -> (Vec<usize>, Vec<String>) {
-        let found = entries(|| (ABOUT.decoder)(limit), input.as_bytes());
+        let found = entries(|| JsonLines::decoder(limit, false, true), input.as_bytes());
         (found.iter().map(|(start, _)| *start).collect(), texts(&found))
     }
 
@@ -298,7 +289,7 @@ mod tests {
             "{meta}\n{}\n{{\"id\":1,\"result\":{{\"_meta\":{{\"ts\":1767607200}}}}}}",
             meta.replace("outgoing", "incoming")
         );
-        let found = entries(|| (ABOUT.decoder)(1000), log.as_bytes());
+        let found = entries(|| JsonLines::decoder(1000, false, true), log.as_bytes());
         let facts = |entry: &Entry<'_>| match entry {
             Entry::Record(record) => (record.time.is_some(), record.direction, record.bytes.len()),
             Entry::LogLine(line) => panic!("{line:?}"),

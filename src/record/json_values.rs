@@ -3,25 +3,18 @@
 use super::Record;
 use super::certainty::Certainty;
 use super::decoder::{Step, is_blank, leading_blanks, trim_end};
-use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::json_lines::{JsonLines, opens};
 use super::lines::Extras;
 use super::value::ValueSpan;
+use super::window::InputHead;
 use memchr::{memchr, memchr_iter, memrchr};
-
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "JSON values one after another, pretty-printed over many lines or several on one",
-    carries: "messages only",
-    clue: FormatClue::Value(detect),
-    decoder: |limit| JsonLines::decoder(limit, true, true),
-};
 
 /// The first bytes of a line before which a value with a syntax error ends.
 const STARTS: &[u8] = b"{[";
 
 /// True if the first value spans several lines, as far as it is visible, or has another value after it on its line. It
 /// must be neither a message after a prefix, nor a part of one.
-fn detect(window: &InputHead<'_>) -> bool {
+pub(super) fn detect(window: &InputHead<'_>) -> bool {
     window.first_value.is_some_and(|value| {
         let bytes = &window.bytes[value.start..value.end.unwrap_or(window.bytes.len())];
         !value.alone || memchr(b'\n', trim_end(bytes)).is_some() && !is_behind_a_prefix(window)
@@ -91,7 +84,7 @@ mod tests {
     use super::*;
 
     fn values(limit: usize, input: impl AsRef<[u8]>) -> Vec<String> {
-        texts(&entries(|| (ABOUT.decoder)(limit), input.as_ref()))
+        texts(&entries(|| JsonLines::decoder(limit, true, true), input.as_ref()))
     }
 
     #[test]
@@ -111,7 +104,7 @@ mod tests {
 
     #[test]
     fn offsets_are_those_of_the_first_byte() {
-        let found = entries(|| (ABOUT.decoder)(9), b" {}\n\n  text \n[\n1] 7\n");
+        let found = entries(|| JsonLines::decoder(9, true, true), b" {}\n\n  text \n[\n1] 7\n");
         assert_eq!(found.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1, 7, 13, 18]);
     }
 
@@ -177,12 +170,13 @@ mod tests {
     #[test]
     fn a_million_lines_in_time() {
         let brackets = "[\n".repeat(1_000_000);
-        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(1 << 28), input.as_bytes(), &[])).len();
+        let found =
+            |input: &str| texts(&drive(&mut *JsonLines::decoder(1 << 28, true, true), input.as_bytes(), &[])).len();
         assert_eq!(found(&brackets), 1);
         assert_eq!(found(&format!("{brackets}x")), 1);
         assert_eq!(found(&"[\n[\nx\n".repeat(300_000)), 300_000);
         assert_eq!(found(&"some text\n".repeat(1_000_000)), 1_000_000);
         assert_eq!(found(&"{oops\n".repeat(1_000_000)), 1_000_000);
-        assert_eq!(texts(&drive(&mut *(ABOUT.decoder)(1000), brackets.as_bytes(), &[])).len(), 1);
+        assert_eq!(texts(&drive(&mut *JsonLines::decoder(1000, true, true), brackets.as_bytes(), &[])).len(), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! `mcpspy`: one object per line, with the members of the message among the members that MCPSpy adds, and the message
 //! as it was on the wire in a string.
 
-use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::decoder::Decoder;
 use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineSplitter, in_envelope};
 use super::methods::known_method;
 use super::object::{RawObject, offset_in, unescape};
@@ -9,23 +9,8 @@ use super::{Record, Sender};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "`{\"timestamp\":…,\"transport_type\":\"stdio\",\"stdio_transport\":{…},\"type\":\"request\",…,\"raw\":\"{…}\"}`, MCPSpy's JSONL output",
-    carries: "time, sessions (process ids, hosts), sender where a message of the session tells it",
-    clue: FormatClue::Line(detect),
-    decoder: |limit| LineSplitter::boxed(limit, AROUND, ProcessPairs::default()),
-};
-
-/// True if the first line that is an object has a timestamp, a transport and another one of MCPSpy's members, or
-/// records a call of a language model, which MCPSpy also captures.
-fn detect(window: &InputHead<'_>) -> bool {
-    window.objects().next().is_some_and(|object| {
-        let has = |name: &&str| object.has(name);
-        let message = object.string("transport_type").is_some()
-            && ["type", "stdio_transport", "http_transport", "raw"].iter().any(has);
-        let call = ["message_type", "pid", "comm"].iter().all(has);
-        (message || call) && object.has("timestamp") && !object.has("jsonrpc")
-    })
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    LineSplitter::boxed(limit, AROUND, ProcessPairs::default())
 }
 
 /// The members of the message, which `raw` holds too.
@@ -117,7 +102,7 @@ mod tests {
     const SERVER: Option<Sender> = Some(Sender::Server);
 
     fn records(lines: &[String]) -> Vec<Record<'static>> {
-        let found = entries(|| (ABOUT.decoder)(1000), lines.join("\n").as_bytes());
+        let found = entries(|| decoder(1000), lines.join("\n").as_bytes());
         let record = |(_, entry)| match entry {
             Entry::Record(record) => record,
             Entry::LogLine(line) => panic!("{line:?}"),
@@ -138,7 +123,7 @@ mod tests {
 
     #[test]
     fn raw_messages_are_kept_exactly() {
-        let found = |lines: &str| texts(&entries(|| (ABOUT.decoder)(1000), lines.as_bytes()));
+        let found = |lines: &str| texts(&entries(|| decoder(1000), lines.as_bytes()));
         let one = http(r#""type":"request","raw":"{\"id\":1.0,\"method\":\"a\"}""#);
         let two = http(r#""type":"request","method":"b","raw":"{\"method\":\"b\"}""#);
         let (whole_one, whole_two) = (r#"{"id":1.0,"method":"a"}"#, r#"{"method":"b"}"#);

@@ -108,11 +108,6 @@ impl OwnFormat {
     pub(super) fn decoder(&self, limit: usize) -> Box<dyn Decoder> {
         self.0.clone().decoder(limit)
     }
-
-    /// True if pieces are the elements of an array.
-    pub(super) fn is_array(&self) -> bool {
-        self.0.is_array
-    }
 }
 
 /// Returns the pointers of pairs of a name and a pointer, by [`PARTS`].

@@ -1,25 +1,14 @@
 //! `protocol-monitor`: the messages of DevTools that Chrome's Protocol monitor saves.
 
-use super::elements::{first_element, object_array};
-use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::decoder::Decoder;
+use super::elements::object_array;
 use super::lines::{Extras, FoundEntry};
 use super::object::{ObjectBuilder, RawObject, plain_name, side};
 use super::times::{duration, epoch, from_milliseconds, later, number};
 use super::{Flags, Record, Sender};
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "an array of `{\"id\":1,\"method\":\"…\",\"params\":{},\"type\":\"send\"}`; older: of `{\"id\":1,\"method\":\"…\",\"params\":{},\"result\":{},\"requestTime\":…,\"elapsedTime\":…}`",
-    carries: "sender; older: time, latency",
-    clue: FormatClue::Value(detect),
-    decoder: |limit| object_array(limit, None, open),
-};
-
-/// True if the first value is an array whose first element was sent or received, or has the time of a request.
-fn detect(window: &InputHead<'_>) -> bool {
-    first_element(window).is_some_and(|entry| {
-        let is_message = entry.has("method") || entry.has("id");
-        is_message && !entry.has("jsonrpc") && (sender(&entry).is_some() || entry.has("requestTime"))
-    })
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    object_array(limit, None, open)
 }
 
 fn sender(entry: &RawObject<'_>) -> Option<Sender> {

@@ -76,11 +76,11 @@ mod tests {
         }
     }
 
-    /// With RPCGRAPH_BLESS=1, the list is rewritten.
+    /// With RPCGRAPH_BLESS=1, the list is rewritten: formats with code in the order of their table, then the others.
     #[test]
-    fn formats_that_are_files_are_listed() {
+    fn formats_are_listed() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/record");
-        let mut rows: Vec<String> = Vec::new();
+        let mut rows: Vec<(usize, String)> = Vec::new();
         for file in fs::read_dir(folder.join("formats")).unwrap() {
             let path = file.unwrap().path();
             let table: toml::Table = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
@@ -88,21 +88,22 @@ mod tests {
             assert_eq!(path.file_stem().unwrap(), name);
             let capital = |word: &str| format!("{}{}", word[..1].to_uppercase(), &word[1..]);
             let variant: String = name.split('-').map(capital).collect();
-            let by_text = table["clue"].is_str();
-            let literals: Vec<_> =
-                table["literals"].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect();
-            let literals = format!("{literals:?}");
-            rows.push(format!(
-                "            {variant} = {} \"{name}\" {by_text} {literals},\n",
-                table["rank"].as_integer().unwrap()
-            ));
+            let by_text = table.get("clue").is_some_and(toml::Value::is_str);
+            let literals = table.get("literals").and_then(toml::Value::as_array);
+            let literals: Vec<_> = literals.into_iter().flatten().filter_map(toml::Value::as_str).collect();
+            let rank = table["rank"].as_integer().unwrap();
+            let row = format!("            {variant} = {rank} \"{name}\" {by_text} {literals:?},\n");
+            rows.push((Format::from_name(name).and_then(Format::code_position).unwrap_or(usize::MAX), row));
         }
         rows.sort();
         let list = folder.join("formats.rs");
         let text = fs::read_to_string(&list).unwrap();
-        let (front, rest) = text.split_once("modules)*;\n").unwrap();
+        let (front, rest) = text.split_once("$with! {\n").unwrap();
         let (_, behind) = rest.split_once("        }\n").unwrap();
-        let expected = format!("{front}modules)*;\n{}        }}\n{behind}", rows.concat());
+        let expected = format!(
+            "{front}$with! {{\n{}        }}\n{behind}",
+            rows.into_iter().map(|(_, row)| row).collect::<String>()
+        );
         if std::env::var_os("RPCGRAPH_BLESS").is_some() {
             fs::write(&list, &expected).unwrap();
         }

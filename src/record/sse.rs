@@ -1,26 +1,23 @@
 //! `sse`: a stream of server-sent events, read as in section 9.2.6 of the HTML standard, and the HTTP heads around it.
 
 use super::certainty::Certainty;
-use super::decoder::{Step, is_blank, leading_blanks, trim_end};
-use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::lines::{Extras, LineFormat, LineSplitter};
 use super::object::{RawObject, offset_in};
 use super::scan::ValueScan;
 use super::value::may_be_message;
+use super::window::InputHead;
 use super::{LogLine, Record, Sender};
 use memchr::memchr2;
 use std::borrow::Cow;
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "server-sent events, `event: message` and `data: {…}`; HTTP heads, comments, other events are log lines",
-    carries: "sender (always the server)",
-    clue: FormatClue::Line(detect),
-    decoder: |limit| LineSplitter::boxed(limit, 0, Sse { limit }),
-};
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    LineSplitter::boxed(limit, 0, Sse { limit })
+}
 
 /// True for the HTTP head of an event stream, or an event whose data begins as a message does, before any line that is
 /// a JSON value.
-fn detect(window: &InputHead<'_>) -> bool {
+pub(super) fn detect(window: &InputHead<'_>) -> bool {
     let before = window.before_values();
     let mut rest = &window.bytes[..before];
     let (mut fields_only, mut named, mut message, mut http) = (true, false, false, false);
@@ -245,7 +242,7 @@ mod tests {
     use super::*;
 
     fn events(limit: usize, input: &str) -> (Vec<usize>, Vec<String>) {
-        let found = entries(|| (ABOUT.decoder)(limit), input.as_bytes());
+        let found = entries(|| decoder(limit), input.as_bytes());
         for (_, entry) in &found {
             assert!(!matches!(entry, Entry::Record(record) if record.sender != Some(Sender::Server)));
         }
@@ -293,7 +290,7 @@ mod tests {
         let input = format!(
             "data: [1234]\n\ndata: [12345]\n\n: c\n: {text}\ndata: {{{text}}}\nid: 1\n\n\ndata: 1\n\ndata: {{}}\n{text}y\n\n{{}}"
         );
-        let long = |input: &str| texts(&entries_of_long(|| (ABOUT.decoder)(6), input.as_bytes()));
+        let long = |input: &str| texts(&entries_of_long(|| decoder(6), input.as_bytes()));
         let found = long(&input);
         assert_eq!(
             found,
@@ -306,7 +303,7 @@ mod tests {
 
     #[test]
     fn many_lines_in_time() {
-        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(1 << 28), input.as_bytes(), &[])).len();
+        let found = |input: &str| texts(&drive(&mut *decoder(1 << 28), input.as_bytes(), &[])).len();
         assert_eq!(found(&format!("data: {{\n{}", ": x\n".repeat(100_000))), 100_001);
         assert_eq!(found(&format!("data: {{\n{}", "data: 1\n".repeat(100_000))), 1);
         assert_eq!(found(&"data: {}\n\n".repeat(50_000)), 50_000);

@@ -1,30 +1,25 @@
 //! `tshark`: packets that Wireshark's `tshark -T json` and `-T ek` write, with HTTP bodies or dissected JSON.
 
+use super::decoder::Decoder;
 use super::elements::{first_element, object_array};
-use super::format_info::{FormatClue, FormatInfo, InputHead};
 use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION};
 use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, offset_in, scalar};
 use super::rules::time;
+use super::window::InputHead;
 use super::{Entry, LogLine, Record, Sender};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "`tshark -T json` or `-T ek`: packets with `layers`, of which `http.file_data` or `json.object` is a message",
-    carries: "time, sender (HTTP), sessions (TCP streams)",
-    clue: FormatClue::Value(detect),
-    // Objects on lines are read like elements of an array.
-    decoder: |limit| {
-        let (mut asked, mut seen) = (HashMap::new(), ArchiveFacts::default());
-        object_array(limit, None, move |packet, text, more| open(packet, text, more, (&mut asked, &mut seen)))
-    },
-};
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    let (mut asked, mut seen) = (HashMap::new(), ArchiveFacts::default());
+    object_array(limit, None, move |packet, text, more| open(packet, text, more, (&mut asked, &mut seen)))
+}
 
 /// True if the first element of the first value has layers, or if the first or second object has layers or announces
 /// such objects.
-fn detect(window: &InputHead<'_>) -> bool {
+pub(super) fn detect(window: &InputHead<'_>) -> bool {
     let is_header = |object: &RawObject<'_>| {
         let index = object.object("index").and_then(|index| index.string("_index"));
         index.is_some_and(|index| index.starts_with("packets-"))

@@ -1,21 +1,23 @@
 //! `vscode-lsp-text`: the trace channel of a language client, with a headline for each message, and its parameters,
 //! result or error data after the headline. The envelope is not logged, so it is reconstructed.
 
-use super::decoder::{Step, trim_end};
-use super::format_info::{FormatClue, FormatInfo};
+use super::decoder::{Decoder, Step, trim_end};
 use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::lsp_trace::{Headline, HeadlineKind, TraceParts, entry_end};
 use super::scan::ValueScan;
 use super::unanswered::UnansweredRequests;
+use super::window::InputHead;
 use super::{Entry, Flags, LogLine, Record, Sender, Time};
 use memchr::memchr2;
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "`[Trace - 18:47:29] Sending request 'm - (1)'.` and `Params: {…}` over many lines; others are log lines",
-    carries: "sender, time of day (newer channels: date and time), stated durations",
-    clue: FormatClue::Line(|window| window.lines_before_values().any(|line| Headline::of(line).is_some())),
-    decoder: |limit| LineSplitter::boxed(limit, AROUND, VscodeLspText { limit, ..VscodeLspText::default() }),
-};
+/// True for a headline before any line that is a JSON value.
+pub(super) fn detect(window: &InputHead<'_>) -> bool {
+    window.lines_before_values().any(|line| Headline::of(line).is_some())
+}
+
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    LineSplitter::boxed(limit, AROUND, VscodeLspText { limit, ..VscodeLspText::default() })
+}
 
 /// The maximum number of bytes around a message in its text.
 const AROUND: usize = 8192;
@@ -110,13 +112,13 @@ mod tests {
     use super::*;
 
     fn messages(limit: usize, input: &str) -> Vec<String> {
-        texts(&entries(|| (ABOUT.decoder)(limit), input.as_bytes()))
+        texts(&entries(|| decoder(limit), input.as_bytes()))
     }
 
     /// Returns the first message, and true if its result is unknown. A response comes after its headline, since no
     /// request has its method.
     fn first(input: &str) -> (String, bool) {
-        let found = entries(|| (ABOUT.decoder)(1000), input.as_bytes());
+        let found = entries(|| decoder(1000), input.as_bytes());
         let at = usize::from(input.contains("response '"));
         assert!(
             at == 0 || texts(&found)[0].trim_start_matches("# ") == input.lines().next().unwrap().trim_end(),
@@ -268,7 +270,7 @@ mod tests {
     #[test]
     fn the_limit() {
         let text = "x".repeat(20_000);
-        let long = |limit, input: &str| texts(&entries_of_long(|| (ABOUT.decoder)(limit), input.as_bytes()));
+        let long = |limit, input: &str| texts(&entries_of_long(|| decoder(limit), input.as_bytes()));
         let head = "[Trace - 1:00:00] Received notification 'a'.\n";
         let next = format!("\n\n{head}");
         let input = format!("{head}Params: [\n\"{text}\"\n]{next}");
@@ -285,7 +287,7 @@ mod tests {
 
     #[test]
     fn many_lines_in_time() {
-        let found = |input: &str| texts(&drive(&mut *(ABOUT.decoder)(1 << 28), input.as_bytes(), &[])).len();
+        let found = |input: &str| texts(&drive(&mut *decoder(1 << 28), input.as_bytes(), &[])).len();
         let head = "[Trace - 1:00:00] Received notification 'a'.\n";
         assert_eq!(found(&head.repeat(20_000)), 20_000);
         assert_eq!(found(&format!("{head}Params: {}", "[\n".repeat(100_000))), 1);

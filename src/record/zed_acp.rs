@@ -1,22 +1,17 @@
 //! `zed-acp`: the log of agents (ACP), as the Zed editor copies it. It lacks envelopes, which are reconstructed.
 
-use super::elements::{first_element, object_array};
-use super::format_info::{FormatClue, FormatInfo, InputHead};
+use super::decoder::Decoder;
+use super::elements::object_array;
 use super::lines::{Extras, FoundEntry};
 use super::object::{ObjectBuilder, RawObject, offset_in, plain_name, side, unescape};
 use super::times::number;
 use super::unanswered::UnansweredRequests;
 use super::{Flags, LogLine, Record, Sender};
 
-pub(super) const ABOUT: FormatInfo = FormatInfo {
-    summary: "an array of `{\"_direction\":\"outgoing\",\"_type\":\"request\",\"id\":0,\"method\":\"initialize\",\"params\":{…}}`",
-    carries: "sender",
-    clue: FormatClue::Value(detect),
-    decoder: |limit| {
-        let mut asked = UnansweredRequests::default();
-        object_array(limit, None, move |entry, text, more| open(entry, text, &mut asked, more))
-    },
-};
+pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+    let mut asked = UnansweredRequests::default();
+    object_array(limit, None, move |entry, text, more| open(entry, text, &mut asked, more))
+}
 
 /// True if a value has the members of an error, and no others.
 fn is_error(value: &[u8]) -> bool {
@@ -26,11 +21,6 @@ fn is_error(value: &[u8]) -> bool {
             && error.string("message").is_some()
             && error.members().all(|(name, _)| is_own(name))
     })
-}
-
-/// True if the first value is an array whose first element has a direction and a type.
-fn detect(window: &InputHead<'_>) -> bool {
-    first_element(window).is_some_and(|entry| entry.has("_direction") && entry.has("_type"))
 }
 
 /// Returns the message of an entry. A response names the method of its request, and has its result or error under
