@@ -44,6 +44,7 @@
 //!
 //! A format that needs more has a file without rules, and a row in the table `CODE` of `record/detect.rs`.
 
+mod capped;
 mod certainty;
 mod colours;
 mod content_length;

@@ -6,12 +6,12 @@
 
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
-use super::value::{ValueSpan, is_whole};
+use super::value::{Extent, is_whole, value_shown};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr2_iter};
 
-pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
-    LineSplitter::boxed(limit, HEADER, ContentLength { limit, state: FrameState::Between })
+pub(super) fn decoder() -> Box<dyn Decoder> {
+    LineSplitter::boxed(ContentLength { state: FrameState::Between })
 }
 
 /// The maximum length of another header, or of output of standard error between headers, in bytes.
@@ -52,7 +52,6 @@ fn header_in(line: &[u8]) -> Option<usize> {
 
 /// Each message is a record. Each other line is a [`LogLine`], except for the headers before a message.
 struct ContentLength {
-    limit: usize,
     state: FrameState,
 }
 
@@ -66,18 +65,18 @@ enum FrameState {
 }
 
 impl LineFormat for ContentLength {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         match self.state {
             FrameState::Between => None,
             FrameState::Headers(length) => match memchr(b'\n', &input[..leading_blanks(input)]) {
                 Some(at) => Some(self.enter(FrameState::Body(length), at + 1)),
                 // The empty line is missing.
                 None if matches!(input, [b'{' | b'[', ..]) || end && input.is_empty() => {
-                    Some(self.body(length, input, end, more))
+                    Some(self.body(length, input, end))
                 }
                 None => None,
             },
-            FrameState::Body(length) => Some(self.body(length, input, end, more)),
+            FrameState::Body(length) => Some(self.body(length, input, end)),
         }
     }
 
@@ -112,7 +111,7 @@ impl ContentLength {
         Step::Skip { consumed }
     }
 
-    fn body<'a>(&mut self, length: Option<u64>, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
+    fn body<'a>(&mut self, length: Option<u64>, input: &'a [u8], end: bool) -> Step<'a> {
         let blanks = leading_blanks(input);
         if blanks > 0 {
             // Blanks at the start of a message count.
@@ -122,26 +121,19 @@ impl ContentLength {
         if input.is_empty() {
             return if end { self.record(input, 0) } else { Step::NeedMore };
         }
-        let stated = length.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes <= self.limit);
+        let stated = length.and_then(|bytes| usize::try_from(bytes).ok());
         match stated.map(|bytes| input.get(..bytes).ok_or(bytes)) {
             Some(Err(_)) if !end => return Step::NeedMore,
             Some(Ok(body)) if is_whole(trim_end(body)) => return self.record(trim_end(body), body.len()),
             _ => {}
         }
         let body = stated.and_then(|bytes| input.get(..bytes));
-        match (ValueSpan::of(input, self.limit, end), body) {
-            (ValueSpan::Whole(length), _) => self.record(&input[..length], length),
-            (ValueSpan::NeedMore, _) => Step::NeedMore,
-            (ValueSpan::Broken(_), Some(body)) => self.record(trim_end(body), body.len()),
-            (ValueSpan::Broken(_), None) => {
-                // The line is a line of text.
-                self.state = FrameState::Between;
-                self.record(&[], 0)
-            }
-            (ValueSpan::Long, _) => {
-                self.state = FrameState::Between;
-                more.skip(0, &input[..=self.limit], Record::new(b""), Some(0))
-            }
+        match (value_shown(input, end), body) {
+            (Extent::Whole(length), _) => self.record(&input[..length], length),
+            (Extent::Incomplete, _) => Step::NeedMore,
+            (Extent::Broken(_), Some(body)) => self.record(trim_end(body), body.len()),
+            // The line is a line of text.
+            (Extent::Broken(_), None) => self.record(&[], 0),
         }
     }
 
@@ -154,18 +146,19 @@ impl ContentLength {
 #[cfg(test)]
 mod tests {
     use super::super::Format;
+    use super::super::capped::CappedDecoder;
     use super::super::decoder::tests::{drive, entries, entries_of_long, texts};
     use super::*;
 
     fn frames(limit: usize, input: &str) -> Vec<String> {
-        texts(&entries(|| decoder(limit), input.as_bytes()))
+        texts(&entries(|| CappedDecoder::boxed(decoder(), limit), input.as_bytes()))
     }
 
     #[test]
     fn frames_as_they_should_be() {
         let input = "Content-Length: 9\r\n\r\n{\"a\":[\n]}Content-Type: x\r\nCONTENT-LENGTH:4\r\n\r\n \t{}\r\n\
                      content-length: 2\ncontent-length: 2\n\n[]Content-Length: 3\r\n\r\n123";
-        let found = entries(|| decoder(100), input.as_bytes());
+        let found = entries(|| CappedDecoder::boxed(decoder(), 100), input.as_bytes());
         assert_eq!(texts(&found), ["{\"a\":[\n]}", "# Content-Type: x", "{}", "[]", "123"]);
         let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
         assert_eq!(starts, [21, 30, input.find("{}").unwrap(), input.find("[]").unwrap(), input.len() - 3]);
@@ -235,7 +228,8 @@ mod tests {
     fn the_limit() {
         let next = "Content-Length: 2\r\n\r\n[]";
         let text = "x".repeat(5000);
-        let long = |limit, input: &str| texts(&entries_of_long(|| decoder(limit), input.as_bytes()));
+        let long =
+            |limit, input: &str| texts(&entries_of_long(|| CappedDecoder::boxed(decoder(), limit), input.as_bytes()));
         for stated in ["5002", "99999", "9"] {
             let input = format!("Content-Length: {stated}\r\n\r\n\"{text}\"{next}");
             assert_eq!(long(9, &input), ["<5002>", "[]"], "{stated}");
@@ -249,7 +243,7 @@ mod tests {
 
     #[test]
     fn many_lines_in_time() {
-        let found = |input: &str| texts(&drive(&mut *decoder(1 << 28), input.as_bytes(), &[])).len();
+        let found = |input: &str| texts(&drive(&mut *decoder(), input.as_bytes(), &[])).len();
         assert_eq!(found(&"Content-Length: 2\r\n\r\n{}".repeat(30_000)), 30_000);
         assert_eq!(found(&"Content-Length\n".repeat(50_000)), 50_000);
         assert_eq!(found(&"c".repeat(1_000_000)), 1);

@@ -1,8 +1,6 @@
 //! The contract of a decoder, and functions that most decoders share.
 
 use super::Entry;
-use super::scan::ValueScan;
-use memchr::memchr;
 
 /// Finds the entries of one log format in bytes. Uses no I/O, no clock and no globals.
 ///
@@ -14,12 +12,16 @@ use memchr::memchr;
 ///   bytes shown;
 /// - makes progress: a step other than [`Step::NeedMore`] consumes bytes, or gives an entry that the decoder still
 ///   held;
-/// - never asks for more if it is shown as many bytes as its limit and 64 KiB: a longer record is skipped with
-///   [`Step::Begin`] and [`Step::Skip`], and given as [`oversized`](super::Record::oversized).
+/// - knows no limit: of an entry that is too long, it is shown the beginning with `end`, and then the text after it.
 pub trait Decoder: Send {
     /// Returns the next step. `input` begins with the first byte that is not consumed. If `end` is true, no byte
     /// follows `input`, and [`Step::NeedMore`] means that it holds nothing more.
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a>;
+
+    /// True if an entry that is too long ends with its line; otherwise it ends with the value in it.
+    fn splits_lines(&self) -> bool {
+        false
+    }
 
     /// Returns the reason why the rest of the input cannot be decoded, after [`Step::NeedMore`].
     fn failure(&mut self) -> Option<String> {
@@ -37,8 +39,7 @@ pub enum Step<'a> {
         /// The number of consumed bytes, at least 1.
         consumed: usize,
     },
-    /// The next entry begins here, but its bytes are not given in one piece: they are too many, or the decoder
-    /// assembles them.
+    /// The next entry begins here, but its bytes are too many.
     Begin {
         /// The offset of the entry's first byte.
         start: usize,
@@ -60,10 +61,6 @@ pub enum Step<'a> {
 impl<'a> Step<'a> {
     pub(super) fn entry(start: usize, consumed: usize, entry: impl Into<Entry<'a>>) -> Self {
         Self::Entry { start, consumed, entry: entry.into() }
-    }
-
-    pub(super) fn is_entry(&self) -> bool {
-        matches!(self, Self::Entry { .. })
     }
 
     /// The number of consumed bytes.
@@ -89,48 +86,6 @@ pub(super) fn leading_blanks(bytes: &[u8]) -> usize {
 pub(super) fn trim_end(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1);
     &bytes[..end]
-}
-
-/// An entry that is skipped because it is too long, up to the end of its line or of its value.
-pub(super) struct SkippedEntry {
-    entry: Entry<'static>,
-    /// The end of the value; `None` if the line ends the entry.
-    value: Option<ValueScan>,
-    /// The size so far, with and without blanks at the end.
-    seen: u64,
-    length: u64,
-}
-
-impl SkippedEntry {
-    /// Begins with the first bytes of an entry, through which `value` has been read.
-    pub(super) fn new(entry: impl Into<Entry<'static>>, head: &[u8], value: Option<ValueScan>) -> Self {
-        let mut skipped = Self { entry: entry.into(), value, seen: 0, length: 0 };
-        skipped.add(head);
-        skipped
-    }
-
-    fn add(&mut self, bytes: &[u8]) {
-        let trimmed = trim_end(bytes).len() as u64;
-        if trimmed > 0 {
-            self.length = self.seen + trimmed;
-        }
-        self.seen += bytes.len() as u64;
-    }
-
-    /// Skips more bytes. Returns the entry, without its bytes, at its end.
-    pub(super) fn step<'a>(&mut self, input: &[u8], end: bool) -> Step<'a> {
-        let found = match &mut self.value {
-            Some(value) => value.end(input),
-            None => memchr(b'\n', input),
-        };
-        let consumed = found.unwrap_or(input.len());
-        self.add(&input[..consumed]);
-        match consumed {
-            _ if found.is_some() || end => Step::entry(0, consumed, self.entry.clone().oversized(self.length)),
-            0 => Step::NeedMore,
-            _ => Step::Skip { consumed },
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The formats, and their detection.
 
 use super::Entry;
+use super::capped::CappedDecoder;
 use super::decoder::{Decoder, Step};
 use super::described::FileFormat;
 use super::formats::listed;
@@ -56,9 +57,9 @@ struct FormatRow {
     file: &'static LazyLock<FileFormat>,
 }
 
-/// The code of a format whose file has no rules: a function that makes a decoder for records of at most the given number
-/// of bytes, and a clue, unless the file has it.
-type FormatCode = (Format, fn(usize) -> Box<dyn Decoder>, Option<FormatClue>);
+/// The code of a format whose file has no rules: a function that makes its decoder, and a clue, unless the file has
+/// it.
+type FormatCode = (Format, fn() -> Box<dyn Decoder>, Option<FormatClue>);
 
 /// A test for a format, given the first bytes of an input. The variant is the part of the input that shows the format.
 #[derive(Clone, Copy)]
@@ -70,8 +71,8 @@ enum FormatClue {
 }
 
 const CODE: [FormatCode; 12] = [
-    (Format::JsonLines, |limit| JsonLines::decoder(limit, false, true), None),
-    (Format::JsonValues, |limit| JsonLines::decoder(limit, true, true), Some(FormatClue::Value(json_values::detect))),
+    (Format::JsonLines, || JsonLines::decoder(false, true), None),
+    (Format::JsonValues, || JsonLines::decoder(true, true), Some(FormatClue::Value(json_values::detect))),
     (Format::JsonArray, json_array::decoder, Some(FormatClue::Value(json_array::detect))),
     (Format::ContentLength, content_length::decoder, None),
     (Format::Sse, sse::decoder, Some(FormatClue::Line(sse::detect))),
@@ -169,8 +170,7 @@ impl Format {
     ) -> Option<Vec<Wrapper>> {
         let head = &head[..head.len().min(Self::WINDOW)];
         let has_record = |text: &[u8], all| {
-            let decoder =
-                own_format.map_or_else(|| self.decoder(Self::WINDOW), |own_format| own_format.decoder(Self::WINDOW));
+            let decoder = own_format.map_or_else(|| self.own_decoder(), OwnFormat::decoder);
             has_record(decoder, text, all)
         };
         let shown = |text: &[u8], all| {
@@ -253,17 +253,19 @@ impl Format {
     /// Creates a decoder that keeps records of up to `max_record_size` bytes. Its input must not begin with a
     /// byte-order mark.
     pub fn decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
-        match self.code() {
-            Some((_, decoder, _)) => decoder(max_record_size),
-            None => self.row().file.own_format.decoder(max_record_size),
-        }
+        CappedDecoder::boxed(self.own_decoder(), max_record_size)
+    }
+
+    /// Creates a decoder without a limit.
+    pub(super) fn own_decoder(self) -> Box<dyn Decoder> {
+        self.code().map_or_else(|| self.row().file.own_format.decoder(), |(_, decoder, _)| decoder())
     }
 
     /// Creates a decoder for an input whose format was detected, not stated.
-    pub(super) fn detected_decoder(self, max_record_size: usize) -> Box<dyn Decoder> {
+    pub(super) fn detected_decoder(self) -> Box<dyn Decoder> {
         match self {
-            Self::JsonLines | Self::JsonValues => JsonLines::decoder(max_record_size, self == Self::JsonValues, false),
-            _ => self.decoder(max_record_size),
+            Self::JsonLines | Self::JsonValues => JsonLines::decoder(self == Self::JsonValues, false),
+            _ => self.own_decoder(),
         }
     }
 

@@ -7,9 +7,6 @@ use super::scan::ValueScan;
 use super::window::InputHead;
 use super::{LogLine, Record};
 
-/// The number of bytes by which an object may exceed the limit, for its members besides a message.
-pub(super) const AROUND: usize = 60 * 1024;
-
 /// Returns the first element of the array that is the first value, as far as it is visible, if it is an object.
 pub(super) fn first_element<'a>(window: &InputHead<'a>) -> Option<RawObject<'a>> {
     elements(&window.bytes[window.before_values()..]).next().and_then(RawObject::parse)
@@ -18,36 +15,34 @@ pub(super) fn first_element<'a>(window: &InputHead<'a>) -> Option<RawObject<'a>>
 /// Creates a decoder of an array of objects. `open` returns the first entry in an object. If it returns `None`, the
 /// object does not have the format and is a record as a whole. The content of members that are not `known` is given
 /// too, see [`with_others`]. Other elements are text.
-pub(super) fn object_array<F>(limit: usize, known: KnownMembers, mut open: F) -> Box<dyn Decoder>
+pub(super) fn object_array<F>(known: KnownMembers, mut open: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    element_array(limit, None, move |text, more| {
+    element_array(None, move |text, more| {
         let Some(object) = RawObject::parse(text) else { return Some((0, LogLine::new(text).into())) };
         let found = if object.is_whole() { open(&object, text, more) } else { None }?;
         Some(with_others(&object, text, known, found, more))
     })
 }
 
-/// Reads the text before the first element of an array, given the input, the limit for a record, and true at the end of
-/// the input. Returns `None` for a line of text.
-type BeginArray = for<'a> fn(&'a [u8], usize, bool) -> Option<Step<'a>>;
+/// Reads the text before the first element of an array, given the input, and true at the end of the input. Returns `None` for a line of text.
+type BeginArray = for<'a> fn(&'a [u8], bool) -> Option<Step<'a>>;
 
 /// Creates a decoder of an array: one that `begin` finds in an object, or else an array by itself, or objects on lines.
 /// `read` returns the first entry in an element. If it returns `None`, the element is a record. Text outside of the array
 /// is read by lines.
-pub(super) fn element_array<F>(limit: usize, begin: Option<BeginArray>, read: F) -> Box<dyn Decoder>
+pub(super) fn element_array<F>(begin: Option<BeginArray>, read: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    LineSplitter::boxed(limit, 0, ElementArray { limit, begin, is_inside: false, read: Box::new(read) })
+    LineSplitter::boxed(ElementArray { begin, is_inside: false, read: Box::new(read) })
 }
 
 /// Returns the first entry in an element, and adds the others.
 type ReadElement = Box<dyn for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send>;
 
 struct ElementArray {
-    limit: usize,
     begin: Option<BeginArray>,
     is_inside: bool,
     read: ReadElement,
@@ -63,36 +58,31 @@ impl LineFormat for ElementArray {
             self.is_inside &= first == b',';
             return Some(Step::Skip { consumed: 1 });
         }
-        let begun = self.begin.unwrap_or(begin_array)(input, self.limit, end)?;
+        let begun = self.begin.unwrap_or(begin_array)(input, end)?;
         self.is_inside = begun.consumed() > 0;
         Some(begun)
     }
 }
 
 impl ElementArray {
-    /// Reads the element at the beginning of the input. An element that exceeds the limit for a record by more than
-    /// [`AROUND`] is skipped.
     fn element<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
-        let most = self.limit.saturating_add(AROUND);
-        let window = &input[..input.len().min(most)];
-        let length = match ValueScan::default().end(window) {
+        let length = match ValueScan::default().end(input) {
             // A closing bracket may stand in place of an element.
             Some(length) => length.max(1),
-            None if window.len() == most => return more.skip(0, window, Record::new(b""), Some(0)),
-            None if end => window.len(),
+            None if end => input.len(),
             None => return Step::NeedMore,
         };
-        let text = trim_end(&window[..length]);
+        let text = trim_end(&input[..length]);
         let found = (self.read)(text, more).unwrap_or_else(|| (0, Record::new(text).into()));
-        more.give(found, length, self.limit)
+        more.give(found, length)
     }
 }
 
 /// Reads the bracket that begins an array of objects, arrays or strings, and not a line such as `[info] ready`.
-pub(super) fn begin_array(input: &[u8], _limit: usize, end: bool) -> Option<Step<'_>> {
-    let behind = input[..input.len().min(AROUND)].strip_prefix(b"[")?;
+pub(super) fn begin_array(input: &[u8], end: bool) -> Option<Step<'_>> {
+    let behind = input.strip_prefix(b"[")?;
     match behind.get(leading_blanks(behind)) {
-        None if !end && behind.len() + 1 < AROUND => Some(Step::NeedMore),
+        None if !end => Some(Step::NeedMore),
         None | Some(b'{' | b'[' | b']' | b'"') => Some(Step::Skip { consumed: 1 }),
         Some(_) => None,
     }

@@ -176,12 +176,6 @@ impl<'a> Record<'a> {
         self.http.as_ref().is_some_and(|http| http.exchange.is_some())
     }
 
-    /// Creates a record of these bytes, or an oversized record if they are more than `limit`.
-    pub(crate) fn within(limit: usize, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
-        let bytes = bytes.into();
-        if bytes.len() > limit { Self::oversized(bytes.len() as u64) } else { Self::new(bytes) }
-    }
-
     /// Creates a record that was too long to be kept: `length` bytes were skipped.
     pub fn oversized(length: u64) -> Self {
         let flags = Flags { oversized: true, ..Flags::default() };

@@ -2,15 +2,15 @@
 
 use super::certainty::may_hold_message;
 use super::decoder::{Decoder, Step, trim_end};
-use super::elements::{AROUND, element_array};
+use super::elements::element_array;
 use super::object::RawObject;
 use super::window::InputHead;
-use super::{Entry, LogLine, har_entry};
+use super::{LogLine, har_entry};
 use memchr::memmem;
 
-pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+pub(super) fn decoder() -> Box<dyn Decoder> {
     let mut seen = har_entry::ArchiveFacts::default();
-    element_array(limit, Some(begin), move |text, more| match text {
+    element_array(Some(begin), move |text, more| match text {
         [b'{', ..] => more.first_of(har_entry::entries(text, &mut seen)),
         _ => Some((0, LogLine::new(text).into())),
     })
@@ -32,19 +32,18 @@ const ENTRIES: &[u8] = b"\"entries\"";
 
 /// Reads the text of an archive up to its first entry. It is a line of text if it may hold a message. An archive without
 /// entries is text.
-fn begin(input: &[u8], limit: usize, end: bool) -> Option<Step<'_>> {
+fn begin(input: &[u8], end: bool) -> Option<Step<'_>> {
     input.strip_prefix(b"{")?;
-    let window = &input[..input.len().min(limit.saturating_add(AROUND))];
-    let entries = memmem::find_iter(window, ENTRIES).find_map(|at| {
-        let array = window[at + ENTRIES.len()..].trim_ascii_start().strip_prefix(b":")?;
-        Some(window.len() - array.trim_ascii_start().strip_prefix(b"[")?.len())
+    let entries = memmem::find_iter(input, ENTRIES).find_map(|at| {
+        let array = input[at + ENTRIES.len()..].trim_ascii_start().strip_prefix(b":")?;
+        Some(input.len() - array.trim_ascii_start().strip_prefix(b"[")?.len())
     });
     Some(match entries {
-        None if window.len() == input.len() && !end => Step::NeedMore,
-        Some(consumed) if !may_hold_message(&window[..consumed]) => Step::Skip { consumed },
+        None if !end => Step::NeedMore,
+        Some(consumed) if !may_hold_message(&input[..consumed]) => Step::Skip { consumed },
         _ => {
-            let consumed = entries.unwrap_or(window.len());
-            Step::entry(0, consumed, Entry::from(LogLine::new(trim_end(&window[..consumed]))).within(limit))
+            let consumed = entries.unwrap_or(input.len());
+            Step::entry(0, consumed, LogLine::new(trim_end(&input[..consumed])))
         }
     })
 }
@@ -52,6 +51,7 @@ fn begin(input: &[u8], limit: usize, end: bool) -> Option<Step<'_>> {
 #[cfg(test)]
 mod tests {
     use super::super::Format;
+    use super::super::capped::CappedDecoder;
     use super::super::decoder::tests::{drive, entries, texts};
     use super::*;
 
@@ -59,7 +59,7 @@ mod tests {
     const CALL: &str = r#"{"request":{"url":"http://h","postData":{"text":"{\"jsonrpc\":1}"}}}"#;
 
     fn found(limit: usize, input: &str) -> Vec<String> {
-        texts(&entries(|| decoder(limit), input.as_bytes()))
+        texts(&entries(|| CappedDecoder::boxed(decoder(), limit), input.as_bytes()))
     }
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn places_in_the_entry() {
         let input = format!("{{\"log\":{{\"entries\":[{ENTRY}, {CALL}]}}}}");
-        let found = entries(|| decoder(1000), input.as_bytes());
+        let found = entries(|| decoder(), input.as_bytes());
         let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
         assert_eq!(starts, [19, input.find("{\\\"jsonrpc").unwrap()]);
     }
@@ -115,7 +115,7 @@ mod tests {
             "a longer line\n{{\"log\":{{\"x\":\"{:2000}\",\"entries\":[{{\"a\":[\"{:60000}\"]}},{CALL}]}}}}",
             "", ""
         );
-        let found = |input: &str| texts(&drive(&mut *decoder(12), input.as_bytes(), &[]));
+        let found = |input: &str| texts(&drive(&mut *CappedDecoder::boxed(decoder(), 12), input.as_bytes(), &[]));
         assert_eq!(found(&long), ["# <13>", "# <60010>", "<13>"]);
         assert_eq!(found(&long[..long.len() - CALL.len() - 10]), ["# <13>", "{\"a\":[\""]);
     }
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn many_entries_in_time() {
         let many = format!("{{\"log\":{{\"entries\":[{}{{}}]}}}}", "{},".repeat(200_000));
-        assert_eq!(drive(&mut *decoder(1 << 28), many.as_bytes(), &[]).len(), 200_001);
+        assert_eq!(drive(&mut *decoder(), many.as_bytes(), &[]).len(), 200_001);
         let deep = format!("{{\"log\":{{\"entries\":[{}", "[{\"\\\"".repeat(200_000));
-        assert_eq!(drive(&mut *decoder(1 << 28), deep.as_bytes(), &[]).len(), 1);
+        assert_eq!(drive(&mut *decoder(), deep.as_bytes(), &[]).len(), 1);
     }
 }

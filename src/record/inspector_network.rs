@@ -9,9 +9,9 @@ use super::object::{RawObject, scalar};
 use super::times::duration;
 use super::{LogLine, Sender};
 
-pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+pub(super) fn decoder() -> Box<dyn Decoder> {
     let mut seen = ArchiveFacts::default();
-    object_array(limit, Some(&HEADERS), move |entry, text, more| open(entry, text, more, &mut seen))
+    object_array(Some(&HEADERS), move |entry, text, more| open(entry, text, more, &mut seen))
 }
 
 /// Headers may contain the words of messages.
@@ -78,7 +78,7 @@ mod tests {
         ];
         for odd in odd {
             let entry = format!(r#"{{"url":"http://h",{odd},"requestBody":"{{\"jsonrpc\":1}}"}}"#);
-            let found = entries(|| decoder(1000), format!("[{entry}]").as_bytes());
+            let found = entries(|| decoder(), format!("[{entry}]").as_bytes());
             assert_eq!(texts(&found), [&format!("# {entry}"), r#"{"jsonrpc":1}"#]);
         }
     }

@@ -6,8 +6,8 @@ use super::elements::{begin_array, element_array};
 use super::window::InputHead;
 use memchr::memchr;
 
-pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
-    element_array(limit, None, |_, _| None)
+pub(super) fn decoder() -> Box<dyn Decoder> {
+    element_array(None, |_, _| None)
 }
 
 /// True if the first value is an array over several lines, with only blanks after it.
@@ -15,27 +15,26 @@ pub(super) fn detect(window: &InputHead<'_>) -> bool {
     window.first_value.is_some_and(|value| {
         let end = value.end.unwrap_or(window.bytes.len());
         let (array, behind) = (trim_end(&window.bytes[value.start..end]), &window.bytes[end..]);
-        begin_array(array, usize::MAX, true).is_some()
-            && memchr(b'\n', array).is_some()
-            && leading_blanks(behind) == behind.len()
+        begin_array(array, true).is_some() && memchr(b'\n', array).is_some() && leading_blanks(behind) == behind.len()
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Format;
+    use super::super::capped::CappedDecoder;
     use super::super::decoder::tests::{drive, entries, entries_of_long, texts};
     use super::*;
 
     fn elements(limit: usize, input: impl AsRef<[u8]>) -> Vec<String> {
-        texts(&entries(|| decoder(limit), input.as_ref()))
+        texts(&entries(|| CappedDecoder::boxed(decoder(), limit), input.as_ref()))
     }
 
     #[test]
     fn elements_however_they_are_laid_out() {
         let input =
             "\n[\n  {\n    \"a\": [1,\n2]\n  },\r\n {}, [ ]\n,{\"b\":\"]},\"}, 1,\n\"x, y\", null ,-2.5e3\n]\n\n";
-        let found = entries(|| decoder(100), input.as_bytes());
+        let found = entries(|| CappedDecoder::boxed(decoder(), 100), input.as_bytes());
         let expected =
             ["{\n    \"a\": [1,\n2]\n  }", "{}", "[ ]", "{\"b\":\"]},\"}", "1", "\"x, y\"", "null", "-2.5e3"];
         assert_eq!(texts(&found), expected);
@@ -72,7 +71,7 @@ mod tests {
             ["# [info] export", "# [12:00] of [1]", "# [1] element", "{}", "# done", "{}", "# end [", "{}"]
         );
         assert_eq!(elements(99, "[1 , 2]"), ["# [1 , 2]"]);
-        let long = |input: String| texts(&entries_of_long(|| decoder(99), input.as_bytes()));
+        let long = |input: String| texts(&entries_of_long(|| CappedDecoder::boxed(decoder(), 99), input.as_bytes()));
         assert_eq!(long(format!("[{}x]", "y".repeat(9000))), ["# <9003>"]);
     }
 
@@ -92,13 +91,13 @@ mod tests {
 
     #[test]
     fn many_lines_in_time() {
-        let found = |input: &str| texts(&drive(&mut *decoder(1 << 28), input.as_bytes(), &[])).len();
+        let found = |input: &str| texts(&drive(&mut *decoder(), input.as_bytes(), &[])).len();
         assert_eq!(found(&format!("[\n{}]", "{},\n".repeat(100_000))), 100_000);
         assert_eq!(found(&"[\n".repeat(100_000)), 1);
         assert_eq!(found(&format!("[\n{}", "{oops},\n".repeat(50_000))), 50_000);
         assert_eq!(found(&"[1]\n".repeat(50_000)), 50_000);
         let brackets = "[\n".repeat(100_000);
-        assert_eq!(texts(&drive(&mut *decoder(1000), brackets.as_bytes(), &[])).len(), 1);
+        assert_eq!(texts(&drive(&mut *decoder(), brackets.as_bytes(), &[])).len(), 1);
     }
 
     #[test]

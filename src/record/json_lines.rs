@@ -11,7 +11,7 @@
 
 use super::certainty::{Certainty, has_members_of_messages};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
-use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
+use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::object::RawObject;
 use super::search::{messages, messages_over_lines};
 use super::session_key::{Decision, KeyTrials};
@@ -33,7 +33,6 @@ enum LineEvidence {
 }
 
 pub(super) struct JsonLines {
-    pub limit: usize,
     /// True for values over several lines, or several on one; other text is read by lines.
     has_values: bool,
     /// True if the user stated the format: then text is a record as it is.
@@ -63,9 +62,13 @@ impl LineFormat for JsonLines {
         if is_plain && !self.has_meta { Some((0, Record::new(line).into())) } else { Some(self.look(line, more)) }
     }
 
+    fn splits_lines(&self) -> bool {
+        !self.has_values
+    }
+
     #[inline]
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
-        if self.has_values { self.value(input, end, more) } else { None }
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
+        if self.has_values { Self::values(input, end) } else { None }
     }
 
     #[inline]
@@ -135,9 +138,8 @@ fn first_name(line: &[u8]) -> &[u8] {
 
 impl JsonLines {
     /// Creates a decoder of lines or of values. The text of a log whose format was detected, not stated, may hold messages.
-    pub(super) fn decoder(limit: usize, has_values: bool, is_stated: bool) -> Box<dyn Decoder> {
+    pub(super) fn decoder(has_values: bool, is_stated: bool) -> Box<dyn Decoder> {
         let lines = Self {
-            limit,
             has_values,
             is_stated,
             seen: LineEvidence::Nothing,
@@ -146,29 +148,27 @@ impl JsonLines {
             trials: None,
             closed: 0,
         };
-        LineSplitter::boxed(limit, if has_values { 0 } else { AROUND }, lines)
+        LineSplitter::boxed(lines)
     }
 
     /// Reads a message that may begin at this place of the first line, and continue on the lines below. Messages before
     /// it on its line come first.
     fn spread<'a>(&mut self, at: usize, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
-        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
-        let is_all = end || window.len() < input.len();
-        let start = at + leading_blanks(&window[at..]);
-        let text = &window[start..];
+        let start = at + leading_blanks(&input[at..]);
+        let text = &input[start..];
         let is_object = match text.first() {
-            None => return (!is_all).then_some(Step::NeedMore),
+            None => return (!end).then_some(Step::NeedMore),
             Some(first) if b"{[".contains(first) => *first == b'{',
             Some(_) => return None,
         };
         let length = match value(text) {
             Extent::Whole(length) => length,
-            Extent::Incomplete if !is_all => return Some(Step::NeedMore),
+            Extent::Incomplete if !end => return Some(Step::NeedMore),
             Extent::Incomplete if is_object => trim_end(text).len(),
             Extent::Incomplete => return self.close(text),
             Extent::Broken(error) => return self.close(&text[..error]),
         };
-        let (below, whole) = (&window[at..start + length], &window[..start + length]);
+        let (below, whole) = (&input[at..start + length], &input[..start + length]);
         memchr(b'\n', below)?;
         let is_plain = || is_object && Certainty::of(&text[..length]) != Certainty::No;
         let mut found = match at == 0 && self.seen == LineEvidence::Messages && is_plain() {
@@ -187,7 +187,7 @@ impl JsonLines {
             self.seen = LineEvidence::Inside;
         }
         let first = more.first_of(found)?;
-        Some(more.give(first, start + length, self.limit))
+        Some(more.give(first, start + length))
     }
 
     /// Excludes these lines from further searches for a value over several lines.
@@ -259,12 +259,13 @@ impl JsonLines {
 
 #[cfg(test)]
 mod tests {
+    use super::super::capped::CappedDecoder;
     use super::super::decoder::tests::{entries, texts};
     use super::super::{Direction, Entry};
     use super::*;
 
     fn lines(limit: usize, input: &str) -> (Vec<usize>, Vec<String>) {
-        let found = entries(|| JsonLines::decoder(limit, false, true), input.as_bytes());
+        let found = entries(|| CappedDecoder::boxed(JsonLines::decoder(false, true), limit), input.as_bytes());
         (found.iter().map(|(start, _)| *start).collect(), texts(&found))
     }
 
@@ -289,7 +290,7 @@ mod tests {
             "{meta}\n{}\n{{\"id\":1,\"result\":{{\"_meta\":{{\"ts\":1767607200}}}}}}",
             meta.replace("outgoing", "incoming")
         );
-        let found = entries(|| JsonLines::decoder(1000, false, true), log.as_bytes());
+        let found = entries(|| JsonLines::decoder(false, true), log.as_bytes());
         let facts = |entry: &Entry<'_>| match entry {
             Entry::Record(record) => (record.time.is_some(), record.direction, record.bytes.len()),
             Entry::LogLine(line) => panic!("{line:?}"),

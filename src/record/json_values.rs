@@ -4,8 +4,7 @@ use super::Record;
 use super::certainty::Certainty;
 use super::decoder::{Step, is_blank, leading_blanks, trim_end};
 use super::json_lines::{JsonLines, opens};
-use super::lines::Extras;
-use super::value::ValueSpan;
+use super::value::{Extent, value_shown};
 use super::window::InputHead;
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -37,40 +36,30 @@ impl JsonLines {
     /// Reads a value at the beginning of the input. `None` if it is text: it ends with its line. An object or array with a
     /// syntax error ends before the next line that begins, without a blank, with `{` or `[`, from the line with the error
     /// on.
-    pub(super) fn value<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
+    pub(super) fn values(input: &[u8], end: bool) -> Option<Step<'_>> {
         let first = input.first().filter(|byte| !is_blank(**byte))?;
         let structured = matches!(first, b'{' | b'[');
-        match ValueSpan::of(input, self.limit, end) {
+        Some(match value_shown(input, end) {
             // A value is not followed by a colon: this is a clock, or a part of an object.
-            ValueSpan::Whole(length) if !structured && input.get(length) == Some(&b':') => None,
-            ValueSpan::Whole(length) if !structured && length == input.len() && !end => Some(Step::NeedMore),
-            ValueSpan::Whole(length) => Some(Step::entry(0, length, Record::new(&input[..length]))),
-            ValueSpan::NeedMore => Some(Step::NeedMore),
-            ValueSpan::Broken(at) if structured => Some(self.broken(at, input, end, more)),
-            ValueSpan::Long if structured => Some(more.skip(0, &input[..=self.limit], Record::new(b""), Some(0))),
-            ValueSpan::Broken(_) | ValueSpan::Long => None,
-        }
+            Extent::Whole(length) if !structured && input.get(length) == Some(&b':') => return None,
+            Extent::Whole(length) => Step::entry(0, length, Record::new(&input[..length])),
+            Extent::Incomplete => Step::NeedMore,
+            Extent::Broken(at) if structured => broken(at, input, end),
+            Extent::Broken(_) => return None,
+        })
     }
+}
 
-    /// Reads an object or array with a syntax error at `at`.
-    fn broken<'a>(&mut self, at: usize, input: &'a [u8], end: bool, more: &mut Extras) -> Step<'a> {
-        // The end of a piece is found by the LF after it, and the bracket after the LF.
-        let window = &input[..input.len().min(self.limit.saturating_add(2))];
-        let from = memrchr(b'\n', &window[..at]).unwrap_or(0);
-        let piece = match next_start(&window[from..]) {
-            Some(found) => &window[..from + found],
-            None if window.len() > self.limit.saturating_add(1) => {
-                return more.skip(0, &input[..=self.limit], Record::new(b""), None);
-            }
-            None if !end => return Step::NeedMore,
-            None => window,
-        };
-        let text = trim_end(piece);
-        match text.len() > self.limit {
-            true => more.skip(0, &input[..=self.limit], Record::new(b""), None),
-            false => Step::entry(0, piece.len(), Record::new(text)),
-        }
-    }
+/// Reads an object or array with a syntax error at `at`.
+fn broken(at: usize, input: &[u8], end: bool) -> Step<'_> {
+    // The end of a piece is found by the LF after it, and the bracket after the LF.
+    let from = memrchr(b'\n', &input[..at]).unwrap_or(0);
+    let piece = match next_start(&input[from..]) {
+        Some(found) => &input[..from + found],
+        None if !end => return Step::NeedMore,
+        None => input,
+    };
+    Step::entry(0, piece.len(), Record::new(trim_end(piece)))
 }
 
 /// Returns the offset of the next line that begins with one of [`STARTS`].
@@ -80,11 +69,12 @@ fn next_start(input: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::capped::CappedDecoder;
     use super::super::decoder::tests::{drive, entries, texts};
     use super::*;
 
     fn values(limit: usize, input: impl AsRef<[u8]>) -> Vec<String> {
-        texts(&entries(|| JsonLines::decoder(limit, true, true), input.as_ref()))
+        texts(&entries(|| CappedDecoder::boxed(JsonLines::decoder(true, true), limit), input.as_ref()))
     }
 
     #[test]
@@ -104,7 +94,7 @@ mod tests {
 
     #[test]
     fn offsets_are_those_of_the_first_byte() {
-        let found = entries(|| JsonLines::decoder(9, true, true), b" {}\n\n  text \n[\n1] 7\n");
+        let found = entries(|| CappedDecoder::boxed(JsonLines::decoder(true, true), 9), b" {}\n\n  text \n[\n1] 7\n");
         assert_eq!(found.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1, 7, 13, 18]);
     }
 
@@ -152,16 +142,16 @@ mod tests {
         assert_eq!(values(6, "[1234]\n[12345]\n[1]"), ["[1234]", "<7>", "[1]"]);
         assert_eq!(values(6, "[12345]{}\n {}\n{}"), ["<7>", "{}", "{}", "{}"]);
         assert_eq!(values(6, "[1\n,\n2\n]\n{}"), ["<8>", "{}"]);
-        assert_eq!(values(6, "123456 1234567 1\n12"), ["123456", "<9>", "12"]);
+        assert_eq!(values(6, "123456 1234567 1\n12"), ["123456", "<7>", "1", "12"]);
         assert_eq!(values(6, "123456\r\n\"abcd\"\n\"abcde\"\n1"), ["123456", "\"abcd\"", "<7>", "1"]);
-        assert_eq!(values(6, "a text\na text \na longer text\n{}"), ["a text", "<6>", "<13>", "{}"]);
+        assert_eq!(values(6, "a text\na text \na longer text\n{}"), ["a text", "a text", "<13>", "{}"]);
         assert_eq!(
             values(6, "{oops}\n{oops }\n{]\n12\n{}\n{]\n123\n{}"),
             ["{oops}", "<7>", "{]\n12", "{}", "{]\n123", "{}"]
         );
         assert_eq!(values(6, "{]\n1234\n{}\n{oops}\n"), ["<7>", "{}", "{oops}"]);
-        assert_eq!(values(6, "{oops}\r\n{}"), ["<6>", "{}"]);
-        assert_eq!(values(6, "[[[[[[\n"), ["<6>"]);
+        assert_eq!(values(6, "{oops}\r\n{}"), ["{oops}", "{}"]);
+        assert_eq!(values(6, "[[[[[[\n"), ["[[[[[["]);
         assert_eq!(values(6, "[[[[[["), ["[[[[[["]);
         assert_eq!(values(6, "[[[[[[[[\n\n\n"), ["<8>"]);
         assert_eq!(values(0, "{} 1\n[\n[\n"), ["<2>", "<1>", "<3>"]);
@@ -170,13 +160,19 @@ mod tests {
     #[test]
     fn a_million_lines_in_time() {
         let brackets = "[\n".repeat(1_000_000);
-        let found =
-            |input: &str| texts(&drive(&mut *JsonLines::decoder(1 << 28, true, true), input.as_bytes(), &[])).len();
+        let found = |input: &str| {
+            texts(&drive(&mut *CappedDecoder::boxed(JsonLines::decoder(true, true), 1 << 28), input.as_bytes(), &[]))
+                .len()
+        };
         assert_eq!(found(&brackets), 1);
         assert_eq!(found(&format!("{brackets}x")), 1);
         assert_eq!(found(&"[\n[\nx\n".repeat(300_000)), 300_000);
         assert_eq!(found(&"some text\n".repeat(1_000_000)), 1_000_000);
         assert_eq!(found(&"{oops\n".repeat(1_000_000)), 1_000_000);
-        assert_eq!(texts(&drive(&mut *JsonLines::decoder(1000, true, true), brackets.as_bytes(), &[])).len(), 1);
+        assert_eq!(
+            texts(&drive(&mut *CappedDecoder::boxed(JsonLines::decoder(true, true), 1000), brackets.as_bytes(), &[]))
+                .len(),
+            1
+        );
     }
 }

@@ -1,15 +1,14 @@
 //! Formats of lines, some of which hold a message: the common part of most formats.
 
 use super::certainty::mentions;
-use super::decoder::{Decoder, SkippedEntry, Step, leading_blanks, trim_end};
+use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::object::{RawObject, extent, offset_in};
-use super::scan::ValueScan;
 use super::{Entry, LogLine, Record};
 use memchr::memchr;
 use std::collections::VecDeque;
 use std::iter;
 
-/// The maximum size of the mark before a message, in bytes. A line that exceeds the limit by more is not kept.
+/// The maximum size of the mark before a message, in bytes.
 pub(super) const HEAD: usize = 4096;
 
 /// Returns the part of a line that may have a mark.
@@ -29,17 +28,15 @@ pub(super) struct Extras {
     pub taken: Option<usize>,
     /// The size of the piece, in bytes.
     length: usize,
-    /// An entry that is being skipped.
-    long: Option<SkippedEntry>,
 }
 
 impl Extras {
     /// Gives the first entry of a piece of `length` bytes. The last entry consumes the piece.
     #[inline]
-    pub(super) fn give<'a>(&mut self, (start, entry): FoundEntry<'a>, length: usize, limit: usize) -> Step<'a> {
+    pub(super) fn give<'a>(&mut self, (start, entry): FoundEntry<'a>, length: usize) -> Step<'a> {
         self.length = length;
         let consumed = if self.entries.is_empty() { length } else { 0 };
-        Step::Entry { start, consumed, entry: entry.within(limit) }
+        Step::Entry { start, consumed, entry }
     }
 
     /// Returns the first one of the entries of a piece, and keeps the others.
@@ -50,39 +47,14 @@ impl Extras {
         Some(first)
     }
 
-    /// Begins to skip an entry, which is too long, at `start` of its first bytes. It ends with the value that begins at
-    /// the offset `value`, or else with its line.
-    pub(super) fn skip<'a>(
-        &mut self,
-        start: usize,
-        head: &[u8],
-        entry: impl Into<Entry<'static>>,
-        value: Option<usize>,
-    ) -> Step<'a> {
-        let (mut scan, entry) = (ValueScan::default(), entry.into());
-        if let Some(at) = value
-            && let Some(length) = scan.end(&head[at..])
-        {
-            return Step::entry(start, at + length, entry.oversized((at + length - start) as u64));
-        }
-        let value = value.map(|_| scan);
-        *self = Self { long: Some(SkippedEntry::new(entry, &head[start..], value)), ..Self::default() };
-        Step::Begin { start, consumed: head.len() }
-    }
-
-    /// Continues the piece at the beginning of the input: an entry that is being skipped, or the next entry.
+    /// Gives the next entry of the piece.
     #[inline]
-    pub(super) fn resume<'a>(&mut self, input: &[u8], end: bool, limit: usize) -> Option<Step<'a>> {
-        if let Some(long) = &mut self.long {
-            let step = long.step(input, end);
-            self.long.take_if(|_| step.is_entry());
-            return Some(step);
-        }
+    pub(super) fn resume<'a>(&mut self) -> Option<Step<'a>> {
         let (start, mut entry) = self.entries.pop_front()?;
         if let Entry::Record(record) = &mut entry {
             record.flags.shares_time = true;
         }
-        Some(self.give((start, entry), self.length, limit))
+        Some(self.give((start, entry), self.length))
     }
 }
 
@@ -100,10 +72,13 @@ pub(super) struct LineInInput<'a> {
 pub(super) trait LineFormat: Send {
     /// Returns the first entry on a line, which is given without blanks around it. `None` if the line is text between
     /// messages.
-    ///
-    /// Of a line that is too long to be kept, only the beginning is given.
     fn read<'a>(&mut self, _line: &'a [u8], _more: &mut Extras) -> Option<FoundEntry<'a>> {
         None
+    }
+
+    /// True if an entry that is too long ends with its line; otherwise it ends with the value in it.
+    fn splits_lines(&self) -> bool {
+        false
     }
 
     /// Continues what was begun, or reads input that does not begin as a line. `None` if a line begins here, or
@@ -129,11 +104,8 @@ pub(super) trait LineFormat: Send {
 }
 
 /// Gives the entries that [`LineFormat`] finds on each line, and every other line as a [`LogLine`]. Lines end with LF
-/// or CRLF, the last one also with the input. Lines that are too long are skipped.
+/// or CRLF, the last one also with the input.
 pub(super) struct LineSplitter {
-    limit: usize,
-    /// The maximum number of bytes in a line, from its first byte that is not blank to its end.
-    most: usize,
     /// The number of bytes of the input that are known not to hold an LF.
     searched: usize,
     format: Box<dyn LineFormat>,
@@ -141,28 +113,18 @@ pub(super) struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// Creates a decoder of messages with at most `limit` bytes, on lines with at most `around` bytes more.
-    pub(super) fn boxed(limit: usize, around: usize, format: impl LineFormat + 'static) -> Box<dyn Decoder> {
-        Box::new(Self {
-            limit,
-            most: limit.saturating_add(around),
-            searched: 0,
-            format: Box::new(format),
-            more: Extras::default(),
-        })
+    pub(super) fn boxed(format: impl LineFormat + 'static) -> Box<dyn Decoder> {
+        Box::new(Self { searched: 0, format: Box::new(format), more: Extras::default() })
     }
 }
 
 impl Decoder for LineSplitter {
     fn step<'a>(&mut self, input: &'a [u8], end: bool) -> Step<'a> {
-        if let Some(step) = self.more.resume(input, end, self.limit) {
+        if let Some(step) = self.more.resume() {
             return step;
         }
         if let Some(step) = self.format.resume(input, end, &mut self.more) {
-            self.searched = match step {
-                Step::Begin { .. } => 0,
-                _ => self.searched.saturating_sub(step.consumed()),
-            };
+            self.searched = self.searched.saturating_sub(step.consumed());
             return step;
         }
         let blanks = leading_blanks(input);
@@ -170,27 +132,18 @@ impl Decoder for LineSplitter {
             self.searched = self.searched.saturating_sub(blanks);
             return Step::Skip { consumed: blanks };
         }
-        if input.is_empty() {
+        let line_end = memchr(b'\n', &input[self.searched.min(input.len())..]).map(|at| self.searched + at);
+        if line_end.is_none() && !end || input.is_empty() {
+            self.searched = input.len();
             return Step::NeedMore;
         }
-        // CR LF may follow a line of `most` bytes.
-        let window = &input[..input.len().min(self.most.saturating_add(2))];
-        let line_end = memchr(b'\n', &window[self.searched.min(window.len())..]).map(|at| self.searched + at);
-        let line = match line_end {
-            Some(at) => &window[..at],
-            None if end || window.len() < input.len() || window.len() > self.most.saturating_add(1) => window,
-            None => {
-                self.searched = input.len();
-                return Step::NeedMore;
-            }
-        };
         self.searched = 0;
-        if line.strip_suffix(b"\r").unwrap_or(line).len() > self.most {
-            let head = &line[..=self.most];
-            let (start, entry) = self.format.read(head, &mut self.more).unwrap_or((0, LogLine::new(head).into()));
-            return self.more.skip(start, head, entry.oversized(0), None);
-        }
+        let line = &input[..line_end.unwrap_or(input.len())];
         self.line(line, line_end.map_or(line.len(), |at| at + 1), input, end)
+    }
+
+    fn splits_lines(&self) -> bool {
+        self.format.splits_lines()
     }
 }
 
@@ -211,16 +164,12 @@ impl LineSplitter {
             return if is_decided { self.step(input, end) } else { Step::NeedMore };
         }
         let Some(found) = found else { return Step::entry(0, length, LogLine::new(text)) };
-        let Some(part) = self.more.taken.take() else { return self.more.give(found, length, self.limit) };
+        let Some(part) = self.more.taken.take() else { return self.more.give(found, length) };
         // The rest is another line, whose end is known.
         self.searched = line.len().saturating_sub(part);
-        self.more.give(found, part, self.limit)
+        self.more.give(found, part)
     }
 }
-
-/// The number of bytes by which a line with an envelope may exceed the limit, so that it can hold a message of that
-/// size.
-pub(super) const AROUND: usize = 48 * 1024;
 
 /// The members that may hold messages, or words of messages, which are not messages of the log; `None` if every member
 /// may.
@@ -287,6 +236,7 @@ pub(super) fn behind(line: &[u8], start: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::capped::CappedDecoder;
     use super::super::decoder::tests::{entries, texts};
     use super::super::{Flags, Sender};
     use super::*;
@@ -313,9 +263,8 @@ mod tests {
         let name = "n".repeat(HEAD);
         let long = "x".repeat(HEAD + 30);
         let input = format!("a>1\n text \r\n\n  b>{{}}  \r\n>\n{name}>1\na>{long} \n{long}\nb>123456\n>7");
-        let found = entries(|| LineSplitter::boxed(5, HEAD, Names), input.as_bytes());
-        let text = format!("# {name}>1");
-        assert_eq!(texts(&found), ["1", "# text", "{}", "# >", &text, "<4126>", "# <4126>", "<6>", "7"]);
+        let found = entries(|| CappedDecoder::boxed(LineSplitter::boxed(Names), 5), input.as_bytes());
+        assert_eq!(texts(&found), ["1", "# text", "{}", "# >", "# <4098>", "<4126>", "# <4126>", "<6>", "7"]);
         let records = found.iter().filter_map(|(_, entry)| match entry {
             Entry::Record(r) => Some((r.session.as_deref(), r.sender, r.flags.truncated)),
             Entry::LogLine(_) => None,

@@ -2,15 +2,15 @@
 //! as it was on the wire in a string.
 
 use super::decoder::Decoder;
-use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineSplitter, in_envelope};
+use super::lines::{Extras, FoundEntry, LineFormat, LineSplitter, in_envelope};
 use super::methods::known_method;
 use super::object::{RawObject, offset_in, unescape};
 use super::{Record, Sender};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
-    LineSplitter::boxed(limit, AROUND, ProcessPairs::default())
+pub(super) fn decoder() -> Box<dyn Decoder> {
+    LineSplitter::boxed(ProcessPairs::default())
 }
 
 /// The members of the message, which `raw` holds too.
@@ -27,6 +27,10 @@ struct ProcessPairs {
 }
 
 impl LineFormat for ProcessPairs {
+    fn splits_lines(&self) -> bool {
+        true
+    }
+
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         in_envelope(line, more, Some(&MESSAGE), |object, own, _| self.open(object, own))
     }
@@ -102,7 +106,7 @@ mod tests {
     const SERVER: Option<Sender> = Some(Sender::Server);
 
     fn records(lines: &[String]) -> Vec<Record<'static>> {
-        let found = entries(|| decoder(1000), lines.join("\n").as_bytes());
+        let found = entries(|| decoder(), lines.join("\n").as_bytes());
         let record = |(_, entry)| match entry {
             Entry::Record(record) => record,
             Entry::LogLine(line) => panic!("{line:?}"),
@@ -123,7 +127,7 @@ mod tests {
 
     #[test]
     fn raw_messages_are_kept_exactly() {
-        let found = |lines: &str| texts(&entries(|| decoder(1000), lines.as_bytes()));
+        let found = |lines: &str| texts(&entries(|| decoder(), lines.as_bytes()));
         let one = http(r#""type":"request","raw":"{\"id\":1.0,\"method\":\"a\"}""#);
         let two = http(r#""type":"request","method":"b","raw":"{\"method\":\"b\"}""#);
         let (whole_one, whole_two) = (r#"{"id":1.0,"method":"a"}"#, r#"{"method":"b"}"#);

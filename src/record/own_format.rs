@@ -104,9 +104,8 @@ impl OwnFormat {
         Self(Arc::new(rules))
     }
 
-    /// A decoder that keeps records of up to `limit` bytes.
-    pub(super) fn decoder(&self, limit: usize) -> Box<dyn Decoder> {
-        self.0.clone().decoder(limit)
+    pub(super) fn decoder(&self) -> Box<dyn Decoder> {
+        self.0.clone().decoder()
     }
 }
 
@@ -154,12 +153,12 @@ mod tests {
     use super::*;
 
     fn found(own_format: &OwnFormat, log: &str) -> (Vec<String>, Vec<usize>) {
-        let found = entries(|| own_format.decoder(1000), log.as_bytes());
+        let found = entries(|| own_format.decoder(), log.as_bytes());
         (texts(&found), found.iter().map(|(start, _)| *start).collect())
     }
 
     fn first(own_format: &OwnFormat, log: &str) -> Record<'static> {
-        match entries(|| own_format.decoder(1000), log.as_bytes()).remove(0).1 {
+        match entries(|| own_format.decoder(), log.as_bytes()).remove(0).1 {
             Entry::Record(record) => record,
             Entry::LogLine(line) => panic!("{line:?}"),
         }

@@ -7,8 +7,8 @@ use super::object::{ObjectBuilder, RawObject, plain_name, side};
 use super::times::{duration, epoch, from_milliseconds, later, number};
 use super::{Flags, Record, Sender};
 
-pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
-    object_array(limit, None, open)
+pub(super) fn decoder() -> Box<dyn Decoder> {
+    object_array(None, open)
 }
 
 fn sender(entry: &RawObject<'_>) -> Option<Sender> {

@@ -1,5 +1,6 @@
 //! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
 
+use super::capped::CappedDecoder;
 use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::ExaminedInput;
 use super::session_by::SessionBy;
@@ -206,12 +207,12 @@ impl<'r> Reader<'r> {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        let limit = self.options.max_record_size;
-        match &self.options.own_format {
-            Some(own_format) => own_format.decoder(limit),
-            None if self.options.is_stated() => self.format.decoder(limit),
-            None => self.format.detected_decoder(limit),
-        }
+        let inner = match &self.options.own_format {
+            Some(own_format) => own_format.decoder(),
+            None if self.options.is_stated() => self.format.own_decoder(),
+            None => self.format.detected_decoder(),
+        };
+        CappedDecoder::boxed(inner, self.options.max_record_size)
     }
 
     /// The format of the input, detected or stated.

@@ -3,12 +3,12 @@
 use super::certainty::names_member;
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::elements::object_array;
-use super::lines::{AROUND, Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
+use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::lines::{head, in_envelope, with_others, with_text};
 use super::object::{RawObject, offset_in, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
 use super::surroundings::{named_direction, named_side};
-use super::value::{Extent, ValueSpan, value};
+use super::value::{Extent, value, value_shown};
 use super::{Direction, Entry, Flags, LogLine, Record, Sender, Time, times, vscode};
 use oxsdatatypes::Decimal;
 use regex::bytes::{Captures, Regex};
@@ -117,15 +117,12 @@ impl EnvelopeFacts {
 }
 
 impl FormatRules {
-    /// Creates a decoder that keeps records of up to `limit` bytes.
-    pub fn decoder(self: Arc<Self>, limit: usize) -> Box<dyn Decoder> {
+    pub fn decoder(self: Arc<Self>) -> Box<dyn Decoder> {
         match self.is_array {
-            true => object_array(limit, Some(&[]), move |object, text, more| self.open(object, text, more)),
-            false => LineSplitter::boxed(
-                limit,
-                AROUND,
-                RuleReader { rules: self, limit, connections: None, heading: EnvelopeFacts::default() },
-            ),
+            true => object_array(Some(&[]), move |object, text, more| self.open(object, text, more)),
+            false => {
+                LineSplitter::boxed(RuleReader { rules: self, connections: None, heading: EnvelopeFacts::default() })
+            }
         }
     }
 
@@ -219,13 +216,16 @@ impl FormatRule {
 /// Reads the lines of a format by its rules.
 struct RuleReader {
     rules: Arc<FormatRules>,
-    limit: usize,
     connections: Option<NamedConnections>,
     /// The facts of the last heading.
     heading: EnvelopeFacts,
 }
 
 impl LineFormat for RuleReader {
+    fn splits_lines(&self) -> bool {
+        true
+    }
+
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let rules = self.rules.clone();
         let has_envelope = || rules.rules.iter().any(|rule| rule.line.is_none());
@@ -245,15 +245,18 @@ impl LineFormat for RuleReader {
             _ => return None,
         };
         let text = &input[start..];
-        let length = match ValueSpan::of(text, self.limit.saturating_add(AROUND), end) {
-            ValueSpan::Whole(length) => length,
-            ValueSpan::NeedMore => return Some(Step::NeedMore),
-            ValueSpan::Long | ValueSpan::Broken(_) => return None,
+        let length = match value_shown(text, end) {
+            Extent::Whole(length) => length,
+            Extent::Incomplete => return Some(Step::NeedMore),
+            Extent::Broken(_) => return None,
         };
         let found = if start + length > line.len() { self.read(line, &mut Extras::default()) } else { None };
         let Some((_, Entry::Record(record))) = found else { return None };
-        let entry = Entry::from(Record { length: length as u64, bytes: text[..length].into(), ..record });
-        Some(Step::entry(start, start + length, entry.within(self.limit)))
+        Some(Step::entry(
+            start,
+            start + length,
+            Record { length: length as u64, bytes: text[..length].into(), ..record },
+        ))
     }
 }
 

@@ -14,13 +14,15 @@
 //! under another. A log with one name is not held back: its session is the input's own, as is the session of the first
 //! name.
 
-use super::lines::AROUND;
 use super::object::{RawObject, objects};
 use super::search::messages;
 use super::surroundings::{KeyPlace, SessionKey, WORDS, digest};
 use super::{Entry, Record};
 use memchr::memchr;
 use std::collections::HashMap;
+
+/// The number of bytes below a line that are examined.
+const AHEAD: usize = 48 * 1024;
 
 /// Members that may be the key, the most reliable first. A process may have many sessions, and a session many
 /// processes.
@@ -120,7 +122,7 @@ impl KeyTrials {
                 self.look(line);
                 self.trials.retain(|trial| ahead.trials.iter().any(|other| other.place == trial.place));
                 self.at += length;
-                if self.trials.len() == 1 || self.exchanges() >= ENOUGH || self.at > AROUND {
+                if self.trials.len() == 1 || self.exchanges() >= ENOUGH || self.at > AHEAD {
                     return Decision::Key(None);
                 }
             }
@@ -130,7 +132,7 @@ impl KeyTrials {
     }
 
     fn look_on(&mut self, input: &[u8], length: usize, end: bool) -> Decision {
-        let most = length.saturating_add(AROUND);
+        let most = length.saturating_add(AHEAD);
         let is_cut = input.len() > most;
         let window = &input[..input.len().min(most)];
         while self.exchanges() < ENOUGH && self.at < window.len() {

@@ -3,16 +3,15 @@
 use super::certainty::Certainty;
 use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::lines::{Extras, LineFormat, LineSplitter};
-use super::object::{RawObject, offset_in};
-use super::scan::ValueScan;
+use super::object::RawObject;
 use super::value::may_be_message;
 use super::window::InputHead;
 use super::{LogLine, Record, Sender};
 use memchr::memchr2;
 use std::borrow::Cow;
 
-pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
-    LineSplitter::boxed(limit, 0, Sse { limit })
+pub(super) fn decoder() -> Box<dyn Decoder> {
+    LineSplitter::boxed(Sse)
 }
 
 /// True for the HTTP head of an event stream, or an event whose data begins as a message does, before any line that is
@@ -46,60 +45,23 @@ pub(super) fn detect(window: &InputHead<'_>) -> bool {
     fields_only && message && before == window.bytes.len() && (named || !window.bytes.ends_with(b"\n"))
 }
 
-/// The maximum size of the lines of an event besides its data, in bytes.
-const AROUND: usize = 4096;
-
 /// An event with a message is a record; every other line that is not blank is a [`LogLine`].
-struct Sse {
-    limit: usize,
-}
+struct Sse;
 
 impl LineFormat for Sse {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
         input.first().filter(|byte| !is_blank(**byte))?;
-        let window = &input[..input.len().min(self.limit.saturating_add(AROUND))];
-        let is_all = window.len() == input.len();
-        Some(match Event::read(window, end && is_all) {
-            Some(event) => self.event(event, window, more),
-            None if is_all => Step::NeedMore,
-            None => self.long(window, more),
-        })
-    }
-}
-
-impl Sse {
-    /// Gives the entries of an event at the beginning of `text`.
-    fn event<'a>(&self, event: Event<'a>, text: &'a [u8], more: &mut Extras) -> Step<'a> {
+        let Some(event) = Event::read(input, end) else { return Some(Step::NeedMore) };
         let is_message = event.is_message();
-        let lines = lines(&text[..event.length]).filter(|(_, line)| !is_message || !is_field(line));
+        let lines = lines(&input[..event.length]).filter(|(_, line)| !is_message || !is_field(line));
         let lines = lines.map(|(at, line)| (at + leading_blanks(line), LogLine::new(line.trim_ascii()).into()));
         let (start, data) = event.trimmed();
-        let message = is_message.then(|| (start, from_server(Record::new(data)).into()));
+        let from_server = || Record { sender: Some(Sender::Server), ..Record::new(data) };
+        let message = is_message.then(|| (start, from_server().into()));
         let first = more.first_of(lines.chain(message));
-        let first = first.unwrap_or_else(|| (0, LogLine::new(&text[..event.length]).into()));
-        more.give(first, event.length, self.limit)
+        let first = first.unwrap_or_else(|| (0, LogLine::new(&input[..event.length]).into()));
+        Some(more.give(first, event.length))
     }
-
-    /// Reads the beginning of an event that is too long: the value in its data, or a line of text.
-    fn long<'a>(&self, window: &'a [u8], more: &mut Extras) -> Step<'a> {
-        let first = line(window, false);
-        if let (b"data", content @ [b'{' | b'[', ..]) = field(first.as_ref().map_or(window, |line| line.text)) {
-            let start = offset_in(window, content);
-            let end = ValueScan::default().end(&window[start..]).map(|length| start + length);
-            return match end.map(|end| &window[start..end]) {
-                Some(data) => Step::entry(start, start + data.len(), from_server(Record::within(self.limit, data))),
-                None => more.skip(start, window, from_server(Record::new(b"")), Some(start)),
-            };
-        }
-        match first {
-            Some(SseLine { text, length }) => Step::entry(0, length, LogLine::new(trim_end(text))),
-            None => more.skip(0, window, LogLine::new(b""), None),
-        }
-    }
-}
-
-fn from_server(record: Record<'_>) -> Record<'_> {
-    Record { sender: Some(Sender::Server), ..record }
 }
 
 /// A line, without its end.
@@ -237,12 +199,13 @@ impl<'a> Event<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::capped::CappedDecoder;
     use super::super::decoder::tests::{drive, entries, entries_of_long, texts};
     use super::super::{Entry, Format};
     use super::*;
 
     fn events(limit: usize, input: &str) -> (Vec<usize>, Vec<String>) {
-        let found = entries(|| decoder(limit), input.as_bytes());
+        let found = entries(|| CappedDecoder::boxed(decoder(), limit), input.as_bytes());
         for (_, entry) in &found {
             assert!(!matches!(entry, Entry::Record(record) if record.sender != Some(Sender::Server)));
         }
@@ -290,20 +253,17 @@ mod tests {
         let input = format!(
             "data: [1234]\n\ndata: [12345]\n\n: c\n: {text}\ndata: {{{text}}}\nid: 1\n\n\ndata: 1\n\ndata: {{}}\n{text}y\n\n{{}}"
         );
-        let long = |input: &str| texts(&entries_of_long(|| decoder(6), input.as_bytes()));
+        let long = |input: &str| texts(&entries_of_long(|| CappedDecoder::boxed(decoder(), 6), input.as_bytes()));
         let found = long(&input);
-        assert_eq!(
-            found,
-            ["[1234]", "<7>", "# : c", "# <5002>", "<5002>", "# id: 1", "# <7>", "{}", "# <5001>", "# {}"]
-        );
+        assert_eq!(found, ["[1234]", "<7>", "# : c", "# <5002>", "<5002>", "# <7>", "# <5001>", "{}", "# {}"]);
         let input = format!("event: ping\nnote: {text}\r\ndata: 1\r\rdata: [1]");
-        assert_eq!(long(&input), ["# event: ping", "# <5006>", "# <7>", "[1]"]);
+        assert_eq!(long(&input), ["# <11>", "# <5006>", "# <7>", "[1]"]);
         assert_eq!(events(usize::MAX, "data: [1]").1, ["[1]"]);
     }
 
     #[test]
     fn many_lines_in_time() {
-        let found = |input: &str| texts(&drive(&mut *decoder(1 << 28), input.as_bytes(), &[])).len();
+        let found = |input: &str| texts(&drive(&mut *decoder(), input.as_bytes(), &[])).len();
         assert_eq!(found(&format!("data: {{\n{}", ": x\n".repeat(100_000))), 100_001);
         assert_eq!(found(&format!("data: {{\n{}", "data: 1\n".repeat(100_000))), 1);
         assert_eq!(found(&"data: {}\n\n".repeat(50_000)), 50_000);

@@ -4,7 +4,6 @@ use super::certainty::may_hold_message;
 use super::colours::plain_parts;
 use super::decoder::trim_end;
 use super::decompress::{PlainText, TextFailure};
-use super::lines::AROUND;
 use super::session_by::SessionBy;
 use super::wrapper::{UnwrappedLine, Wrapper};
 use super::{Location, LogLine, Time};
@@ -124,6 +123,8 @@ fn part(marks: &[TextMark], start: usize, end: usize) -> impl Iterator<Item = Te
 
 /// The size of a read, in bytes.
 const READ: usize = 64 * 1024;
+/// The number of bytes by which a line may exceed the largest record, for what is around its message.
+const AROUND: usize = 48 * 1024;
 /// The maximum number of streams with a continued line.
 const STREAMS: usize = 16;
 /// The maximum size, in bytes, of lines outside of a wrapper that are kept until the text before them is read.
@@ -338,7 +339,7 @@ impl UnwrappedLog {
 
     /// Joins the content of a line to the earlier content of its stream, and gives it unless the line is continued.
     fn join(&mut self, level: usize, taken: UnwrappedLine<'_>, marks: Vec<TextMark>, writer: String) {
-        // One byte above the maximum length of a line, so that the line is found to be too long.
+        // More than the maximum size of what a decoder is shown, so that the line is found to be too long.
         let most = self.most / 2 + AROUND + 1;
         let begun = &mut self.layers[level].begun;
         let index = begun.iter().position(|begun| begun.stream == taken.stream && begun.writer == writer);

@@ -37,32 +37,13 @@ pub(crate) fn whole_value(input: &[u8]) -> Result<usize, usize> {
     }
 }
 
-/// The value at the start of the bytes that a decoder is shown, with a limit on its size in bytes.
-pub(super) enum ValueSpan {
-    /// A value of this many bytes or, at the end of the input, the part of a value that is present.
-    Whole(usize),
-    /// The end is not visible yet.
-    NeedMore,
-    /// A value larger than the limit.
-    Long,
-    /// A syntax error at this offset.
-    Broken(usize),
-}
-
-impl ValueSpan {
-    /// Examines at most one byte above the limit, which shows the end of a number.
-    pub(super) fn of(input: &[u8], limit: usize, end: bool) -> Self {
-        let window = &input[..input.len().min(limit.saturating_add(1))];
-        let full = window.len() > limit;
-        match value(window) {
-            Extent::Broken(at) => Self::Broken(at),
-            Extent::Whole(length) if length <= limit && (length < window.len() || shows_its_end(window)) => {
-                Self::Whole(length)
-            }
-            Extent::Whole(_) | Extent::Incomplete if full => Self::Long,
-            Extent::Whole(_) | Extent::Incomplete if end => Self::Whole(trim_end(window).len()),
-            Extent::Whole(_) | Extent::Incomplete => Self::NeedMore,
-        }
+/// Finds the extent of the value at the start of the bytes that a decoder is shown. If `end` is true, nothing follows
+/// them, and the part of a value that is present counts as whole.
+pub(super) fn value_shown(input: &[u8], end: bool) -> Extent {
+    match value(input) {
+        Extent::Whole(length) if length == input.len() && !end && !shows_its_end(input) => Extent::Incomplete,
+        Extent::Incomplete if end => Extent::Whole(trim_end(input).len()),
+        extent => extent,
     }
 }
 

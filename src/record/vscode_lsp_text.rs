@@ -2,30 +2,24 @@
 //! result or error data after the headline. The envelope is not logged, so it is reconstructed.
 
 use super::decoder::{Decoder, Step, trim_end};
-use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
+use super::lines::{Extras, LineFormat, LineInInput, LineSplitter};
 use super::lsp_trace::{Headline, HeadlineKind, TraceParts, entry_end};
-use super::scan::ValueScan;
 use super::unanswered::UnansweredRequests;
 use super::window::InputHead;
-use super::{Entry, Flags, LogLine, Record, Sender, Time};
-use memchr::memchr2;
+use super::{Flags, LogLine, Record, Sender};
 
 /// True for a headline before any line that is a JSON value.
 pub(super) fn detect(window: &InputHead<'_>) -> bool {
     window.lines_before_values().any(|line| Headline::of(line).is_some())
 }
 
-pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
-    LineSplitter::boxed(limit, AROUND, VscodeLspText { limit, ..VscodeLspText::default() })
+pub(super) fn decoder() -> Box<dyn Decoder> {
+    LineSplitter::boxed(VscodeLspText::default())
 }
-
-/// The maximum number of bytes around a message in its text.
-const AROUND: usize = 8192;
 
 /// Headlines are records, with the lines that belong to them; every other line is a [`LogLine`].
 #[derive(Default)]
 struct VscodeLspText {
-    limit: usize,
     /// True if `initialize`, which the client sends, was received: then the server wrote the log.
     server_writes: bool,
     asked: UnansweredRequests,
@@ -34,22 +28,9 @@ struct VscodeLspText {
 }
 
 impl LineFormat for VscodeLspText {
-    fn read<'a>(&mut self, line: &'a [u8], _: &mut Extras) -> Option<FoundEntry<'a>> {
-        // Other headlines were read with the lines below them.
-        if line.len() <= self.limit.saturating_add(AROUND) {
-            return None;
-        }
-        let headline = Headline::of(&line[..line.len().min(AROUND)])?;
-        Some((0, told(Record::new(line), headline.time, self.sender(&headline))))
+    fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut Extras) -> Option<Step<'a>> {
+        Some(self.message(Headline::of(at.line)?, at.length, at.input, at.end))
     }
-
-    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut Extras) -> Option<Step<'a>> {
-        Some(self.message(Headline::of(at.line)?, at.length, at.input, at.end, more))
-    }
-}
-
-fn told(record: Record<'_>, time: Option<Time>, sender: Sender) -> Entry<'_> {
-    Record { time, sender: Some(sender), ..record }.into()
 }
 
 impl VscodeLspText {
@@ -61,38 +42,18 @@ impl VscodeLspText {
     }
 
     /// Reads the message whose headline has `length` bytes.
-    fn message<'a>(
-        &mut self,
-        headline: Headline<'a>,
-        length: usize,
-        input: &'a [u8],
-        end: bool,
-        more: &mut Extras,
-    ) -> Step<'a> {
+    fn message<'a>(&mut self, headline: Headline<'a>, length: usize, input: &'a [u8], end: bool) -> Step<'a> {
         let sender = self.sender(&headline);
-        let most = self.limit.saturating_add(2 * AROUND);
-        let window = &input[..input.len().min(most)];
-        let head = trim_end(&window[..length]);
-        let is_all = window.len() == input.len();
-        // Text that is too long ends with the first value in it.
-        let value = length + memchr2(b'{', b'[', &window[length..]).unwrap_or_default();
-        let of_value = || ValueScan::default().end(&window[value..]).filter(|_| !is_all).map(|end| value + end);
-        let (record, length) = match entry_end(window, length, end && is_all).or_else(of_value) {
-            Some(whole) => match TraceParts::of(&headline, &window[..whole], length) {
-                Some((parts, length)) => {
-                    let message = headline.message(&parts);
-                    let result_unknown = headline.kind == HeadlineKind::Response && parts == TraceParts::default();
-                    let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
-                    let record = match message.len() > self.limit {
-                        true => Record::oversized(trim_end(&window[..length]).len() as u64),
-                        false => Record { flags, latency: headline.latency, ..Record::new(message) },
-                    };
-                    (record, length)
-                }
-                None => (Record::within(self.limit, trim_end(&window[..whole])), whole),
-            },
-            None if is_all => return Step::NeedMore,
-            None => return more.skip(0, window, told(Record::new(b""), headline.time, sender), Some(value)),
+        let head = trim_end(&input[..length]);
+        let Some(whole) = entry_end(input, length, end) else { return Step::NeedMore };
+        let (record, length) = match TraceParts::of(&headline, &input[..whole], length) {
+            Some((parts, length)) => {
+                let result_unknown = headline.kind == HeadlineKind::Response && parts == TraceParts::default();
+                let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
+                let message = Record::new(headline.message(&parts));
+                (Record { flags, latency: headline.latency, ..message }, length)
+            }
+            None => (Record::new(trim_end(&input[..whole])), whole),
         };
         let is_answer = headline.kind == HeadlineKind::Response;
         let said = (headline.sending == is_answer, headline.id, headline.method);
@@ -101,24 +62,25 @@ impl VscodeLspText {
         if self.is_named {
             return Step::entry(0, 0, LogLine::new(head));
         }
-        Step::entry(0, length, told(record, headline.time, sender))
+        Step::entry(0, length, Record { time: headline.time, sender: Some(sender), ..record })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::capped::CappedDecoder;
     use super::super::decoder::tests::{drive, entries, entries_of_long, texts};
     use super::super::{Entry, Format};
     use super::*;
 
     fn messages(limit: usize, input: &str) -> Vec<String> {
-        texts(&entries(|| decoder(limit), input.as_bytes()))
+        texts(&entries(|| CappedDecoder::boxed(decoder(), limit), input.as_bytes()))
     }
 
     /// Returns the first message, and true if its result is unknown. A response comes after its headline, since no
     /// request has its method.
     fn first(input: &str) -> (String, bool) {
-        let found = entries(|| decoder(1000), input.as_bytes());
+        let found = entries(|| decoder(), input.as_bytes());
         let at = usize::from(input.contains("response '"));
         assert!(
             at == 0 || texts(&found)[0].trim_start_matches("# ") == input.lines().next().unwrap().trim_end(),
@@ -270,24 +232,24 @@ mod tests {
     #[test]
     fn the_limit() {
         let text = "x".repeat(20_000);
-        let long = |limit, input: &str| texts(&entries_of_long(|| decoder(limit), input.as_bytes()));
+        let long =
+            |limit, input: &str| texts(&entries_of_long(|| CappedDecoder::boxed(decoder(), limit), input.as_bytes()));
         let head = "[Trace - 1:00:00] Received notification 'a'.\n";
         let next = format!("\n\n{head}");
         let input = format!("{head}Params: [\n\"{text}\"\n]{next}");
-        let size = input.len() - next.len();
-        assert_eq!(long(14, &input), [format!("<{size}>"), r#"{"method":"a"}"#.to_owned()]);
-        assert_eq!(messages(13, head), ["<44>"]);
-        assert_eq!(long(14, &format!("{head}Params: []")), ["<55>"]);
+        assert_eq!(long(14, &input), ["<20030>", r#"{"method":"a"}"#]);
+        assert_eq!(messages(13, head), ["<14>"]);
+        assert_eq!(long(14, &format!("{head}Params: []")), ["<26>"]);
         assert_eq!(long(14, &format!("{head}Params: oops")), ["<57>"]);
         let failed = "[Trace - 1:00:00] Received response 'a - (1)' in 1ms. Request failed: ";
-        assert_eq!(long(14, &format!("{failed}{text} (1).{next}")), ["<20075>", r#"{"method":"a"}"#]);
+        assert_eq!(long(14, &format!("{failed}{text} (1).{next}")), ["# <20075>", "<20040>", r#"{"method":"a"}"#]);
         assert_eq!(long(14, &format!("{text}{next}")), ["# <20000>", r#"{"method":"a"}"#]);
         assert_eq!(messages(usize::MAX, head), [r#"{"method":"a"}"#]);
     }
 
     #[test]
     fn many_lines_in_time() {
-        let found = |input: &str| texts(&drive(&mut *decoder(1 << 28), input.as_bytes(), &[])).len();
+        let found = |input: &str| texts(&drive(&mut *decoder(), input.as_bytes(), &[])).len();
         let head = "[Trace - 1:00:00] Received notification 'a'.\n";
         assert_eq!(found(&head.repeat(20_000)), 20_000);
         assert_eq!(found(&format!("{head}Params: {}", "[\n".repeat(100_000))), 1);

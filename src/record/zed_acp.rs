@@ -8,9 +8,9 @@ use super::times::number;
 use super::unanswered::UnansweredRequests;
 use super::{Flags, LogLine, Record, Sender};
 
-pub(super) fn decoder(limit: usize) -> Box<dyn Decoder> {
+pub(super) fn decoder() -> Box<dyn Decoder> {
     let mut asked = UnansweredRequests::default();
-    object_array(limit, None, move |entry, text, more| open(entry, text, &mut asked, more))
+    object_array(None, move |entry, text, more| open(entry, text, &mut asked, more))
 }
 
 /// True if a value has the members of an error, and no others.
