@@ -83,6 +83,20 @@ impl<'a> Cursor<'a> {
         })
     }
 
+    /// Calls `take` at each element or member of the array or object that is next, whose bracket is `open`. `None` if the
+    /// next value is another one, or if `take` does not read a whole element or member.
+    #[inline]
+    pub fn each(&mut self, open: u8, mut take: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        let end = if open == b'{' { b'}' } else { b']' };
+        self.take(open)?;
+        let mut more = self.take(end).is_none();
+        while more {
+            take(self)?;
+            more = self.another(end)?;
+        }
+        Some(())
+    }
+
     /// True if only whitespace follows.
     pub fn is_at_end(&mut self) -> bool {
         self.peek().is_none()

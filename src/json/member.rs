@@ -27,24 +27,24 @@ pub(crate) fn string(canonical: &str) -> Option<Cow<'_, str>> {
 
 /// Decodes a string or a name without its quotes; `None` if it is not Unicode.
 pub(crate) fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
-    match Text::decode(inner) {
-        Text::Unicode(text) => Some(text),
-        Text::Utf16(_) => None,
-    }
+    if let Text::Unicode(text) = Text::decode(inner) { Some(text) } else { None }
 }
 
 /// Reads a value of text that is known to be JSON in place, and no part of it twice.
 impl<'t> Cursor<'t> {
     /// Calls `take` for each member of the object that is next, with its name as spelled and the cursor at its value.
     /// Skips whatever `take` does not read. `None` if the next value is not an object.
-    pub fn each_member(&mut self, take: impl FnMut(&'t str, &mut Self)) -> Option<()> {
-        self.each(b'{', take)
+    pub fn each_member(&mut self, mut take: impl FnMut(&'t str, &mut Self)) -> Option<()> {
+        self.each(b'{', |member| {
+            let name = member.known_name()?;
+            member.value_by(|value| take(name, value))
+        })
     }
 
     /// Calls `take` with the cursor at each element of the array that is next. Skips elements that `take` does not
     /// read.
     pub fn each_element(&mut self, mut take: impl FnMut(&mut Self)) -> Option<()> {
-        self.each(b'[', |_, element| take(element))
+        self.each(b'[', |element| element.value_by(&mut take))
     }
 
     /// Reads the next value, if it is a Unicode string.
@@ -52,55 +52,33 @@ impl<'t> Cursor<'t> {
         unescaped(self.known_string()?)
     }
 
+    /// Skips the next value unless `take` reads it.
     #[inline]
-    fn each(&mut self, open: u8, mut take: impl FnMut(&'t str, &mut Self)) -> Option<()> {
-        let mut more = self.enter(open)?;
-        while more {
-            let name = self.name(open)?;
-            let value = self.at();
-            take(name, self);
-            if self.at() == value {
-                self.pass_canonical(0)?;
-            }
-            more = self.peek()? == b',';
-            self.skip();
-        }
-        Some(())
+    fn value_by(&mut self, take: impl FnOnce(&mut Self)) -> Option<()> {
+        self.peek()?;
+        let start = self.at();
+        take(self);
+        if self.at() == start { self.pass_canonical(0) } else { Some(()) }
     }
 
-    /// Skips the bracket `open`, if it is next. Returns false, and skips the closing bracket, if there is nothing in
-    /// between.
-    fn enter(&mut self, open: u8) -> Option<bool> {
-        self.take(open)?;
-        let is_empty = matches!(self.peek()?, b'}' | b']');
-        if is_empty {
-            self.skip();
-        }
-        Some(!is_empty)
-    }
-
-    /// Reads the name of the next member of an object; returns an empty name in an array.
+    /// Reads the name of a member, and its colon.
     #[inline]
-    fn name(&mut self, open: u8) -> Option<&'t str> {
-        if open == b'[' {
-            return Some("");
-        }
+    fn known_name(&mut self) -> Option<&'t str> {
         let name = self.known_string()?;
-        self.take(b':')?;
-        Some(name)
+        self.take(b':').map(|()| name)
     }
 }
 
 fn parts(text: &str, open: u8) -> impl Iterator<Item = (&str, &str)> {
     let mut cursor = Cursor::new(text, 0);
-    let mut more = cursor.enter(open) == Some(true);
+    let mut more = cursor.take(open).is_some() && !matches!(cursor.peek(), Some(b'}' | b']'));
     std::iter::from_fn(move || {
         if !std::mem::take(&mut more) {
             return None;
         }
-        let part = (cursor.name(open)?, cursor.canonical()?);
-        more = cursor.peek() == Some(b',');
-        cursor.skip();
+        let name = if open == b'{' { cursor.known_name()? } else { "" };
+        let part = (name, cursor.canonical()?);
+        more = cursor.take(b',').is_some();
         Some(part)
     })
 }

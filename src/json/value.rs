@@ -81,6 +81,7 @@ impl Evidence {
 }
 
 /// A JSON array.
+#[derive(Clone)]
 pub struct Array<'a> {
     /// The elements.
     pub items: Vec<Value<'a>>,
@@ -90,6 +91,7 @@ pub struct Array<'a> {
 }
 
 /// A JSON object.
+#[derive(Clone)]
 pub struct Object<'a> {
     /// The members in source order. Of members with the same name only the last is kept, at its own place, as
     /// [ECMAScript](https://tc39.es/ecma262/#sec-json.parse) and most parsers do.
@@ -120,26 +122,5 @@ impl<'a> Object<'a> {
     /// The value of the member with this name. Takes time linear in the number of members.
     pub fn get(&self, name: &str) -> Option<&Value<'a>> {
         self.members.iter().find(|(text, _)| text.as_str() == Some(name)).map(|(_, value)| value)
-    }
-}
-
-// In a debug build, loops take far less stack for each level than cloning a `Vec` does.
-impl Clone for Array<'_> {
-    fn clone(&self) -> Self {
-        let mut items = Vec::with_capacity(self.items.len());
-        for item in &self.items {
-            items.push(item.clone());
-        }
-        Self { items, ..*self }
-    }
-}
-
-impl Clone for Object<'_> {
-    fn clone(&self) -> Self {
-        let mut members = Vec::with_capacity(self.members.len());
-        for (name, value) in &self.members {
-            members.push((name.clone(), value.clone()));
-        }
-        Self { members, ..*self }
     }
 }

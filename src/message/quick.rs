@@ -101,8 +101,7 @@ impl Scanner {
         message: &mut Message<'a>,
     ) -> Option<()> {
         let Message { version, id, method, params, result, error, problems, .. } = message;
-        cursor.take(b'{')?;
-        loop {
+        cursor.each(b'{', |cursor| {
             let name = cursor.plain_string()?;
             cursor.take(b':')?;
             match name {
@@ -121,10 +120,8 @@ impl Scanner {
                 "error" => set(error, self.error(cursor, payloads, problems)?)?,
                 _ => return None,
             }
-            if !cursor.another(b'}')? {
-                break;
-            }
-        }
+            Some(())
+        })?;
         if !cursor.is_at_end() {
             return None;
         }
@@ -171,8 +168,7 @@ impl Scanner {
     ) -> Option<ErrorMember<'a>> {
         let mut error = ErrorObject::default();
         let ErrorObject { code, message, data, .. } = &mut error;
-        cursor.take(b'{')?;
-        loop {
+        cursor.each(b'{', |cursor| {
             let name = cursor.plain_string()?;
             cursor.take(b':')?;
             match name {
@@ -181,10 +177,8 @@ impl Scanner {
                 "data" => set(data, self.payload(cursor, 2, payloads, problems)?)?,
                 _ => return None,
             }
-            if !cursor.another(b'}')? {
-                break;
-            }
-        }
+            Some(())
+        })?;
         (code.is_some() && message.is_some()).then(|| ErrorMember::Object(error.into()))
     }
 }
