@@ -140,11 +140,7 @@ impl Sessions {
     /// Returns the newest request with an id in the session of the last record that may come from this side: open, or
     /// among the requests that were answered last.
     pub(crate) fn asked(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
-        match self.last.and_then(|place| self.keyed.get_index(place)) {
-            Some((_, KeyedSession::InUse(connection))) => connection.asked(sender, id, &self.answered),
-            Some((_, KeyedSession::Idle(_))) => None,
-            None => self.own.asked(sender, id, &self.answered),
-        }
+        self.at(self.last)?.asked(sender, id, &self.answered)
     }
 
     /// The key of the session of the last record; `None` for the input's own session.
@@ -170,13 +166,11 @@ impl Sessions {
             }
             _ => place,
         };
-        let connection = match self.last.and_then(|place| self.keyed.get_index_mut(place)) {
-            Some((_, KeyedSession::InUse(connection))) => connection,
-            _ => &mut self.own,
-        };
-        connection.last_used = self.records;
+        let (records, last) = (self.records, self.last);
+        let (connection, answered) = self.at_mut(last);
+        connection.last_used = records;
         connection.last_record = Some(record.location.record);
-        (connection, &mut self.answered)
+        (connection, answered)
     }
 
     /// Returns the last session for a key in the log, or for none; the session may begin here.
@@ -187,18 +181,29 @@ impl Sessions {
         }
     }
 
-    fn at(&mut self, place: Option<usize>) -> &mut Connection {
-        match place.and_then(|place| self.keyed.get_index_mut(place)) {
+    /// Returns the session with an index in `keyed`, or the input's own session. `None` if it is idle.
+    fn at(&self, place: Option<usize>) -> Option<&Connection> {
+        match place.and_then(|place| self.keyed.get_index(place)) {
+            Some((_, KeyedSession::InUse(connection))) => Some(connection),
+            Some((_, KeyedSession::Idle(_))) => None,
+            None => Some(&self.own),
+        }
+    }
+
+    /// As [`Self::at`], for a session in use.
+    fn at_mut(&mut self, place: Option<usize>) -> (&mut Connection, &mut RecentAnswers) {
+        let connection = match place.and_then(|place| self.keyed.get_index_mut(place)) {
             Some((_, KeyedSession::InUse(connection))) => connection,
             _ => &mut self.own,
-        }
+        };
+        (connection, &mut self.answered)
     }
 
     /// Returns the session of an `initialize`: a new one if its sender has sent one before.
     fn begun(&mut self, record: &Record<'_>, place: Option<usize>) -> Option<usize> {
         let begun =
             InitializeRequest { by: record.sender, direction: record.direction, request: record.location.record };
-        let begun_by = &mut self.at(place).begun_by;
+        let begun_by = &mut self.at_mut(place).0.begun_by;
         if begun_by.is_some_and(|first| first.is_of_same_side(begun)) && !record.flags.session_stated {
             let key = record.session.as_deref().unwrap_or_default();
             let mut count = self.renewed.get(key).map_or(1, |renewed| renewed.count);
@@ -210,7 +215,7 @@ impl Sessions {
                 }
             };
             self.renewed.insert(key.into(), RenewedSession { current: new, before: place, count });
-            self.at(Some(new)).begun_by = Some(begun);
+            self.at_mut(Some(new)).0.begun_by = Some(begun);
             return Some(new);
         }
         begun_by.get_or_insert(begun);
@@ -222,11 +227,7 @@ impl Sessions {
         let Some(before) = self.renewed.get(key.unwrap_or_default()).map(|renewed| renewed.before) else {
             return place;
         };
-        let waits = |place: Option<usize>| match place.and_then(|place| self.keyed.get_index(place)) {
-            Some((_, KeyedSession::InUse(connection))) => connection.waits_for(id),
-            Some((_, KeyedSession::Idle(_))) => false,
-            None => self.own.waits_for(id),
-        };
+        let waits = |place| self.at(place).is_some_and(|connection| connection.waits_for(id));
         if !waits(place) && waits(before) { before } else { place }
     }
 

@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry;
 use std::{iter, mem};
 
 use super::Name;
-use super::answered::{RecentAnswers, small};
+use super::answered::RecentAnswers;
 use super::sides::MessageSide;
 use crate::json::KeyedHashes;
 use crate::message::Id;
@@ -37,6 +37,13 @@ impl IdKey {
             None => Self::Other(Box::new(id.clone().into_owned())),
         }
     }
+}
+
+/// Returns an id that is a natural number of at most 18 digits.
+fn small(id: &Id<'_>) -> Option<u64> {
+    let Id::Number(digits) = id else { return None };
+    let plain = digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if plain && (digits.len() == 1 || !digits.starts_with('0')) { digits.parse().ok() } else { None }
 }
 
 /// The open requests with one id: nearly always one request.
