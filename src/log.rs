@@ -27,7 +27,7 @@ use crate::diagnostic::{Finding, printable_path};
 use crate::mapping::{Mapper, Mapping};
 use crate::protocol::Protocol;
 use crate::query::{Cancel, Dataset, Query, QueryError};
-use crate::record::{Follow, FollowEvent, Format, OwnFormat, ReaderOptions};
+use crate::record::{Follow, FollowEvent, ReaderOptions};
 use crate::sink::{Sink, Syntax};
 use crate::vocab::RESERVED;
 
@@ -163,31 +163,10 @@ impl Log {
         Ok(self)
     }
 
-    /// Replaces all options for reading.
+    /// Sets the options for reading: the format, which is detected by default, and the maximum size of records.
     #[must_use]
     pub fn with_options(mut self, reader: ReaderOptions) -> Self {
         self.options.reader = reader;
-        self
-    }
-
-    /// Sets the format, which is detected from the content by default.
-    #[must_use]
-    pub fn with_format(mut self, format: Format) -> Self {
-        self.options.reader.format = Some(format);
-        self
-    }
-
-    /// Sets where messages are, in a log whose format is not built in.
-    #[must_use]
-    pub fn with_own_format(mut self, own_format: OwnFormat) -> Self {
-        self.options.reader.own_format = Some(own_format);
-        self
-    }
-
-    /// Sets the size in bytes above which records are skipped, with a finding for each; 256 MiB by default.
-    #[must_use]
-    pub fn with_max_record_size(mut self, bytes: usize) -> Self {
-        self.options.reader.max_record_size = bytes;
         self
     }
 

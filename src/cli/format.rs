@@ -94,8 +94,11 @@ impl FormatArgs {
             }
             (None, None) => self.envelope.clone(),
         };
-        let options = ReaderOptions::default().with_max_record_size(self.max_record_size);
-        let options = self.session_by.iter().cloned().fold(options, ReaderOptions::with_session_by);
+        let options = ReaderOptions {
+            session_by: self.session_by.clone(),
+            max_record_size: self.max_record_size,
+            ..ReaderOptions::default()
+        };
         Ok(match (&self.from, own_format) {
             (None, None) => options,
             (Some(FormatChoice::Format(format)), None) => options.with_format(*format),

@@ -44,12 +44,6 @@ impl ReaderOptions {
         Self { own_format: Some(own_format), ..self }
     }
 
-    /// Sets the value that alone separates sessions.
-    #[must_use]
-    pub fn with_session_by(self, session_by: SessionBy) -> Self {
-        Self { session_by: Some(session_by), ..self }
-    }
-
     /// True if the user stated how to read the input, so that the format is not detected.
     pub fn is_stated(&self) -> bool {
         self.format.is_some() || self.own_format.is_some()
