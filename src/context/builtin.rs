@@ -40,12 +40,6 @@ pub(super) fn mcp() -> Context {
     parse("builtin:mcp", MCP)
 }
 
-/// The `@context` of [`JSON_RPC`].
-pub(super) fn json_rpc() -> &'static Value {
-    let [json_rpc, _] = &*BUILTIN;
-    json_rpc.value()
-}
-
 #[expect(clippy::expect_used, reason = "the text is part of the program, and a test reads it")]
 fn parse(origin: &str, text: &str) -> Context {
     let mut document: Value = serde_json::from_str(text).expect("built-in contexts are JSON");

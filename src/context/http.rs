@@ -5,7 +5,7 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ACCEPT, LOCATION};
@@ -20,10 +20,10 @@ const MEDIA_TYPES: &str = "application/ld+json, application/json;q=0.9";
 
 /// Fetches the document at an allowed URL, within `limit`.
 pub(super) fn fetch(url: &Url, limit: Duration, hosts: TrustedHosts) -> Result<FetchedDocument, LoadError> {
-    // Runs on its own thread, since a host name lookup cannot be interrupted. After the limit, the abandoned thread
-    // ends at its next time check.
+    // Runs on its own thread, since a host name lookup cannot be interrupted. Only this function measures the time: after
+    // the limit, the abandoned thread ends with its request.
     let (sender, receiver) = mpsc::sync_channel(1);
-    let download = Download { named: url.clone(), started: Instant::now(), limit, hosts };
+    let download = Download { named: url.clone(), limit, hosts };
     let work = move || drop(sender.send(download.run()));
     thread::Builder::new().name("context".to_owned()).spawn(work).map_err(|error| failed(url, error))?;
     receiver.recv_timeout(limit).unwrap_or_else(|error| match error {
@@ -34,7 +34,6 @@ pub(super) fn fetch(url: &Url, limit: Duration, hosts: TrustedHosts) -> Result<F
 
 struct Download {
     named: Url,
-    started: Instant,
     limit: Duration,
     hosts: TrustedHosts,
 }
@@ -52,7 +51,7 @@ impl Download {
                 url = target(&url, &response)?;
                 self.hosts.check(&url, || format!("a redirect of `{}`", self.named))?;
             } else if status.is_success() {
-                return Ok(FetchedDocument { body: self.body(&url, response)?, location: url });
+                return Ok(FetchedDocument { body: body(&url, response)?, location: url });
             } else {
                 return Err(LoadError::Status { url: url.into(), status: status.as_u16() });
             }
@@ -62,9 +61,11 @@ impl Download {
 
     fn request(&self, url: &Url) -> Result<Response, LoadError> {
         let addresses = self.addresses(url)?;
-        client(url, self.time_left()?, &addresses)
-            .and_then(|client| client.get(url.clone()).header(ACCEPT, MEDIA_TYPES).send())
-            .map_err(|error| if error.is_timeout() { self.timed_out() } else { failed(url, error.without_url()) })
+        let request = |client: Client| client.get(url.clone()).header(ACCEPT, MEDIA_TYPES).send();
+        client(url, self.limit, &addresses).and_then(request).map_err(|error| match error.is_timeout() {
+            true => LoadError::TimedOut { url: self.named.to_string(), limit: self.limit },
+            false => failed(url, error.without_url()),
+        })
     }
 
     /// Returns the addresses of an untrusted server, after checking that all are public. A second lookup could give
@@ -79,30 +80,12 @@ impl Download {
             false => Err(LoadError::NotPublic { url: url.to_string(), by: format!("`{}`", self.named) }),
         }
     }
+}
 
-    fn body(&self, url: &Url, response: Response) -> Result<Vec<u8>, LoadError> {
-        let mut reader = response.take(MAX_DOCUMENT as u64 + 1);
-        let (mut body, mut chunk) = (Vec::new(), vec![0; 64 << 10]);
-        loop {
-            self.time_left()?;
-            let length = reader.read(&mut chunk).map_err(|error| failed(url, error))?;
-            if length == 0 {
-                return Ok(body);
-            }
-            body.extend_from_slice(chunk.get(..length).unwrap_or_default());
-            if body.len() > MAX_DOCUMENT {
-                return Err(LoadError::TooLarge(url.to_string()));
-            }
-        }
-    }
-
-    fn time_left(&self) -> Result<Duration, LoadError> {
-        self.limit.checked_sub(self.started.elapsed()).ok_or_else(|| self.timed_out())
-    }
-
-    fn timed_out(&self) -> LoadError {
-        LoadError::TimedOut { url: self.named.to_string(), limit: self.limit }
-    }
+fn body(url: &Url, response: Response) -> Result<Vec<u8>, LoadError> {
+    let mut body = Vec::new();
+    response.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut body).map_err(|error| failed(url, error))?;
+    if body.len() > MAX_DOCUMENT { Err(LoadError::TooLarge(url.to_string())) } else { Ok(body) }
 }
 
 /// Returns a client for one request, to one of the addresses if any are given. [`Download`] follows redirects itself

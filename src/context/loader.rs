@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use url::Url;
 
-use super::builtin::{JSON_RPC, JSON_RPC_URL, json_rpc};
+use super::builtin::{JSON_RPC, JSON_RPC_URL};
 use super::cache::Cache;
 use super::error::{LoadError, MAX_DOCUMENT};
 use super::files::{file_path, file_url};
@@ -123,25 +123,22 @@ impl Loader {
         let url = parse_url(url)?;
         let origin = url.to_string();
         let body = match self.mapped_file(&url) {
-            Some(path) => {
-                read(&path).map_err(|source| LoadError::Read { origin: origin.clone(), by: by.into(), source })?
-            }
+            Some(path) => read(&path, &origin, || by.to_owned())?,
             None if self.is_named(&url) => {
                 remote::check(&url, || by.to_owned())?;
-                let answer = match self.cache.get(&url, false) {
-                    Some(copy) => Ok(copy),
-                    // The copy's age counts from the fetch, not from each use.
-                    None => fetch(&url, self.time_limit, self.hosts.borrow().clone())
-                        .inspect(|answer| self.cache.put(&url, answer)),
-                };
-                answer?.body
+                match self.cache.get(&url, false) {
+                    Some(copy) => copy.body,
+                    None => {
+                        let answer = fetch(&url, self.time_limit, self.hosts.borrow().clone())?;
+                        // The copy's age counts from the fetch, not from each use.
+                        self.cache.put(&url, &answer);
+                        answer.body
+                    }
+                }
             }
             None => return Err(LoadError::RemoteFromFile { url: origin, origin: by.to_owned() }),
         };
-        match body.len() > MAX_DOCUMENT {
-            true => Err(LoadError::TooLarge(origin)),
-            false => Ok(String::from_utf8_lossy(&body).into_owned()),
-        }
+        Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
     fn is_named(&self, url: &Url) -> bool {
@@ -229,18 +226,9 @@ impl Loader {
         if let Some(document) = self.documents.borrow().get(url) {
             return Some(Rc::clone(document));
         }
-        if let Some(document) =
-            self.mapped_file(url).and_then(|path| parse(url.to_string(), url.clone(), &read(&path).ok()?).ok())
-        {
-            return Some(self.keep(url, document));
-        }
-        let builtin = |url: &Url| Document {
-            name: url.to_string(),
-            location: Some(url.clone()),
-            context: json_rpc().clone(),
-            size: JSON_RPC.len(),
-        };
-        (url.as_str() == JSON_RPC_URL).then(|| self.keep(url, builtin(url)))
+        let text = self.mapped_file(url).and_then(|path| read(&path, url.as_str(), String::new).ok());
+        let text = text.or_else(|| (url.as_str() == JSON_RPC_URL).then(|| JSON_RPC.into()));
+        Some(self.keep(url, parse(url.to_string(), url.clone(), &text?).ok()?))
     }
 
     fn keep(&self, url: &Url, document: Document) -> Rc<Document> {
@@ -267,10 +255,7 @@ impl Loader {
                 return Err(LoadError::Read { origin, by: by(), source });
             }
         }
-        let text = read(path).map_err(|source| LoadError::Read { origin: origin.clone(), by: by(), source })?;
-        if text.len() > MAX_DOCUMENT {
-            return Err(LoadError::TooLarge(origin));
-        }
+        let text = read(path, &origin, by)?;
         Ok(self.keep(url, parse(origin, url.clone(), &text)?))
     }
 
@@ -309,11 +294,14 @@ fn fetch(url: &Url, _: Duration, _: TrustedHosts) -> Result<FetchedDocument, Loa
     Err(LoadError::NoHttp(url.to_string()))
 }
 
-/// Reads a file, up to one byte beyond the size limit of documents.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+/// Reads the file of a document.
+fn read(path: &Path, origin: &str, by: impl Fn() -> String) -> Result<Vec<u8>, LoadError> {
     let mut text = Vec::new();
-    File::open(path)?.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut text)?;
-    Ok(text)
+    match File::open(path).and_then(|file| file.take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut text)) {
+        Err(source) => Err(LoadError::Read { origin: origin.to_owned(), by: by(), source }),
+        Ok(_) if text.len() > MAX_DOCUMENT => Err(LoadError::TooLarge(origin.to_owned())),
+        Ok(_) => Ok(text),
+    }
 }
 
 fn by_command_line() -> String {
