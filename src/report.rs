@@ -85,14 +85,11 @@ impl Default for ReportOptions {
 
 /// A page under construction.
 pub struct Report {
-    redacted: bool,
-    limit: Option<u64>,
+    options: ReportOptions,
     index: PageIndex,
     pieces: PieceFile,
     secrets: u64,
     sessions: Option<Vec<String>>,
-    chosen_by: Option<String>,
-    verdicts: Option<Verdicts>,
     /// The number of messages that were not chosen.
     left_out: u64,
 }
@@ -118,14 +115,11 @@ impl Report {
     /// Creates a page without logs.
     pub fn new(options: &ReportOptions) -> Self {
         Self {
-            redacted: options.redacted,
-            limit: options.limit,
+            options: options.clone(),
             index: PageIndex::new(),
             pieces: PieceFile::new(),
             secrets: 0,
             sessions: None,
-            chosen_by: options.chosen_by.clone(),
-            verdicts: options.verdicts.clone(),
             left_out: 0,
         }
     }
@@ -232,7 +226,7 @@ impl Report {
     }
 
     fn count_secrets(&mut self, text: &[u8]) {
-        if !self.redacted {
+        if !self.options.redacted {
             self.secrets += secrets::ranges(text).count() as u64;
         }
     }
@@ -360,11 +354,12 @@ impl Report {
     ///
     /// The output is not writable.
     pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<OmittedTexts> {
+        let ReportOptions { redacted, limit, chosen_by, verdicts } = self.options;
         let facts = serde_json::json!({
-            "title": title, "secrets": self.secrets, "redacted": self.redacted, "sessions": self.sessions,
-            "chosenBy": self.chosen_by, "leftOut": self.left_out, "verdicts": self.verdicts,
+            "title": title, "secrets": self.secrets, "redacted": redacted, "sessions": self.sessions,
+            "chosenBy": chosen_by, "leftOut": self.left_out, "verdicts": verdicts,
         });
-        let chosen = self.pieces.choose(self.index.marked(), self.limit);
+        let chosen = self.pieces.choose(self.index.marked(), limit);
         page::write(title, facts, &mut self.index, &mut self.pieces, &chosen, out)
     }
 }
