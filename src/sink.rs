@@ -51,7 +51,7 @@ use self::text::{TextRenderer, TripleLayout};
 #[cfg(not(target_family = "wasm"))]
 pub use self::unfinished::discard_unfinished;
 #[cfg(feature = "register")]
-pub(crate) use self::unfinished::{begin, put_folder, unfinished};
+pub(crate) use self::unfinished::{UnfinishedFolder, unfinished};
 use crate::vocab::PREFIXES;
 
 impl Syntax {

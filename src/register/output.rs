@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::folder::shown;
-use crate::sink::{begin, put_folder, unfinished};
+use crate::sink::{UnfinishedFolder, unfinished};
 
 /// A kind of output folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,15 +69,10 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> WriteError + '_ {
 ///
 /// With `replace`, the folder may hold a product that another program wrote, which is then removed.
 pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> Result<(), WriteError> {
-    let target = match fs::canonicalize(folder) {
-        Ok(target) => target,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(folder).map_err(failed(folder))?,
-        Err(error) => return Err(failed(folder)(error)),
-    };
+    let target = UnfinishedFolder::target(folder).map_err(failed(folder))?;
     if target.symlink_metadata().is_ok() {
         check_replaceable(&target, product, replace)?;
-        let current = std::env::current_dir().and_then(fs::canonicalize);
-        if current.is_ok_and(|current| current.starts_with(&target)) {
+        if UnfinishedFolder::holds_current(&target) {
             let problem =
                 "is the current folder, or holds it, and would be replaced under your feet: go to another folder";
             return Err(WriteError::Refused(format!("{} {problem}", shown(folder))));
@@ -85,15 +80,15 @@ pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> R
     }
     let parent = target.parent().ok_or_else(|| not_a_folder(folder))?;
     fs::create_dir_all(parent).map_err(failed(folder))?;
-    let (beside, _lock) = begin::<tempfile::TempDir>(parent, 0o777).map_err(failed(folder))?;
-    let complete = beside.path().join("new");
+    let beside = UnfinishedFolder::beside(target).map_err(failed(folder))?;
+    let complete = beside.path();
     for (path, text) in files {
         let path = complete.join(path);
         let _whole = unfinished();
         fs::create_dir_all(path.parent().unwrap_or(&complete)).map_err(failed(&path))?;
         fs::write(&path, text).map_err(failed(&path))?;
     }
-    put_folder(beside, &complete, &target).map_err(failed(folder))
+    beside.finish().map_err(failed(folder))
 }
 
 fn not_a_folder(path: &Path) -> WriteError {

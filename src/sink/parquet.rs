@@ -9,9 +9,7 @@ mod table;
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
-
-use tempfile::TempDir;
+use std::path::Path;
 
 pub(crate) use self::rows::{ExchangeRole, RecordRows, RowTriples};
 pub use self::schema::describe_tables;
@@ -19,7 +17,7 @@ use self::schema::{TABLES, messages};
 use self::table::TableWriter;
 use super::output::OutputError;
 use super::record_sink::{RecordSink, SinkError, SinkInput};
-use super::unfinished::{begin, put_folder};
+use super::unfinished::UnfinishedFolder;
 use crate::protocol::OpenRequests;
 
 /// The maximum size of a row group before compression, in bytes, unless a single row is larger. Writers and readers
@@ -34,9 +32,7 @@ type RequestNames = [Option<Box<str>>; 2];
 /// A folder of tables. It does not appear before [`Tables::finish`]; dropped before that, it leaves no trace.
 pub struct Tables {
     sink: TablesSink,
-    beside: TempDir,
-    _lock: Option<File>,
-    target: PathBuf,
+    folder: UnfinishedFolder,
 }
 
 impl Tables {
@@ -47,16 +43,10 @@ impl Tables {
     /// The folder contains anything but tables, or is not writable.
     pub fn create(folder: &Path) -> Result<Self, OutputError> {
         let failed = |cause| OutputError::new(folder, cause);
-        let target = match fs::canonicalize(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(folder),
-            found => found,
-        };
-        let target = target.map_err(failed)?;
+        let target = UnfinishedFolder::target(folder).map_err(failed)?;
         check_replaceable(&target).map_err(failed)?;
-        let parent = target.parent().ok_or_else(|| failed(io::ErrorKind::NotADirectory.into()))?;
-        let (beside, lock) = begin::<TempDir>(parent, 0o777).map_err(failed)?;
-        let sink = TablesSink::new(&complete(&beside)).map_err(failed)?;
-        Ok(Self { sink, beside, _lock: lock, target })
+        let folder = UnfinishedFolder::beside(target).map_err(failed)?;
+        Ok(Self { sink: TablesSink::new(&folder.path()).map_err(failed)?, folder })
     }
 
     /// Returns the sink that fills the tables.
@@ -68,14 +58,9 @@ impl Tables {
     pub fn finish(self) -> Result<(), OutputError> {
         // Windows does not rename a folder with open files.
         drop(self.sink);
-        let complete = complete(&self.beside);
-        put_folder(self.beside, &complete, &self.target).map_err(|cause| OutputError::new(&self.target, cause))
+        let target = self.folder.target.clone();
+        self.folder.finish().map_err(|cause| OutputError::new(&target, cause))
     }
-}
-
-/// Returns the subfolder for the complete tables, in the folder beside their target.
-fn complete(beside: &TempDir) -> PathBuf {
-    beside.path().join("new")
 }
 
 /// Fails if a folder contains anything but tables.
@@ -84,7 +69,7 @@ fn check_replaceable(folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
     };
-    if std::env::current_dir().and_then(fs::canonicalize).is_ok_and(|current| current.starts_with(folder)) {
+    if UnfinishedFolder::holds_current(folder) {
         return Err(io::Error::other("it is the current folder, or holds it: go to another folder"));
     }
     for entry in entries {

@@ -100,32 +100,69 @@ pub(crate) fn begin<U: UnfinishedOutput>(folder: &Path, mode: u32) -> io::Result
     }
 }
 
-/// Moves a complete folder to its target, in place of an existing folder. `complete` is inside the folder `beside` it.
+/// A folder that is filled beside its target, and takes its place when it is complete. Dropped before that, it leaves no
+/// trace.
 #[cfg(any(feature = "parquet", feature = "register"))]
-pub(crate) fn put_folder(beside: tempfile::TempDir, complete: &Path, target: &Path) -> io::Result<()> {
-    let exists = target.symlink_metadata().is_ok();
-    let old = beside.path().join("old");
-    // For a moment, the folder holds the only copy of the replaced folder.
-    let mut unfinished = unfinished();
-    unfinished.retain(|unfinished| unfinished != beside.path());
-    // Readers always see one or the other, if the system can exchange two folders.
-    #[cfg(target_os = "linux")]
-    if exists {
-        let here = rustix::fs::CWD;
-        if rustix::fs::renameat_with(here, complete, here, target, rustix::fs::RenameFlags::EXCHANGE).is_ok() {
-            return beside.close();
+pub(crate) struct UnfinishedFolder {
+    beside: tempfile::TempDir,
+    _lock: Option<File>,
+    pub(super) target: PathBuf,
+}
+
+#[cfg(any(feature = "parquet", feature = "register"))]
+impl UnfinishedFolder {
+    /// Returns the absolute path of a target, which need not exist.
+    pub fn target(folder: &Path) -> io::Result<PathBuf> {
+        match fs::canonicalize(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(folder),
+            found => found,
         }
     }
-    if exists {
-        fs::rename(target, &old)?;
+
+    /// True if the current folder is the target or inside it, and would be replaced with it.
+    pub fn holds_current(target: &Path) -> bool {
+        std::env::current_dir().and_then(fs::canonicalize).is_ok_and(|current| current.starts_with(target))
     }
-    if let Err(error) = fs::rename(complete, target) {
+
+    /// Creates a folder in the folder of its target, which is an absolute path.
+    pub fn beside(target: PathBuf) -> io::Result<Self> {
+        let parent = target.parent().ok_or(io::ErrorKind::NotADirectory)?;
+        let (beside, lock) = begin::<tempfile::TempDir>(parent, 0o777)?;
+        Ok(Self { beside, _lock: lock, target })
+    }
+
+    /// The folder to fill, which the caller creates.
+    pub fn path(&self) -> PathBuf {
+        self.beside.path().join("new")
+    }
+
+    /// Moves the folder to its target, in place of an existing folder.
+    pub fn finish(self) -> io::Result<()> {
+        let (complete, target) = (&self.path(), &self.target);
+        let exists = target.symlink_metadata().is_ok();
+        let old = self.beside.path().join("old");
+        // For a moment, the folder holds the only copy of the replaced folder.
+        let mut unfinished = unfinished();
+        unfinished.retain(|unfinished| unfinished != self.beside.path());
+        // Readers always see one or the other, if the system can exchange two folders.
+        #[cfg(target_os = "linux")]
         if exists {
-            fs::rename(&old, target)?;
+            let here = rustix::fs::CWD;
+            if rustix::fs::renameat_with(here, complete, here, target, rustix::fs::RenameFlags::EXCHANGE).is_ok() {
+                return self.beside.close();
+            }
         }
-        return Err(error);
+        if exists {
+            fs::rename(target, &old)?;
+        }
+        if let Err(error) = fs::rename(complete, target) {
+            if exists {
+                fs::rename(&old, target)?;
+            }
+            return Err(error);
+        }
+        self.beside.close()
     }
-    beside.close()
 }
 
 /// Removes unlocked leftovers, except for the folder that holds the old copy of an interrupted exchange.
