@@ -3,81 +3,50 @@
 
 use super::decoder::Decoder;
 use super::lines::{Extras, FoundEntry, LineFormat, LineSplitter, in_envelope};
-use super::methods::known_method;
 use super::object::{RawObject, offset_in, unescape};
-use super::{Record, Sender};
+use super::{Direction, Record, Sender};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
-    LineSplitter::boxed(ProcessPairs::default())
+    LineSplitter::boxed(McpSpy)
 }
 
 /// The members of the message, which `raw` holds too.
 static MESSAGE: [&str; 5] = ["method", "params", "result", "error", "request"];
 
-/// The maximum number of pairs of processes that are kept, more than a machine has at a time.
-const PAIRS: usize = 16 * 1024;
+struct McpSpy;
 
-/// The client of each pair of processes.
-#[derive(Default)]
-struct ProcessPairs {
-    /// The client process of each pair, by the process ids of the pair, the smaller one first.
-    clients: HashMap<(u64, u64), u64>,
-}
-
-impl LineFormat for ProcessPairs {
+impl LineFormat for McpSpy {
     fn splits_lines(&self) -> bool {
         true
     }
 
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
-        in_envelope(line, more, Some(&MESSAGE), |object, own, _| self.open(object, own))
+        in_envelope(line, more, Some(&MESSAGE), |object, own, _| open(object, own))
     }
 }
 
-impl ProcessPairs {
-    fn open<'a>(&mut self, object: &RawObject<'a>, line: &'a [u8]) -> Option<FoundEntry<'a>> {
-        object.string("transport_type")?;
-        let raw = object.get("raw")?;
-        let text = unescape(raw).filter(|text| !text.trim_ascii().is_empty())?;
-        let mut record = Record { time: object.date_time("timestamp"), ..Record::new(text) };
-        if let Some(stdio) = object.object("stdio_transport") {
-            if let (Some(from), Some(to)) = (pid(&stdio, "from_pid"), pid(&stdio, "to_pid")) {
-                record.session = Some(Cow::Owned(format!("{}-{}", from.min(to), from.max(to))));
-                record.sender = self.sender(object, from, to);
-            }
-        } else {
-            let http = object.object("http_transport");
-            record.session = session(object, http.as_ref());
-            // The member is absent if it is false.
-            record.sender = http.map(|http| match http.get("is_request") {
-                Some(b"true") => Sender::Client,
-                _ => Sender::Server,
-            });
+fn open<'a>(object: &RawObject<'a>, line: &'a [u8]) -> Option<FoundEntry<'a>> {
+    object.string("transport_type")?;
+    let raw = object.get("raw")?;
+    let text = unescape(raw).filter(|text| !text.trim_ascii().is_empty())?;
+    let mut record = Record { time: object.date_time("timestamp"), ..Record::new(text) };
+    if let Some(stdio) = object.object("stdio_transport") {
+        if let (Some(from), Some(to)) = (pid(&stdio, "from_pid"), pid(&stdio, "to_pid")) {
+            record.session = Some(Cow::Owned(format!("{}-{}", from.min(to), from.max(to))));
+            // Over a pipe, the log states process ids alone: directions are those of the smaller one.
+            record.direction = Some(if from < to { Direction::Out } else { Direction::In });
         }
-        Some((offset_in(line, raw) + 1, record.into()))
+    } else {
+        let http = object.object("http_transport");
+        record.session = session(object, http.as_ref());
+        // The member is absent if it is false.
+        record.sender = http.map(|http| match http.get("is_request") {
+            Some(b"true") => Sender::Client,
+            _ => Sender::Server,
+        });
     }
-
-    /// Returns the side that sent a message over a pipe. The log only has process ids, so the method of the message, or
-    /// of an earlier message between the two processes, must show it. If a process is both client and server, the later
-    /// message counts.
-    fn sender(&mut self, object: &RawObject<'_>, from: u64, to: u64) -> Option<Sender> {
-        let pair = (from.min(to), from.max(to));
-        let of = |object: &RawObject<'_>| known_method(&object.string("method")?)?.sender;
-        let told = match object.string("method").is_some() {
-            true => of(object),
-            false => object.object("request").and_then(|request| of(&request)).map(Sender::other),
-        };
-        if let Some(sender) = told {
-            if self.clients.len() == PAIRS {
-                self.clients.clear();
-            }
-            self.clients.insert(pair, if sender == Sender::Client { from } else { to });
-        }
-        let client = *self.clients.get(&pair)?;
-        Some(if client == from { Sender::Client } else { Sender::Server })
-    }
+    Some((offset_in(line, raw) + 1, record.into()))
 }
 
 fn pid(transport: &RawObject<'_>, name: &str) -> Option<u64> {
@@ -143,27 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn client_of_a_pair_is_found() {
-        let log = [
-            (stdio(9, 7, r#""method":"ping""#), None),
-            (stdio(7, 9, r#""type":"response""#), None),
-            (stdio(9, 7, r#""method":"sampling/createMessage""#), SERVER),
-            (stdio(7, 9, r#""type":"response""#), CLIENT),
-            (stdio(9, 7, r#""method":"ping""#), SERVER),
-            (stdio(9, 8, r#""method":"ping""#), None),
-            (stdio(8, 9, r#""type":"response","request":{"method":"tools/call"}"#), SERVER),
-            (stdio(9, 8, r#""method":"ping""#), CLIENT),
-            (stdio(7, 9, r#""method":"ping""#), CLIENT),
-            (stdio(9, 7, r#""method":"initialize""#), CLIENT),
-            (stdio(7, 9, r#""method":"notifications/tools/list_changed""#), SERVER),
-        ];
-        let lines: Vec<_> = log.iter().map(|(line, _)| line.clone()).collect();
+    fn over_pipes() {
+        let lines = [(9, 7), (7, 9), (8, 9)].map(|(from, to)| stdio(from, to, r#""method":"tools/call""#));
         let found = records(&lines);
-        for ((line, sender), record) in log.iter().zip(&found) {
-            assert_eq!(record.sender, *sender, "{line}");
-        }
-        let keys: Vec<_> = found.iter().filter_map(|record| record.session.as_deref()).collect();
-        assert_eq!(keys[4..8], ["7-9", "8-9", "8-9", "8-9"]);
+        let found = found.iter().map(|record| (record.session.as_deref(), record.sender, record.direction));
+        let (out, back) = (Some(Direction::Out), Some(Direction::In));
+        let expected = [(Some("7-9"), None, back), (Some("7-9"), None, out), (Some("8-9"), None, out)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 
     #[test]
