@@ -23,7 +23,7 @@ mod value;
 
 pub use canonical::{Canonical, NumberOutOfRange, Numbers, quoted, write_canonical, write_str, write_string};
 pub(crate) use cursor::{Cursor, special, special_in};
-pub(crate) use digest::{KeyedHashes, secret_key, sha256};
+pub(crate) use digest::{KeyedDigests, KeyedHashes, sha256};
 pub use error::{Error, ErrorKind, MAX_DEPTH};
 pub(crate) use escape::unescape;
 pub use indent::{indented, pretty};
@@ -36,6 +36,13 @@ pub(crate) use quick::MemberSpan;
 pub use quick::QuickWriter;
 pub use text::Text;
 pub use value::{Array, Evidence, Object, Value};
+
+/// Removes the members that are null from an object.
+#[cfg(feature = "schema")]
+pub(crate) fn without_nulls(mut object: serde_json::Value) -> serde_json::Value {
+    object.as_object_mut().into_iter().for_each(|members| members.retain(|_, value| !value.is_null()));
+    object
+}
 
 #[cfg(test)]
 mod tests {

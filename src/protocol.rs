@@ -26,17 +26,16 @@ mod sides;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::LazyLock;
 
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
-use siphasher::sip128::{Hasher128, SipHasher13};
 
 pub(crate) use self::extract::Extract;
 pub(crate) use self::mcp::Linker;
 pub(crate) use self::open::OpenRequests;
-use crate::json;
+use crate::json::{self, KeyedDigests};
 use crate::session::triples::NodeRef;
 use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
 
@@ -189,13 +188,8 @@ fn picked<'a, const N: usize>(object: &'a str, names: [&str; N]) -> [Option<&'a 
 type TextDigest = u128;
 
 fn key(of: impl Hash) -> TextDigest {
-    static EMPTY: LazyLock<SipHasher13> = LazyLock::new(|| {
-        let secret = RandomState::new();
-        SipHasher13::new_with_keys(secret.hash_one(0), secret.hash_one(1))
-    });
-    let mut hasher = *EMPTY;
-    of.hash(&mut hasher);
-    hasher.finish128().as_u128()
+    static DIGESTS: LazyLock<KeyedDigests> = LazyLock::new(KeyedDigests::default);
+    DIGESTS.digest(of)
 }
 
 /// A map by digest.

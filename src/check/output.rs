@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::fault::Fault;
 use super::judge::{Judged, Verdict};
 use super::rules::{Level, Rule};
 use crate::diagnostic::{pointed, printable};
+use crate::json::without_nulls;
 use crate::log::summary::counted;
 
 /// The maximum number of faults of a rule in text.
@@ -167,12 +168,6 @@ impl<'r> CheckResult<'r> {
         }
         writeln!(out, "  </testsuite>\n</testsuites>")
     }
-}
-
-/// Removes the members of an object that are null.
-pub(super) fn without_nulls(mut object: Value) -> Value {
-    object.as_object_mut().into_iter().for_each(|members| members.retain(|_, value| !value.is_null()));
-    object
 }
 
 /// Escapes text for XML, and what XML cannot contain as in messages.

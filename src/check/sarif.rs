@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::fault::Fault;
 use super::judge::Judged;
-use super::output::{CheckResult, without_nulls};
+use super::output::CheckResult;
 use super::rules::Rule;
+use crate::json::without_nulls;
 use crate::vocab::RESERVED;
 
 /// The characters that percent-encoding encodes in a path.

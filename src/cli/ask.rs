@@ -132,7 +132,7 @@ impl AskArgs {
                 return Ok(Outcome::Findings);
             };
             all_read = read;
-            QuerySource::Here(dataset.with_jobs(self.read.jobs()))
+            QuerySource::Here(dataset.with_jobs(self.read.input.format.jobs()))
         };
         let is_here = matches!(source, QuerySource::Here(_)) && !self.plan;
         if question.needs_sessions && is_here && source.values(SESSIONS, &cancel)?.is_empty() {
@@ -261,7 +261,7 @@ impl AskArgs {
     ///
     /// To be called once: redaction reads standard input, and a random key is another one each time.
     pub fn sources(&self) -> anyhow::Result<Vec<InputSource>> {
-        if self.store.is_some() || self.endpoint.is_some() { Ok(Vec::new()) } else { self.read.sources() }
+        if self.store.is_some() || self.endpoint.is_some() { Ok(Vec::new()) } else { self.read.input.sources() }
     }
 
     fn answer(&self, source: &QuerySource, query: &Query, cancel: &Cancel) -> anyhow::Result<Answer<'static>> {
@@ -285,7 +285,7 @@ impl AskArgs {
             [] => MessageSource::of_graph(&selected.quads(asked, cancel)?)?,
             sources => MessageSource::of_all(sources)?,
         };
-        let options = self.read.reader_options()?;
+        let options = self.read.input.options()?;
         let count = logs.iter().map(|log| selected.write(log, &options, &mut output)).sum::<Result<_, _>>()?;
         output.finish()?;
         Ok(count)
@@ -337,7 +337,7 @@ impl AskArgs {
         let mut any_read = sources.is_empty() || query.sees_unread();
         for source in sources {
             if let Some(format) = source.rdf_format() {
-                let longest = self.read.reader_options()?.max_record_size;
+                let longest = self.read.input.options()?.max_record_size;
                 loading.rdf(&source.name(), &source.iri, format, longest, self.read.open(source)?.read)?;
                 any_read = true;
                 continue;

@@ -173,7 +173,7 @@ impl CheckCommand {
         }
         let baseline = self.baseline.as_deref().map(read_baseline).transpose()?;
         let cancel = self.limits.cancel()?;
-        let mut sources = self.read.sources()?;
+        let mut sources = self.read.input.sources()?;
         if let Some(graph) = sources.iter().find(|source| source.rdf_format().is_some()) {
             bail!("{} is a graph, and rules are about logs: `rpcgraph rebuild` writes its messages", graph.name());
         }
@@ -182,7 +182,7 @@ impl CheckCommand {
         sources.iter_mut().try_for_each(InputSource::keep)?;
         let (dataset, all_read) = self.load(&rules, &sources, &cancel)?;
         let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
-        let judged = rules.judge(&dataset, &inputs, self.read.jobs(), &cancel)?;
+        let judged = rules.judge(&dataset, &inputs, self.read.input.format.jobs(), &cancel)?;
         drop(dataset);
         let mut checked = CheckResult { judged, inputs: sources.iter().map(InputSource::name).collect() };
         if let Some(path) = &self.write_baseline {

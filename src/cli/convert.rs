@@ -115,7 +115,7 @@ impl ConvertCommand {
     }
 
     pub fn run(&self) -> anyhow::Result<Outcome> {
-        let mut sources = self.read.sources()?;
+        let mut sources = self.read.input.sources()?;
         if self.follow {
             sources = vec![followed(sources)?];
         }

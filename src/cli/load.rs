@@ -74,7 +74,7 @@ struct LoadState<'l> {
 
 impl LoadCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
-        let sources = self.read.sources()?;
+        let sources = self.read.input.sources()?;
         if sources.iter().any(|source| source.is_stdin() && !source.iri_stated) {
             bail!("standard input needs a name for its graph: give it one with --base IRI");
         }
@@ -89,7 +89,7 @@ impl LoadCommand {
             (None, None) => bail!("name a --store or an --endpoint"),
         };
         // A store writes one graph after the other.
-        let threads = if endpoint.is_some() { self.read.jobs().min(sources.len()) } else { 1 };
+        let threads = if endpoint.is_some() { self.read.input.format.jobs().min(sources.len()) } else { 1 };
         let loading = Mutex::new(LoadState {
             load: self,
             run,

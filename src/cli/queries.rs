@@ -199,7 +199,8 @@ impl QuestionArgs {
         if ["overview", "handshake"].contains(&name)
             && !self.ask.summary.quiet
             && self.filter.said(false).is_empty()
-            && let Some(verdicts) = verdicts(&sources, (&self.ask.read.reader_options()?, self.ask.read.jobs()))?
+            && let Some(verdicts) =
+                verdicts(&sources, (&self.ask.read.input.options()?, self.ask.read.input.format.jobs()))?
         {
             say(&format!("conformance: {} (`rpcgraph check` has them)", verdicts.summary));
         }

@@ -146,11 +146,6 @@ impl ReadArgs {
         Self { until, ..self.clone() }
     }
 
-    /// Returns the inputs, without opening them.
-    pub fn sources(&self) -> anyhow::Result<Vec<InputSource>> {
-        self.input.sources()
-    }
-
     /// Returns the files that are read: the inputs and the contexts. As a path, a context's URL does not name a file.
     pub fn files<'f>(&'f self, sources: &'f [InputSource]) -> impl Iterator<Item = &'f Path> {
         sources.iter().map(InputSource::path).chain(self.contexts.iter().map(Path::new))
@@ -159,16 +154,6 @@ impl ReadArgs {
     /// True if further contexts are given.
     pub fn has_contexts(&self) -> bool {
         !self.contexts.is_empty()
-    }
-
-    /// Returns the options for reading.
-    pub fn reader_options(&self) -> anyhow::Result<ReaderOptions> {
-        self.input.options()
-    }
-
-    /// Returns the maximum number of threads.
-    pub fn jobs(&self) -> usize {
-        self.input.format.jobs()
     }
 
     /// Prepares a run over inputs. Without `quiet`, the run also shows findings that the graph holds.
@@ -181,11 +166,11 @@ impl ReadArgs {
         }
         let mapper = Mapper::new(self.mapping, &self.load_contexts()?)?.with_provenance(graph.provenance);
         let options = Options {
-            reader: self.reader_options()?,
+            reader: self.input.options()?,
             strict: graph.strict,
             log_lines: graph.log_lines,
             protocol: self.protocol,
-            jobs: self.jobs(),
+            jobs: self.input.format.jobs(),
         };
         let findings = Findings { quiet, ..Findings::default() };
         let is_stated = options.reader.is_stated();
@@ -246,7 +231,7 @@ impl InputRun<'_> {
     pub fn convert(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> anyhow::Result<InputOutcome> {
         self.inputs += 1;
         let report = &mut |finding: Finding| self.findings.show(&finding);
-        let converted = match source.in_tables(self.provenance, self.read.reader_options()?.max_record_size)? {
+        let converted = match source.in_tables(self.provenance, self.read.input.options()?.max_record_size)? {
             Some(entries) => self.converter.convert_entries(entries, sink, report),
             None => self.converter.convert(self.read.open(source)?, sink, report),
         };

@@ -78,7 +78,7 @@ impl ServeCommand {
         if self.read.input.format.redact.is_on() {
             bail!("serve reads logs as they are: redact the log first, and serve that");
         }
-        let mut sources = if self.store.is_some() { Vec::new() } else { self.read.sources()? };
+        let mut sources = if self.store.is_some() { Vec::new() } else { self.read.input.sources()? };
         #[cfg(target_os = "linux")]
         if let Some(handed) = HandedOver::get()? {
             let server = handed.server()?;
@@ -164,8 +164,8 @@ impl Logs {
         if sources.is_empty() {
             return Ok(None);
         }
-        let options = read.reader_options()?;
-        let verdicts = verdicts(sources, (&options, self.read.jobs()))?;
+        let options = read.input.options()?;
+        let verdicts = verdicts(sources, (&options, self.read.input.format.jobs()))?;
         let mut report = Report::new(&ReportOptions { verdicts, ..ReportOptions::default() });
         for source in sources {
             if source.rdf_format().is_some() {

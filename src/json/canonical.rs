@@ -47,7 +47,7 @@ pub struct NumberOutOfRange(
 /// Appends the canonical form of `value` to `out`, which an error leaves unchanged. [`Numbers::Exact`] never fails.
 pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<Canonical, NumberOutOfRange> {
     let before = out.len();
-    match append(value, numbers, out) {
+    match append(value, Some(numbers), out) {
         Ok(interoperable) => Ok(Canonical { interoperable }),
         Err(error) => {
             out.truncate(before);
@@ -56,14 +56,24 @@ pub fn write_canonical(value: &Value<'_>, numbers: Numbers, out: &mut String) ->
     }
 }
 
-/// Appends a value. Returns true if it is [interoperable](Canonical::interoperable).
-fn append(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<bool, NumberOutOfRange> {
+/// Appends a value with its own numbers, and its members in their own order.
+pub(super) fn write_spelled(value: &Value<'_>, out: &mut String) {
+    // Numbers that keep their spelling never fail.
+    let _ = append(value, None, out);
+}
+
+/// Appends a value: in the canonical form, or as it is spelled without `numbers`. Returns true if the canonical form is
+/// [interoperable](Canonical::interoperable).
+fn append(value: &Value<'_>, numbers: Option<Numbers>, out: &mut String) -> Result<bool, NumberOutOfRange> {
     let mut interoperable = true;
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
-        Value::Number(number) => interoperable = number_text(*number, numbers, out)?,
+        Value::Number(number) => match numbers {
+            Some(numbers) => interoperable = number_text(*number, numbers, out)?,
+            None => out.push_str(number.as_str()),
+        },
         Value::String(text) => {
             interoperable = text.as_str().is_some();
             write_string(text, out);
@@ -80,7 +90,8 @@ fn append(value: &Value<'_>, numbers: Numbers, out: &mut String) -> Result<bool,
         }
         Value::Object(object) => {
             out.push('{');
-            for (i, (name, value)) in object.sorted_members().into_iter().enumerate() {
+            let members = if numbers.is_some() { object.sorted_members() } else { object.members.iter().collect() };
+            for (i, (name, value)) in members.into_iter().enumerate() {
                 if i > 0 {
                     out.push(',');
                 }

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher as _};
 
 use ahash::{AHasher, RandomState};
 use sha2::{Digest, Sha256};
+use siphasher::sip128::{Hasher128, SipHasher13};
 
 /// Returns the SHA-256 in lower-case hexadecimal, like the function `SHA256` of SPARQL.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
@@ -26,6 +27,26 @@ pub(crate) fn secret_key() -> [u64; 2] {
 #[cfg(target_family = "wasm")]
 pub(crate) fn secret_key() -> [u64; 2] {
     [0, 1].map(|_| getrandom::u64().unwrap_or_default())
+}
+
+/// Digests of 128 bits with a random key, by which tables know texts that they do not keep: no log can foresee two texts
+/// with one digest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeyedDigests([u64; 2]);
+
+impl KeyedDigests {
+    /// Returns the digest of a value.
+    pub fn digest(self, value: impl Hash) -> u128 {
+        let mut hasher = SipHasher13::new_with_keys(self.0[0], self.0[1]);
+        value.hash(&mut hasher);
+        hasher.finish128().as_u128()
+    }
+}
+
+impl Default for KeyedDigests {
+    fn default() -> Self {
+        Self(secret_key())
+    }
 }
 
 /// Hashes for tables, with a random key, since logs may be hostile.

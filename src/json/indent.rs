@@ -1,6 +1,7 @@
 //! JSON for people: text with line ends and indentation between its tokens.
 
-use super::{Value, check, write_string};
+use super::canonical::write_spelled;
+use super::{Value, check};
 
 /// Returns the text with each member and element on a line of its own. Only whitespace between tokens is changed; text
 /// that is not JSON is returned as it is.
@@ -16,33 +17,6 @@ pub fn pretty(value: &Value<'_>) -> String {
     let mut text = String::new();
     write_spelled(value, &mut text);
     indent(&text)
-}
-
-fn write_spelled(value: &Value<'_>, out: &mut String) {
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Value::Number(number) => out.push_str(number.as_str()),
-        Value::String(text) => write_string(text, out),
-        Value::Array(array) => {
-            out.push('[');
-            for (index, item) in array.items.iter().enumerate() {
-                out.push_str(if index > 0 { "," } else { "" });
-                write_spelled(item, out);
-            }
-            out.push(']');
-        }
-        Value::Object(object) => {
-            out.push('{');
-            for (index, (name, value)) in object.members.iter().enumerate() {
-                out.push_str(if index > 0 { "," } else { "" });
-                write_string(name, out);
-                out.push(':');
-                write_spelled(value, out);
-            }
-            out.push('}');
-        }
-    }
 }
 
 /// Indents text that is JSON.

@@ -18,7 +18,7 @@ use super::options::RegisterOptions;
 use super::output::{Files, lines};
 use super::page::page;
 use super::references::{block_reference, identifiers, point, split};
-use super::report::{BlockReport, without_nulls};
+use super::report::BlockReport;
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
@@ -26,6 +26,7 @@ use super::site::RegisterPaths;
 use super::uplift::Uplifter;
 use super::view::BlockView;
 use super::{terms, yaml};
+use crate::json::without_nulls;
 
 /// The part of a register that comes from one block.
 pub struct BlockPart {

@@ -11,7 +11,7 @@ use super::block::Block;
 use super::examples::Prefixes;
 use super::language::Language;
 use super::lost::MissingValue;
-use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted, without_nulls};
+use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
@@ -19,7 +19,7 @@ use super::steps::Program;
 use super::turtle::{self, read_turtle};
 use super::uplift::{Uplifted, Uplifter};
 use super::yaml;
-use crate::json::{self, pretty};
+use crate::json::{self, pretty, without_nulls};
 use crate::schema::Validity;
 
 /// An example or test, with everything that is needed to run it.

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::json::without_nulls;
+
 /// The maximum number of losses or results of one kind that are listed; the count of losses includes the rest.
 pub const MAX_LISTED: usize = 50;
 /// The operation in the entry of an item whose validity is unknown.
@@ -183,14 +185,6 @@ pub fn unlisted(found: usize) -> Option<usize> {
 
 fn counts(total: usize, passed: usize) -> Value {
     json!({ "total": total, "passed": passed, "failed": total - passed })
-}
-
-/// Removes the members that are null from an object.
-pub fn without_nulls(mut object: Value) -> Value {
-    if let Value::Object(members) = &mut object {
-        members.retain(|_, value| !value.is_null());
-    }
-    object
 }
 
 /// The outcome of all examples and tests of a block.

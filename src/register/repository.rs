@@ -22,11 +22,12 @@ use super::library::{Library, uri};
 use super::options::RegisterOptions;
 use super::output::{self, Files, Product, WriteError, lines};
 use super::references::{BLOCKS, resolve};
-use super::report::{BlockReport, without_nulls};
+use super::report::BlockReport;
 use super::sandbox::Sandbox;
 use super::site::{RegisterPaths, is_web};
 use super::{catalogue, dependencies, yaml};
 use crate::context::{LoadError, Loader, Reference};
+use crate::json::without_nulls;
 
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
 const PLUGINS: &[&str] = &["transform-plugins.yml", "transform-plugins.yaml"];

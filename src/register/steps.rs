@@ -14,11 +14,10 @@ use super::error::{BLOCK, BlockError, said};
 use super::examples::{Prefixes, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
-use super::report::without_nulls;
 use super::sandbox::Sandbox;
 use super::turtle::{self, n_triples, read_turtle};
 use crate::context::Loader;
-use crate::json::{self, pretty};
+use crate::json::{self, pretty, without_nulls};
 
 /// The possible names of the files with a block's steps and transforms.
 pub const STEPS: &[&str] = &["semantic-uplift.yaml", "semantic-uplift.yml"];

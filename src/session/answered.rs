@@ -2,32 +2,31 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::hash::BuildHasher as _;
 
 use super::Name;
 use super::sides::may_answer;
-use crate::json::KeyedHashes;
+use crate::json::{KeyedDigests, KeyedHashes};
 use crate::message::Id;
 use crate::record::Sender;
 
 /// The maximum number of ids that are kept, for all sessions together.
 const REMEMBERED_ANSWERS: usize = 65_536;
 
-/// The last ids that were answered, as keyed hashes: an id may be a string of any length.
+/// The last ids that were answered, as keyed digests: an id may be a string of any length.
 #[derive(Debug, Default)]
 pub(super) struct RecentAnswers {
     /// The number of the last answer to each id, and the request.
-    known: HashMap<u64, (u64, Name), KeyedHashes>,
-    hashes: KeyedHashes,
+    known: HashMap<u128, (u64, Name), KeyedHashes>,
+    digests: KeyedDigests,
     /// Oldest first. If an id was answered again, only the last answer counts.
-    order: VecDeque<(u64, u64)>,
+    order: VecDeque<(u128, u64)>,
     count: u64,
 }
 
 impl RecentAnswers {
     /// Adds a request by its id, in the session with that number.
     pub fn insert(&mut self, session: usize, requester: Option<Sender>, id: &Id<'_>, request: Name) {
-        let answered = self.hashes.hash_one((session, requester, id));
+        let answered = self.digests.digest((session, requester, id));
         self.count += 1;
         self.known.insert(answered, (self.count, request));
         self.order.push_back((answered, self.count));
@@ -49,7 +48,7 @@ impl RecentAnswers {
     /// Returns the newest answered request with the id, among requests whose sender fits.
     pub fn find(&self, session: usize, id: &Id<'_>, fits: impl Fn(Option<Sender>) -> bool) -> Option<Name> {
         let senders = [None, Some(Sender::Client), Some(Sender::Server)].into_iter().filter(|sender| fits(*sender));
-        let known = senders.filter_map(|sender| self.known.get(&self.hashes.hash_one((session, sender, id))));
+        let known = senders.filter_map(|sender| self.known.get(&self.digests.digest((session, sender, id))));
         known.map(|(_, request)| *request).max()
     }
 }

@@ -7,14 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use siphasher::sip128::{Hasher128, SipHasher13};
 #[cfg(not(target_family = "wasm"))]
 use zstd::bulk::Decompressor;
 
 #[cfg(target_family = "wasm")]
 use super::deflate::{Decompressor, DeflateCompressor as Compressor};
 use super::kept::{TextForm, TextForms};
-use crate::json::secret_key;
+use crate::json::KeyedDigests;
 
 /// The size of a piece of text that is compressed at once, in bytes. A longer literal is a piece of its own.
 const PIECE: usize = 32 << 10;
@@ -26,25 +25,6 @@ const INFLATED: usize = 128;
 #[cfg(not(target_family = "wasm"))]
 type Compressor = zstd::bulk::Compressor<'static>;
 
-/// The secret key of the digests.
-#[derive(Clone, Copy)]
-pub(super) struct DigestKey([u64; 2]);
-
-impl Default for DigestKey {
-    fn default() -> Self {
-        Self(secret_key())
-    }
-}
-
-impl DigestKey {
-    fn digest(self, form: TextForm<'_>, text: &str) -> [u64; 2] {
-        let mut hasher = SipHasher13::new_with_keys(self.0[0], self.0[1]);
-        std::hash::Hash::hash(&(form, text), &mut hasher);
-        let digest = hasher.finish128();
-        [digest.h1, digest.h2]
-    }
-}
-
 #[derive(Clone)]
 enum PackedPiece {
     Plain(Arc<str>),
@@ -54,7 +34,7 @@ enum PackedPiece {
 
 #[derive(Clone, Copy)]
 struct PackedPlace {
-    digest: [u64; 2],
+    digest: u128,
     piece: u32,
     start: u32,
     length: u32,
@@ -63,7 +43,7 @@ struct PackedPlace {
 
 /// The literals of a worker, in pieces of its own.
 pub(super) struct Packer {
-    secret: DigestKey,
+    digests: KeyedDigests,
     /// The size of the text of all workers in bytes, up to [`PLAIN`].
     plain: Arc<AtomicUsize>,
     forms: TextForms,
@@ -77,7 +57,7 @@ impl Packer {
     /// Creates the packer of a worker.
     pub fn new(literals: &PackedLiterals) -> Self {
         Self {
-            secret: literals.secret,
+            digests: literals.digests,
             plain: literals.plain.clone(),
             forms: TextForms::default(),
             open: String::new(),
@@ -89,12 +69,12 @@ impl Packer {
 
     /// Returns the first 64 bits of a literal's digest.
     pub fn digest(&self, form: TextForm<'_>, text: &str) -> u64 {
-        self.secret.digest(form, text)[0]
+        self.digests.digest((form, text)) as u64
     }
 
     /// Adds a literal and returns its number in this worker's chunk.
     pub fn add(&mut self, form: TextForm<'_>, text: &str) -> u32 {
-        let digest = self.secret.digest(form, text);
+        let digest = self.digests.digest((form, text));
         let form = self.forms.add(form);
         if !self.open.is_empty() && self.open.len() + text.len() > PIECE {
             self.close();
@@ -142,7 +122,7 @@ type PieceCache = VecDeque<(u32, Arc<str>)>;
 /// Long literals, each stored once.
 #[derive(Default)]
 pub(super) struct PackedLiterals {
-    secret: DigestKey,
+    digests: KeyedDigests,
     plain: Arc<AtomicUsize>,
     forms: TextForms,
     pieces: Vec<PackedPiece>,
@@ -165,7 +145,7 @@ impl PackedLiterals {
         let taken = packer.places.iter().map(|place| {
             let digest_of = |number: &u32| places.get(*number as usize).map(|place: &PackedPlace| place.digest);
             let is_same = |number: &u32| digest_of(number) == Some(place.digest);
-            match table.entry(place.digest[0], is_same, |number| digest_of(number).unwrap_or_default()[0]) {
+            match table.entry(place.digest as u64, is_same, |number| digest_of(number).unwrap_or_default() as u64) {
                 Entry::Occupied(entry) => *entry.get(),
                 Entry::Vacant(entry) => {
                     let number = u32::try_from(places.len()).unwrap_or(u32::MAX);
@@ -183,9 +163,9 @@ impl PackedLiterals {
 
     /// Returns the number of a literal, if it is stored.
     pub fn find(&self, form: TextForm<'_>, text: &str) -> Option<u32> {
-        let digest = self.secret.digest(form, text);
+        let digest = self.digests.digest((form, text));
         let is_same = |number: &u32| self.places.get(*number as usize).is_some_and(|place| place.digest == digest);
-        self.table.find(digest[0], is_same).copied()
+        self.table.find(digest as u64, is_same).copied()
     }
 
     pub fn get(&self, number: u32) -> (TextForm<'_>, Cow<'_, str>) {

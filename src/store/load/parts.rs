@@ -1,24 +1,23 @@
-//! Distinguishing items by hashes, of which only a part is in memory at once.
+//! Distinguishing items by digests, of which only a part is in memory at once.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::hash::Hash;
+
+use crate::json::KeyedDigests;
 
 /// The number of items distinguished at once.
 const TOLD_APART: u64 = 2 << 20;
 
-/// Divides items into parts, each with few enough hashes to be in memory.
-pub(super) struct HashParts {
+/// Divides items into parts, each with few enough digests to be in memory.
+pub(super) struct DigestParts {
     count: u64,
-    states: [RandomState; 2],
+    digests: KeyedDigests,
 }
 
-/// Two hashes: with a single one, two of many items may well collide.
-pub(super) type PartHash = [u64; 2];
-
-impl HashParts {
+impl DigestParts {
     /// Creates enough parts for a number of items.
     pub fn of(things: u64) -> Self {
-        Self { count: things / TOLD_APART + 1, states: [RandomState::new(), RandomState::new()] }
+        Self { count: things / TOLD_APART + 1, digests: KeyedDigests::default() }
     }
 
     /// Returns the numbers of the parts.
@@ -26,18 +25,18 @@ impl HashParts {
         0..self.count
     }
 
-    /// Returns the hash of an item; `None` if it is not in this part.
-    pub fn hash(&self, part: u64, thing: &impl Hash) -> Option<PartHash> {
-        let hash = self.states.each_ref().map(|state| state.hash_one(thing));
-        (hash[0] % self.count == part).then_some(hash)
+    /// Returns the digest of an item; `None` if it is not in this part.
+    pub fn digest(&self, part: u64, thing: &impl Hash) -> Option<u128> {
+        let digest = self.digests.digest(thing);
+        (digest % u128::from(self.count) == u128::from(part)).then_some(digest)
     }
 
-    /// Returns the hashes of the items in this part.
-    pub fn hashes<T: Hash, E>(
+    /// Returns the digests of the items in this part.
+    pub fn digests<T: Hash, E>(
         &self,
         part: u64,
         things: impl Iterator<Item = Result<T, E>>,
-    ) -> Result<HashSet<PartHash>, E> {
-        things.filter_map(|thing| thing.map(|thing| self.hash(part, &thing)).transpose()).collect()
+    ) -> Result<HashSet<u128>, E> {
+        things.filter_map(|thing| thing.map(|thing| self.digest(part, &thing)).transpose()).collect()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use oxrdf::{BlankNodeRef, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 use tempfile::SpooledTempFile;
 
-use super::parts::HashParts;
+use super::parts::DigestParts;
 use crate::mapping::Mapping;
 use crate::sink::{QuadSink, SinkError};
 
@@ -219,10 +219,10 @@ impl<'s> SpooledGraph<'s> {
 
     /// Returns the number of different triples.
     pub fn distinct(&self) -> io::Result<u64> {
-        let parts = HashParts::of(self.triples());
+        let parts = DigestParts::of(self.triples());
         parts.numbers().try_fold(0, |count, part| {
             let lines = BufReader::new(self.reader()).lines();
-            Ok(count + parts.hashes(part, lines)?.len() as u64)
+            Ok(count + parts.digests(part, lines)?.len() as u64)
         })
     }
 
@@ -233,14 +233,14 @@ impl<'s> SpooledGraph<'s> {
         &self,
         triples: impl Iterator<Item = Result<oxrdf::Triple, E>>,
     ) -> Result<bool, E> {
-        let parts = HashParts::of(self.triples());
+        let parts = DigestParts::of(self.triples());
         if parts.numbers().count() > 1 {
             return Ok(false);
         }
         let most = usize::try_from(self.triples()).unwrap_or(usize::MAX);
         let lines = triples.map(|triple| triple.map(|triple| format!("{triple} ."))).take(most.saturating_add(1));
-        let there = parts.hashes(0, lines)?;
-        Ok(there == parts.hashes(0, BufReader::new(self.reader()).lines())?)
+        let there = parts.digests(0, lines)?;
+        Ok(there == parts.digests(0, BufReader::new(self.reader()).lines())?)
     }
 
     /// The length of the text from [`SpooledGraph::reader`], in bytes.

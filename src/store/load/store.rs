@@ -6,7 +6,7 @@ use oxigraph::store::{QuadIter, StorageError, Store};
 use oxrdf::{NamedNodeRef, Quad};
 use oxrdfio::RdfFormat;
 
-use super::parts::HashParts;
+use super::parts::DigestParts;
 use super::{ReplaceError, SpooledGraph, Target};
 use crate::json::sha256;
 use crate::store::quads::{quads, with_blanks};
@@ -68,10 +68,10 @@ impl StoreTarget {
     /// Removes the old quads that are not among the new ones. A log that grew has hardly any, and removing all quads
     /// would take several times as long as loading them again.
     fn remove_stale(&self, graph: SpooledGraph<'_>) -> Result<(), ReplaceError> {
-        let parts = HashParts::of(graph.triples());
+        let parts = DigestParts::of(graph.triples());
         for part in parts.numbers() {
-            let new = parts.hashes(part, parsed(graph, graph.reader()))?;
-            let is_stale = |quad: &Quad| parts.hash(part, quad).is_some_and(|hash| !new.contains(&hash));
+            let new = parts.digests(part, parsed(graph, graph.reader()))?;
+            let is_stale = |quad: &Quad| parts.digest(part, quad).is_some_and(|digest| !new.contains(&digest));
             self.remove(self.old(graph.name(), None).filter(|quad| quad.as_ref().map_or(true, is_stale)))?;
         }
         Ok(())
