@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use indexmap::IndexMap;
 use oxrdf::{BlankNodeRef, GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 use tempfile::SpooledTempFile;
 
@@ -30,15 +31,14 @@ pub struct Spool {
     default_graph: NamedNode,
     file: Arc<Mutex<SpooledTempFile>>,
     length: u64,
-    graphs: Vec<GraphSpool>,
-    by_name: HashMap<NamedNode, usize>,
+    /// The graphs by their names, in order of their first triples.
+    graphs: IndexMap<NamedNode, GraphSpool>,
     /// The size of batches that are not yet in the file, in bytes.
     pending: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct GraphSpool {
-    name: NamedNode,
     batches: Vec<SpoolBatch>,
     /// The N-Triples of the next batch.
     text: String,
@@ -64,6 +64,7 @@ pub(super) struct SpoolBatch {
 #[derive(Clone, Copy)]
 pub struct SpooledGraph<'s> {
     spool: &'s Spool,
+    name: &'s NamedNode,
     graph: &'s GraphSpool,
 }
 
@@ -77,8 +78,7 @@ impl Spool {
             default_graph: input,
             file: Arc::new(Mutex::new(SpooledTempFile::new(IN_MEMORY))),
             length: 0,
-            graphs: Vec::new(),
-            by_name: HashMap::new(),
+            graphs: IndexMap::new(),
             pending: 0,
         };
         if mapping == Mapping::Bblock {
@@ -89,7 +89,7 @@ impl Spool {
 
     /// The graphs, in order of their first triples.
     pub fn graphs(&self) -> impl Iterator<Item = SpooledGraph<'_>> {
-        self.graphs.iter().map(|graph| SpooledGraph { spool: self, graph })
+        self.graphs.iter().map(|(name, graph)| SpooledGraph { spool: self, name, graph })
     }
 
     fn graph(&mut self, name: &GraphName) -> usize {
@@ -97,20 +97,8 @@ impl Spool {
             GraphName::NamedNode(name) => name,
             GraphName::BlankNode(_) | GraphName::DefaultGraph => &self.default_graph,
         };
-        if let Some(index) = self.by_name.get(name) {
-            return *index;
-        }
-        let index = self.graphs.len();
-        self.graphs.push(GraphSpool {
-            name: name.clone(),
-            batches: Vec::new(),
-            text: String::new(),
-            next: SpoolBatch::default(),
-            node: String::new(),
-            node_triples: 0,
-        });
-        self.by_name.insert(name.clone(), index);
-        index
+        let known = self.graphs.get_index_of(name);
+        known.unwrap_or_else(|| self.graphs.insert_full(name.clone(), GraphSpool::default()).0)
     }
 
     /// Appends quads of one graph.
@@ -120,8 +108,8 @@ impl Spool {
         let last_use = last_uses(quads);
         let mut needed_until = 0;
         for (position, quad) in quads.iter().enumerate() {
-            let Some(graph) = self.graphs.get_mut(index) else { continue };
-            let is_node = first.graph_name != GraphName::DefaultGraph && quad.subject == graph.name.as_ref().into();
+            let Some((name, graph)) = self.graphs.get_index_mut(index) else { continue };
+            let is_node = first.graph_name != GraphName::DefaultGraph && quad.subject == name.as_ref().into();
             let text = if is_node { &mut graph.node } else { &mut graph.text };
             let before = text.len();
             // Writing to a string never fails.
@@ -147,7 +135,9 @@ impl Spool {
 
     /// Writes the next batch to the file, unless it is empty.
     fn flush(&mut self, index: usize) -> io::Result<()> {
-        let Some(graph) = self.graphs.get_mut(index).filter(|graph| !graph.text.is_empty()) else { return Ok(()) };
+        let Some((_, graph)) = self.graphs.get_index_mut(index).filter(|(_, graph)| !graph.text.is_empty()) else {
+            return Ok(());
+        };
         let mut file = lock(&self.file);
         file.seek(SeekFrom::Start(self.length))?;
         file.write_all(graph.text.as_bytes())?;
@@ -191,7 +181,7 @@ fn failed(error: io::Error) -> io::Error {
 impl<'s> SpooledGraph<'s> {
     /// The name.
     pub fn name(&self) -> NamedNodeRef<'s> {
-        self.graph.name.as_ref()
+        self.name.as_ref()
     }
 
     /// The batches, without the triples of the graph's own node.
@@ -255,28 +245,29 @@ impl<'s> SpooledGraph<'s> {
 
     /// Returns a reader of some of the batches as N-Triples.
     pub(super) fn batch_reader(&self, batches: &[SpoolBatch]) -> impl Read + Send + use<> {
-        BatchReader { file: Arc::clone(&self.spool.file), parts: batches.iter().copied().collect(), current: None }
+        BatchReader { file: Arc::clone(&self.spool.file), parts: batches.iter().copied().collect() }
     }
 }
 
 /// Reads batches one after the other.
 struct BatchReader {
     file: Arc<Mutex<SpooledTempFile>>,
+    /// The batches to read; the first one may be the rest of a batch.
     parts: VecDeque<SpoolBatch>,
-    /// The rest of the current batch.
-    current: Option<SpoolBatch>,
 }
 
 impl Read for BatchReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(batch) = self.current.take().or_else(|| self.parts.pop_front()) else { return Ok(0) };
+        let Some(batch) = self.parts.front_mut() else { return Ok(0) };
         let length = batch.length.min(buffer.len());
         let Some(buffer) = buffer.get_mut(..length) else { return Ok(0) };
         let mut file = lock(&self.file);
         file.seek(SeekFrom::Start(batch.offset))?;
         file.read_exact(buffer)?;
-        let rest = SpoolBatch { offset: batch.offset + length as u64, length: batch.length - length, ..batch };
-        self.current = Some(rest).filter(|rest| rest.length > 0);
+        (batch.offset, batch.length) = (batch.offset + length as u64, batch.length - length);
+        if batch.length == 0 {
+            self.parts.pop_front();
+        }
         Ok(length)
     }
 }
