@@ -276,30 +276,27 @@ impl fmt::Display for Summary {
             write!(f, "; {}", counted(self.triples, "triple"))?;
         }
         let problems = Problem::ALL.iter().filter(|problem| self.problem(**problem) > 0);
-        let mut separator = "\nproblems: ";
-        for problem in problems {
-            write!(f, "{separator}{} {}", self.problem(*problem), problem.name())?;
-            separator = ", ";
-        }
+        list(f, "problems:", problems.map(|problem| format!("{} {}", self.problem(*problem), problem.name())))?;
         if let Some((length, text)) = self.compression {
             write!(f, "\ncompressed: {length} bytes stand for {text}, more than logs mostly do")?;
         }
-        let mut separator = "\nnot carried: ";
-        for (loss, count) in self.losses.iter() {
-            let (one, more, what) = loss.describe();
-            write!(f, "{separator}{count} {} {what}", if count == 1 { one } else { more })?;
-            separator = ", ";
-        }
+        list(f, "not carried:", self.losses.iter().map(|(loss, count)| loss.counted(count)))?;
         if self.given_up > 0 {
             write!(f, "\ngiven up: the open requests of {} that had been idle", counted(self.given_up, "session"))?;
         }
-        let mut separator = "\nsenders inferred from methods of ";
-        for protocol in self.protocols.names() {
-            write!(f, "{separator}{protocol}")?;
-            separator = ", ";
-        }
-        Ok(())
+        list(f, "senders inferred from methods of", self.protocols.names())
     }
+}
+
+/// Writes items in a line of their own, behind a title; nothing if there are none.
+fn list(f: &mut fmt::Formatter<'_>, title: &str, items: impl Iterator<Item = impl fmt::Display>) -> fmt::Result {
+    for (index, item) in items.enumerate() {
+        match index {
+            0 => write!(f, "\n{title} {item}")?,
+            _ => write!(f, ", {item}")?,
+        }
+    }
+    Ok(())
 }
 
 fn add_new<T: Copy + PartialEq>(mine: &mut Vec<T>, theirs: &[T]) {

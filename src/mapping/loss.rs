@@ -54,6 +54,12 @@ impl Loss {
         let (_, one, more, what) = KINDS[self as usize];
         (one, more, what)
     }
+
+    /// The text of summaries with a count.
+    pub(crate) fn counted(self, count: u64) -> String {
+        let (one, more, what) = self.describe();
+        format!("{count} {} {what}", if count == 1 { one } else { more })
+    }
 }
 
 /// The number of losses of each kind.

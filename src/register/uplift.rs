@@ -265,10 +265,7 @@ fn describe(losses: &Losses, odd: &[String], quads: &[Quad]) -> Vec<String> {
         .filter(|(loss, _)| *loss != Loss::NumberOutOfRange)
         .map(|(loss, count)| match loss {
             Loss::NoIri => format!("{count} of the names and references are no IRIs"),
-            loss => {
-                let (one, more, what) = loss.describe();
-                format!("{count} {} {what}", if count == 1 { one } else { more })
-            }
+            loss => loss.counted(count),
         })
         .collect();
     let below = "is declared nowhere, so names with it are relative to the base";
