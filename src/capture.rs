@@ -14,9 +14,9 @@ use std::io::Read;
 use indexmap::IndexSet;
 
 pub use self::files::{block, write};
-use crate::json::{self, Numbers, Value};
+use crate::json::{self, Value};
 use crate::log::summary::Summary;
-use crate::message::{Content, ErrorMember, Id, Kind, Message, Problem, is_keyword_like};
+use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problem, is_keyword_like};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
@@ -257,6 +257,7 @@ impl ChosenExchange {
 
 /// Returns the messages of a record as canonical JSON, and its content.
 fn read<'r>(record: &'r Record<'r>) -> (Vec<String>, Content<'r>) {
+    let canonical = |value: &Value<'_>| Payload::from(value).text.into_owned();
     let texts = match json::parse(&record.bytes) {
         Ok(Value::Array(array)) => array.items.iter().map(canonical).collect(),
         Ok(value) => vec![canonical(&value)],
@@ -264,13 +265,6 @@ fn read<'r>(record: &'r Record<'r>) -> (Vec<String>, Content<'r>) {
     };
     let parse = if record.flags.result_unknown { Content::parse_without_result } else { Content::parse };
     (texts, parse(&record.bytes))
-}
-
-fn canonical(value: &Value<'_>) -> String {
-    let mut out = String::new();
-    // Writing exact numbers does not fail.
-    let _ = json::write_canonical(value, Numbers::Exact, &mut out);
-    out
 }
 
 /// True for a text that programs with doubles for numbers and at most 128 levels of nesting can read.

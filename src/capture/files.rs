@@ -142,12 +142,7 @@ fn content(chosen: &ChosenExchange) -> String {
 
 /// Formats a name from a log as one line of limited length that may stand in backticks.
 fn printable(name: &str) -> String {
-    let start: String = name.chars().take(LONGEST_METHOD).collect();
-    let mut text = diagnostic::printable(&start).replace('`', "'");
-    if start.len() < name.len() {
-        text.push('…');
-    }
-    text
+    diagnostic::printable(&diagnostic::shortened(name, LONGEST_METHOD)).replace('`', "'")
 }
 
 /// Returns the name, or a name made from it that is not in `taken`; adds it there.

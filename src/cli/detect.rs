@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write as _};
 
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, shortened};
 use crate::message::Content;
 use crate::record::{
     Direction, Entry, Format, FoundIn, OwnFormat, Reader, ReaderOptions, Record, Sender, decompressed, toml_string,
@@ -90,14 +90,12 @@ fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<(
         (None, None) => None,
     };
     let text = String::from_utf8_lossy(&record.bytes);
-    let message: String = text.chars().take(SHOWN_CHARACTERS).collect();
-    let more = if message.len() < text.len() { "…" } else { "" };
     writeln!(out, "\nrecord {}, line {}", record.location.record, record.location.line)?;
     for (name, value, colour) in [
         ("time", time.as_deref(), AnsiColor::Cyan),
         ("sender", sender, AnsiColor::Magenta),
         ("session", record.session.as_deref(), AnsiColor::Yellow),
-        ("message", Some(&*format!("{message}{more}")), AnsiColor::Green),
+        ("message", Some(&*shortened(&text, SHOWN_CHARACTERS)), AnsiColor::Green),
     ] {
         let style = Style::new().fg_color(Some(colour.into()));
         writeln!(out, "  {name:7}  {style}{}{style:#}", value.map_or("-".into(), printable))?;

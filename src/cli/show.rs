@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use crate::diagnostic::shortened;
 use crate::endpoint::TIMEOUT;
 use crate::json::{indented, quoted};
 use crate::log::{LoggedEntry, LoggedMessage};
@@ -342,9 +343,5 @@ fn short(entry: &LoggedEntry) -> String {
         LoggedEntry::Message(message) => (heading(message), &message.text),
         LoggedEntry::LogLine(location, text) => (format!("line {}", location.line), text),
     };
-    let mut line: String = text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if line.len() < text.len() {
-        line.push('…');
-    }
-    format!("{heading}\n  {line}")
+    format!("{heading}\n  {}", shortened(text, SHOWN).replace(char::is_control, " "))
 }

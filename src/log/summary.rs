@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, shortened};
 use crate::mapping::Losses;
 use crate::message::{Content, Kind, Problem, Problems, Single};
 use crate::record::{Certainty, Format, Protocols, Wrapper, names_jsonrpc, nested, other_kind};
@@ -175,8 +175,6 @@ impl Summary {
                 let end = self.head.iter().skip(8).position(|byte| *byte == b'\n').map_or(self.head.len(), |at| at + 8);
                 let line = String::from_utf8_lossy(self.head.get(..end).unwrap_or_default());
                 let line = line.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-                let shown: String = line.chars().take(SHOWN).collect();
-                let more = if shown.len() < line.len() { "…" } else { "" };
                 let list = "(`rpcgraph formats` lists them)";
                 let advice = match nested(&self.head) {
                     _ if line.starts_with('{') && names_jsonrpc(line.as_bytes()) && self.malformed > 0 => {
@@ -191,7 +189,7 @@ impl Summary {
                     Some(option) => format!("if there is JSON-RPC in it, read it with {option}"),
                     None => format!("if there is JSON-RPC in it, name the format with --from {list}"),
                 };
-                format!("it begins with `{}{more}`: {advice}", printable(&shown))
+                format!("it begins with `{}`: {advice}", printable(&shortened(&line, SHOWN)))
             },
             str::to_owned,
         );

@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use indexmap::IndexSet;
-use oxsdatatypes::{DateTime, Decimal, Double};
+use oxsdatatypes::{Decimal, Double};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use super::pieces::TextSpan;
+use crate::diagnostic;
 use crate::json::{Value, quoted};
 use crate::message::{ErrorMember, Id, Message, Problem};
-use crate::record::{Format, LogLine, Sender, Time};
+use crate::record::{Format, LogLine, Sender, Time, unix_epoch};
 use crate::session::Annotated;
 
 /// The maximum length of a text in the index, in characters.
@@ -155,10 +156,7 @@ fn number(seconds: Decimal) -> f64 {
 /// Returns the seconds since 1970, or since midnight if the time does not have a date.
 fn seconds(time: Time) -> Option<Decimal> {
     match time {
-        Time::DateTime(time) => {
-            let epoch: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
-            Some(time.checked_sub(epoch)?.as_seconds())
-        }
+        Time::DateTime(time) => Some(time.checked_sub(unix_epoch()?)?.as_seconds()),
         Time::Clock(time) => {
             let minutes = i64::from(time.hour()) * 60 + i64::from(time.minute());
             Decimal::from(minutes * 60).checked_add(time.second())
@@ -261,12 +259,7 @@ fn in_order<S: Serializer>(texts: &IndexSet<String>, serializer: S) -> Result<S:
 
 /// Returns a text on one line, shortened to [`SHORT`] characters.
 pub(super) fn shortened(text: &str) -> String {
-    let mut characters = text.chars();
-    let mut short: String = characters.by_ref().take(SHORT).collect();
-    if characters.next().is_some() {
-        short.push('…');
-    }
-    short
+    diagnostic::shortened(text, SHORT).into_owned()
 }
 
 /// Returns an id as JSON.

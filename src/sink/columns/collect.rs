@@ -21,28 +21,8 @@ struct CollectedPredicate {
     predicate: String,
     /// The IRIs that are wanted as objects; `None` for any.
     objects: Option<Vec<String>>,
-    extent: CollectedExtent,
+    extent: WantedExtent,
     triples: Vec<(TermId, TermId)>,
-}
-
-/// The part of an object that is collected.
-enum CollectedExtent {
-    Whole,
-    Length,
-    /// The members of a JSON object with these names, as canonical JSON writes them.
-    Members(Vec<String>),
-}
-
-impl From<WantedExtent> for CollectedExtent {
-    fn from(extent: WantedExtent) -> Self {
-        match extent {
-            WantedExtent::Whole => Self::Whole,
-            WantedExtent::Length => Self::Length,
-            WantedExtent::Members(names) => Self::Members(
-                names.iter().map(|name| json::quoted(name)).map(|name| name[1..name.len() - 1].to_owned()).collect(),
-            ),
-        }
-    }
 }
 
 /// The current subject.
@@ -193,10 +173,18 @@ impl Collector {
         known.or_else(|| {
             self.selection.wants(predicate, None).then(|| {
                 let objects = self.selection.objects(predicate);
+                let mut extent = self.selection.extent(predicate);
+                if let WantedExtent::Members(names) = &mut extent {
+                    // As canonical JSON writes them.
+                    for name in names {
+                        let quoted = json::quoted(name);
+                        *name = quoted[1..quoted.len() - 1].to_owned();
+                    }
+                }
                 self.collected.push(CollectedPredicate {
                     predicate: predicate.as_str().to_owned(),
                     objects: objects.map(|objects| objects.into_iter().map(str::to_owned).collect()),
-                    extent: self.selection.extent(predicate).into(),
+                    extent,
                     triples: Vec::new(),
                 });
                 self.collected.len() - 1
@@ -215,8 +203,8 @@ impl Collector {
             return;
         }
         let object = match (&collected.extent, object) {
-            (CollectedExtent::Length, object) => self.size(object),
-            (CollectedExtent::Members(names), ObjectRef::Typed(text, datatype))
+            (WantedExtent::Length, object) => self.size(object),
+            (WantedExtent::Members(names), ObjectRef::Typed(text, datatype))
                 if text.starts_with('{') && !self.has_any_json =>
             {
                 let text = with_members(text, names);
