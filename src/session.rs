@@ -140,7 +140,7 @@ impl Sessions {
     /// Returns the newest request with an id in the session of the last record that may come from this side: open, or
     /// among the requests that were answered last.
     pub(crate) fn asked(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
-        self.at(self.last)?.asked(sender, id, &self.answered)
+        self.at(self.last)?.exchanges.asked(sender, id, &self.answered)
     }
 
     /// The key of the session of the last record; `None` for the input's own session.
@@ -227,7 +227,7 @@ impl Sessions {
         let Some(before) = self.renewed.get(key.unwrap_or_default()).map(|renewed| renewed.before) else {
             return place;
         };
-        let waits = |place| self.at(place).is_some_and(|connection| connection.waits_for(id));
+        let waits = |place| self.at(place).is_some_and(|connection| connection.exchanges.is_open(id));
         if !waits(place) && waits(before) { before } else { place }
     }
 
@@ -259,14 +259,14 @@ impl Sessions {
     fn give_up(&mut self) {
         let keyed = &self.keyed;
         self.in_use.sort_by_cached_key(|place| match keyed.get_index(*place) {
-            Some((_, KeyedSession::InUse(connection))) => (connection.waits(), connection.last_used),
+            Some((_, KeyedSession::InUse(connection))) => (!connection.exchanges.is_empty(), connection.last_used),
             _ => (false, 0),
         });
         for place in self.in_use.drain(..KEPT) {
             if let Some((_, session)) = self.keyed.get_index_mut(place)
                 && let KeyedSession::InUse(connection) = session
             {
-                self.given_up += u64::from(connection.waits());
+                self.given_up += u64::from(!connection.exchanges.is_empty());
                 *session = KeyedSession::Idle(IdleTally::new(&connection.tally));
             }
         }

@@ -37,28 +37,16 @@ impl<'t> Cursor<'t> {
     pub fn each_member(&mut self, mut take: impl FnMut(&'t str, &mut Self)) -> Option<()> {
         self.each(b'{', |member| {
             let name = member.known_name()?;
-            member.value_by(|value| take(name, value))
+            member.peek()?;
+            let value = member.at();
+            take(name, member);
+            if member.at() == value { member.pass_canonical(0) } else { Some(()) }
         })
-    }
-
-    /// Calls `take` with the cursor at each element of the array that is next. Skips elements that `take` does not
-    /// read.
-    pub fn each_element(&mut self, mut take: impl FnMut(&mut Self)) -> Option<()> {
-        self.each(b'[', |element| element.value_by(&mut take))
     }
 
     /// Reads the next value, if it is a Unicode string.
     pub fn text_value(&mut self) -> Option<Cow<'t, str>> {
         unescaped(self.known_string()?)
-    }
-
-    /// Skips the next value unless `take` reads it.
-    #[inline]
-    fn value_by(&mut self, take: impl FnOnce(&mut Self)) -> Option<()> {
-        self.peek()?;
-        let start = self.at();
-        take(self);
-        if self.at() == start { self.pass_canonical(0) } else { Some(()) }
     }
 
     /// Reads the name of a member, and its colon.

@@ -42,7 +42,10 @@ impl<'a> ContentItem<'a> {
     /// Reads the items of an array in canonical JSON. Any other value does not have items.
     pub fn all(content: &'a str) -> Vec<Self> {
         let mut items = Vec::new();
-        Cursor::new(content, 0).each_element(|item| items.push(Self::read(item)));
+        Cursor::new(content, 0).each(b'[', |item| {
+            items.push(Self::read(item));
+            Some(())
+        });
         items
     }
 

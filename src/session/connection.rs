@@ -25,7 +25,7 @@ pub(super) struct Connection {
     pub tally: SessionTally,
     /// The `initialize` that it began with.
     pub begun_by: Option<InitializeRequest>,
-    exchanges: Exchanges,
+    pub exchanges: Exchanges,
     tasks: Tasks,
 }
 
@@ -90,21 +90,6 @@ impl Connection {
     /// Creates the connection of the session with this number and this reference of its graph.
     pub fn new(reference: Arc<str>, number: usize, tally: SessionTally) -> Self {
         Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
-    }
-
-    /// See [`Exchanges::asked`].
-    pub fn asked(&self, sender: Option<Sender>, id: &Id<'_>, answered: &RecentAnswers) -> Option<Name> {
-        self.exchanges.asked(sender, id, answered)
-    }
-
-    /// True if a request is open.
-    pub fn waits(&self) -> bool {
-        !self.exchanges.is_empty()
-    }
-
-    /// True if a request with that id is open.
-    pub fn waits_for(&self, id: &Id<'_>) -> bool {
-        self.exchanges.is_open(id)
     }
 
     /// Annotates the content of its next record.

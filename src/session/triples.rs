@@ -81,46 +81,30 @@ pub enum PartKind {
 }
 
 impl PartKind {
-    /// Every kind, at the index of its number.
-    pub(crate) const ALL: [Self; 14] = [
-        Self::Operation,
-        Self::Tool,
-        Self::Resource,
-        Self::Template,
-        Self::Prompt,
-        Self::Client,
-        Self::Server,
-        Self::Capability,
-        Self::Result,
-        Self::Content,
-        Self::Input,
-        Self::Document,
-        Self::Mention,
-        Self::Diagnostic,
+    /// Every kind at the index of its number, with the end of the names of its nodes.
+    pub(crate) const ALL: [(Self, &'static str); 14] = [
+        (Self::Operation, "-op"),
+        (Self::Tool, "-tool"),
+        (Self::Resource, "-resource"),
+        (Self::Template, "-template"),
+        (Self::Prompt, "-prompt"),
+        (Self::Client, "-client"),
+        (Self::Server, "-server"),
+        (Self::Capability, "-capability"),
+        (Self::Result, "-result"),
+        (Self::Content, "-content"),
+        (Self::Input, "-input"),
+        (Self::Document, "-document"),
+        (Self::Mention, "-mention"),
+        (Self::Diagnostic, "-diagnostic"),
     ];
 
-    /// The suffix of its name, without a number.
+    /// The end of the names of its nodes.
     pub(crate) fn suffix(self) -> &'static str {
-        match self {
-            Self::Operation => "-op",
-            Self::Tool => "-tool",
-            Self::Resource => "-resource",
-            Self::Template => "-template",
-            Self::Prompt => "-prompt",
-            Self::Client => "-client",
-            Self::Server => "-server",
-            Self::Capability => "-capability",
-            Self::Result => "-result",
-            Self::Content => "-content",
-            Self::Input => "-input",
-            Self::Document => "-document",
-            Self::Mention => "-mention",
-            Self::Diagnostic => "-diagnostic",
-        }
+        Self::ALL[self as usize].1
     }
 }
 
-/// Prints the IRI, or its reference relative to the input's own IRI; for a blank node, `_:` and the label.
 impl fmt::Display for NodeRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

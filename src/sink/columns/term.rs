@@ -262,7 +262,7 @@ impl TermId {
                 if number & IS_PART != 0 {
                     let kind = usize::try_from(bits(number, 12, 4)).ok().and_then(|kind| PartKind::ALL.get(kind));
                     let index = u32::try_from(bits(number, 0, 12)).unwrap_or_default();
-                    let part = kind.map_or(ProtocolPart::OPERATION, |kind| ProtocolPart { kind: *kind, index });
+                    let part = kind.map_or(ProtocolPart::OPERATION, |(kind, _)| ProtocolPart { kind: *kind, index });
                     return TermMeaning::Node(base, NodeRef::Part(Name { record, element: None }, part));
                 }
                 let element = u32::try_from(bits(number, 2, 14)).ok().filter(|element| *element > 0);
@@ -349,7 +349,7 @@ impl TermId {
 fn parse_part(name: &str) -> Option<ProtocolPart> {
     let end = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
     let (kind, index) = name.split_at(end);
-    let kind = PartKind::ALL.into_iter().find(|known| known.suffix().strip_prefix('-') == Some(kind))?;
+    let (kind, _) = PartKind::ALL.into_iter().find(|(_, suffix)| suffix.strip_prefix('-') == Some(kind))?;
     let index = match index {
         "" => 0,
         index => u32::try_from(counted(index)?).ok().filter(|index| *index > 0)?,
