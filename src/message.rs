@@ -175,6 +175,15 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// As [`Content::elements`], to change them.
+    pub(crate) fn elements_mut(&mut self) -> &mut [Single<'a>] {
+        match self {
+            Self::Single(single) => std::slice::from_mut(single),
+            Self::Batch(elements) => elements,
+            Self::Malformed(_) | Self::Exchange => &mut [],
+        }
+    }
+
     /// Returns the text of each element of a batch, which is valid JSON; otherwise nothing.
     pub(crate) fn element_texts<'r>(&self, record: &'r [u8]) -> Vec<&'r str> {
         match self {
@@ -185,12 +194,7 @@ impl<'a> Content<'a> {
 
     /// Looks up the methods in published protocols.
     pub(crate) fn look_up_methods(&mut self) {
-        let elements = match self {
-            Self::Single(single) => std::slice::from_mut(single),
-            Self::Batch(elements) => elements,
-            Self::Malformed(_) | Self::Exchange => return,
-        };
-        elements.iter_mut().for_each(Single::look_up_method);
+        self.elements_mut().iter_mut().for_each(Single::look_up_method);
     }
 }
 

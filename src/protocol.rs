@@ -35,7 +35,8 @@ use oxrdf::vocab::rdf;
 pub(crate) use self::extract::Extract;
 pub(crate) use self::mcp::Linker;
 pub(crate) use self::open::OpenRequests;
-use crate::json::{self, KeyedDigests};
+use crate::json::KeyedDigests;
+use crate::message::PayloadView;
 use crate::session::triples::NodeRef;
 use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
 
@@ -172,14 +173,14 @@ pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
     terms::ALL.iter().chain(lsp_terms::ALL).copied().chain(ours).chain([prov::WAS_REVISION_OF])
 }
 
-/// Returns the members of an object in canonical text that have these names.
-fn picked<'a, const N: usize>(object: &'a str, names: [&str; N]) -> [Option<&'a str>; N] {
+/// Returns the members of an object with these names, in canonical JSON.
+fn picked<'a, const N: usize>(object: impl Into<PayloadView<'a>>, names: [&str; N]) -> [Option<&'a str>; N] {
     let mut found = [None; N];
-    for (name, value) in json::members(object) {
+    object.into().each_member(&mut |name, value| {
         if let Some(place) = names.iter().position(|known| *known == name) {
             found[place] = Some(value);
         }
-    }
+    });
     found
 }
 

@@ -83,6 +83,12 @@ pub(crate) struct PayloadView<'a> {
     members: Option<&'a [MemberSpan]>,
 }
 
+impl<'a> From<&'a str> for PayloadView<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::default().part(text)
+    }
+}
+
 impl<'a> PayloadView<'a> {
     /// Returns a view of a part of the payload.
     pub fn part(self, text: &'a str) -> Self {

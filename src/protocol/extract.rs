@@ -10,7 +10,7 @@ use super::definitions::{DefinitionKind, ListedDefinition, shown};
 use super::documents::DiagnosticsReports;
 use super::lsp::LspMessage;
 use super::sides::SideDescription;
-use super::{Extraction, Protocol, TextDigest, key};
+use super::{Extraction, Protocol, TextDigest, key, picked};
 use crate::json;
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, PayloadView, Single};
 use crate::record::Protocols;
@@ -82,7 +82,8 @@ pub(crate) struct Trace<'a> {
 impl<'a> Trace<'a> {
     /// Parses a `traceparent`: version, trace, span and flags, in lower-case hexadecimal digits.
     fn read(traceparent: &'a str) -> Option<Self> {
-        let mut parts = traceparent.split('-');
+        // Canonical text does not escape any character of a valid `traceparent`.
+        let mut parts = traceparent.strip_prefix('"')?.strip_suffix('"')?.split('-');
         let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let is_hex = |text: &str, length| {
             text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -199,84 +200,31 @@ fn view<'a>(payload: Option<&'a Payload<'a>>) -> PayloadView<'a> {
     payload.map(Payload::view).unwrap_or_default()
 }
 
-/// Members of params, and of their `_meta`, in canonical JSON.
-#[derive(Default)]
-struct Params<'a> {
-    name: Option<&'a str>,
-    uri: Option<&'a str>,
-    arguments: Option<&'a str>,
-    cursor: Option<&'a str>,
-    token: Option<&'a str>,
-    version: Option<&'a str>,
-    client: Option<&'a str>,
-    capabilities: Option<&'a str>,
-    state: Option<&'a str>,
-    responses: Option<&'a str>,
-    request: Option<&'a str>,
-    level: Option<&'a str>,
-    logger: Option<&'a str>,
-    task: Option<&'a str>,
-    session: Option<&'a str>,
-    meta: Meta<'a>,
-}
+/// The members of params of requests.
+const PARAMS: [&str; 13] = [
+    "name",
+    "uri",
+    "arguments",
+    "cursor",
+    "progressToken",
+    "protocolVersion",
+    "clientInfo",
+    "capabilities",
+    "requestState",
+    "inputResponses",
+    "taskId",
+    "sessionId",
+    "_meta",
+];
 
-#[derive(Default)]
-struct Meta<'a> {
-    token: Option<&'a str>,
-    trace: Option<Trace<'a>>,
-    version: Option<&'a str>,
-    client: Option<&'a str>,
-    capabilities: Option<&'a str>,
-}
-
-impl<'a> Params<'a> {
-    fn read(object: PayloadView<'a>) -> Self {
-        let mut params = Self::default();
-        object.each_member(&mut |name, value| {
-            let member = match name {
-                "_meta" => return params.meta.read(value),
-                "name" => &mut params.name,
-                "uri" => &mut params.uri,
-                "arguments" => &mut params.arguments,
-                "cursor" => &mut params.cursor,
-                "progressToken" => &mut params.token,
-                "protocolVersion" => &mut params.version,
-                "clientInfo" => &mut params.client,
-                "capabilities" => &mut params.capabilities,
-                "requestState" => &mut params.state,
-                "inputResponses" => &mut params.responses,
-                "requestId" => &mut params.request,
-                "level" => &mut params.level,
-                "logger" => &mut params.logger,
-                "taskId" => &mut params.task,
-                "sessionId" => &mut params.session,
-                _ => return,
-            };
-            *member = Some(value);
-        });
-        params
-    }
-}
-
-impl<'a> Meta<'a> {
-    fn read(&mut self, meta: &'a str) {
-        for (name, value) in json::members(meta) {
-            let member = match name {
-                "traceparent" => {
-                    // Canonical text does not escape any character of a valid `traceparent`.
-                    self.trace = value.strip_prefix('"').and_then(|text| text.strip_suffix('"')).and_then(Trace::read);
-                    continue;
-                }
-                "progressToken" => &mut self.token,
-                "io.modelcontextprotocol/protocolVersion" => &mut self.version,
-                "io.modelcontextprotocol/clientInfo" => &mut self.client,
-                "io.modelcontextprotocol/clientCapabilities" => &mut self.capabilities,
-                _ => continue,
-            };
-            *member = Some(value);
-        }
-    }
-}
+/// The members of `_meta` that requests and notifications have.
+const META: [&str; 5] = [
+    "traceparent",
+    "progressToken",
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+];
 
 /// Returns the digest of a token, if it is a string or a number.
 fn token_key(token: Option<&str>) -> Option<TextDigest> {
@@ -295,9 +243,11 @@ impl<'a> McpRequest<'a> {
             return None;
         }
         let object = view(message.params.as_ref());
-        let params = Params::read(object);
-        let Params { name, uri, arguments, cursor, version, client, capabilities, task, session, meta, .. } = params;
-        let version = version.or(meta.version);
+        let [name, uri, arguments, cursor, token, version, client, capabilities, state, responses, task, session, meta] =
+            picked(object, PARAMS);
+        let [traceparent, own_token, own_version, own_client, own_capabilities] =
+            picked(meta.unwrap_or_default(), META);
+        let version = version.or(own_version);
         let uses = |kind, property, key| match string(key) {
             Some(key) => RequestMeaning::Use(kind, property, key, digest(arguments.unwrap_or_default())),
             None => RequestMeaning::Other,
@@ -328,16 +278,16 @@ impl<'a> McpRequest<'a> {
             _ if protocols.has(Protocols::ACP) && session.is_some() => return None,
             _ => (rpcg::OPERATION, RequestMeaning::Other),
         };
-        let (client, capabilities) = (client.or(meta.client), capabilities.or(meta.capabilities));
+        let (client, capabilities) = (client.or(own_client), capabilities.or(own_capabilities));
         let client = SideDescription::new(client, version, capabilities, object.interoperable);
         Some(Self {
             class,
             meaning,
-            token: token_key(params.token.or(meta.token)),
-            trace: meta.trace,
+            token: token_key(token.or(own_token)),
+            trace: traceparent.and_then(Trace::read),
             client: client.map(Box::new),
-            state: params.state.map(key),
-            responses: params.responses.and_then(names),
+            state: state.map(key),
+            responses: responses.and_then(names),
         })
     }
 }
@@ -354,9 +304,11 @@ impl<'a> McpNotification<'a> {
             return None;
         }
         let object = view(message.params.as_ref());
-        let Params { token, request, level, logger, task, meta, .. } = Params::read(object);
+        let [token, request, level, logger, task, meta] =
+            picked(object, ["progressToken", "requestId", "level", "logger", "taskId", "_meta"]);
+        let [traceparent, own_token, ..] = picked(meta.unwrap_or_default(), META);
         let meaning = match method {
-            "notifications/progress" => token_key(token.or(meta.token)).map(NotificationMeaning::Progress),
+            "notifications/progress" => token_key(token.or(own_token)).map(NotificationMeaning::Progress),
             "notifications/cancelled" => request.and_then(cancelled),
             "notifications/message" => Some(NotificationMeaning::Log(string(level), string(logger))),
             _ => task.and_then(|_| match McpResult::of(selection, object)? {
@@ -364,7 +316,7 @@ impl<'a> McpNotification<'a> {
                 _ => None,
             }),
         };
-        Some(Self { trace: meta.trace, meaning: meaning.unwrap_or(NotificationMeaning::Other) })
+        Some(Self { trace: traceparent.and_then(Trace::read), meaning: meaning.unwrap_or(NotificationMeaning::Other) })
     }
 }
 

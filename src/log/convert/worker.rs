@@ -468,12 +468,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
 
 /// Removes the ids of messages, which are then not paired.
 fn forget_ids(content: &mut Content<'_>) {
-    let elements = match content {
-        Content::Single(single) => std::slice::from_mut(single),
-        Content::Batch(elements) => elements,
-        Content::Malformed(_) | Content::Exchange => return,
-    };
-    for element in elements {
+    for element in content.elements_mut() {
         if let Single::Message(message) = element {
             message.id = None;
         }
