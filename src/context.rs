@@ -29,8 +29,9 @@ pub use loader::Loader;
 #[cfg(feature = "http")]
 pub(crate) use remote::is_loopback;
 pub use value::Context;
+pub(crate) use value::definitions;
 #[cfg(feature = "register")]
-pub(crate) use value::{definitions, joined};
+pub(crate) use value::joined;
 
 /// A context as the user named it with `-c`.
 #[derive(Debug, Clone, PartialEq, Eq)]

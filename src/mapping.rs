@@ -106,10 +106,7 @@ impl Mapper {
         };
         for context in builtin.iter().chain(further) {
             // A context within an array of contexts must not be an array.
-            match context.value() {
-                serde_json::Value::Array(several) => mapper.contexts.extend(several.iter().cloned()),
-                one => mapper.contexts.push(one.clone()),
-            }
+            mapper.contexts.extend(context::definitions(context.value()).iter().cloned());
         }
         if mapper.further.is_some() {
             Expander::new(&mapper, None).map_err(|error| culprit(mapping, further, error))?;

@@ -156,9 +156,9 @@ impl AskCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         let target = &self.question.ask.answer.target;
         match &self.name {
-            None => target.print(&self.own.list()?),
-            Some(name) if self.print => target.print(&self.own.find(name, |query| Ok(query.text.to_owned()))?),
-            Some(name) if self.sql => target.print(&self.own.find(name, |query| self.sql(query))?),
+            None => target.print(self.own.list()?),
+            Some(name) if self.print => target.print(self.own.find(name, |query| Ok(query.text.to_owned()))?),
+            Some(name) if self.sql => target.print(self.own.find(name, |query| self.sql(query))?),
             Some(name) => self.question.ask(name, &self.own, self.question.ask.sources()?),
         }
     }

@@ -1,6 +1,5 @@
 //! `redact`: writes a log without what is private.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::log::redacted::{redacted, redacted_lines};
@@ -49,9 +48,7 @@ impl RedactCommand {
                 redacted(&text, &options, &mut redactor)?.with_context(|| format!("{} {UNWRITABLE}", input.name()))?
             }
         };
-        let mut output = self.target.open(false)?;
-        output.write_all(&log)?;
-        output.finish()?;
+        self.target.print(log)?;
         if !self.quiet {
             say(&redactor.to_string());
         }

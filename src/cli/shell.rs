@@ -21,7 +21,7 @@ impl CompletionsCommand {
     pub fn run(&self, mut root: Command) -> anyhow::Result<Outcome> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut root, "rpcgraph", &mut script);
-        self.target.print(&String::from_utf8(script)?)
+        self.target.print(script)
     }
 }
 
@@ -47,6 +47,6 @@ impl ManCommand {
         };
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
-        self.target.print(&String::from_utf8(page)?)
+        self.target.print(page)
     }
 }

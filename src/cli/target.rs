@@ -56,10 +56,10 @@ impl TargetArgs {
     }
 
     /// Writes a text to the output.
-    pub fn print(&self, text: &str) -> anyhow::Result<Outcome> {
+    pub fn print(&self, text: impl AsRef<[u8]>) -> anyhow::Result<Outcome> {
         self.check(std::iter::empty())?;
         let mut output = self.open(false)?;
-        output.write_all(text.as_bytes())?;
+        output.write_all(text.as_ref())?;
         output.finish()?;
         Ok(Outcome::Done)
     }

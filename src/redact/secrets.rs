@@ -86,7 +86,7 @@ impl PathStep<'_> {
             Self::Element(index) => format!("/{index}"),
             Self::Member(name) => {
                 let name = json::unescaped(name).unwrap_or(Cow::Borrowed(name));
-                format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+                format!("/{}", json::pointer_token(&name))
             }
         }
     }

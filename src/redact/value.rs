@@ -137,7 +137,7 @@ impl Redactor {
         let name = levels.last().map_or(&b""[..], |level| &level.name);
         self.options.keep.iter().any(|kept| match kept.strip_prefix('/') {
             Some(pointer) => {
-                let tokens = pointer.split('/').map(|token| token.replace("~1", "/").replace("~0", "~"));
+                let tokens = pointer.split('/').map(|token| json::pointer_name(token).into_owned());
                 // In an array, the name of the current value is not its index.
                 tokens
                     .map(|token| if token.parse::<u64>().is_ok() { "*".to_owned() } else { token })
