@@ -60,7 +60,10 @@ impl Decoder for CappedDecoder {
                 self.skipped = Some(SkippedEntry::new(entry, start, window, by_line));
                 Step::Begin { start, consumed: window.len() }
             }
-            Step::Entry { start, consumed, entry } => Step::Entry { start, consumed, entry: entry.within(self.limit) },
+            Step::Entry { start, consumed, entry } if entry.length() > self.limit as u64 => {
+                Step::Entry { start, consumed, entry: entry.within(self.limit) }
+            }
+            // An entry is large, and stays where it is.
             step => step,
         }
     }
