@@ -24,12 +24,30 @@ pub(super) struct CappedDecoder {
 }
 
 impl CappedDecoder {
-    pub fn boxed(inner: Box<dyn Decoder>, limit: usize) -> Box<dyn Decoder> {
-        Self::with_around(inner, limit, AROUND)
+    pub fn new(inner: Box<dyn Decoder>, limit: usize) -> Self {
+        Self { inner, limit, most: limit.saturating_add(AROUND), is_cut: false, skipped: None }
     }
 
-    fn with_around(inner: Box<dyn Decoder>, limit: usize, around: usize) -> Box<dyn Decoder> {
-        Box::new(Self { inner, limit, most: limit.saturating_add(around), is_cut: false, skipped: None })
+    pub fn boxed(inner: Box<dyn Decoder>, limit: usize) -> Box<dyn Decoder> {
+        Box::new(Self::new(inner, limit))
+    }
+}
+
+impl CappedDecoder {
+    /// Limits the entry of a step that was found at the beginning of `window`.
+    #[cold]
+    fn limited<'a>(&mut self, step: Step<'a>, window: &[u8]) -> Step<'a> {
+        let consumed = step.consumed();
+        let is_long = self.is_cut && consumed > 0 && window.iter().skip(consumed).all(|&byte| is_blank(byte));
+        self.is_cut &= consumed == 0;
+        match step {
+            Step::Entry { start, entry, .. } if is_long => {
+                self.skipped = Some(SkippedEntry::new(entry, start, window, self.inner.splits_lines()));
+                Step::Begin { start, consumed: window.len() }
+            }
+            Step::Entry { start, consumed, entry } => Step::Entry { start, consumed, entry: entry.within(self.limit) },
+            step => step,
+        }
     }
 }
 
@@ -43,28 +61,18 @@ impl Decoder for CappedDecoder {
         }
         let window = &input[..input.len().min(self.most)];
         let has_more = window.len() < input.len();
-        let mut step = self.inner.step(window, end && !has_more);
-        if has_more && step == Step::NeedMore {
-            self.is_cut = true;
-            step = self.inner.step(window, true);
-        }
-        if has_more && step == Step::NeedMore {
-            step = Step::entry(0, window.len(), LogLine::new(window));
-        }
-        let consumed = step.consumed();
-        let is_long = self.is_cut && window.iter().skip(consumed).all(|&byte| is_blank(byte));
-        self.is_cut &= consumed == 0;
-        match step {
-            Step::Entry { start, entry, .. } if is_long && consumed > 0 => {
-                let by_line = self.inner.splits_lines();
-                self.skipped = Some(SkippedEntry::new(entry, start, window, by_line));
-                Step::Begin { start, consumed: window.len() }
+        let step = self.inner.step(window, end && !has_more);
+        match &step {
+            Step::NeedMore if has_more => {
+                self.is_cut = true;
+                match self.inner.step(window, true) {
+                    Step::NeedMore => self.limited(Step::entry(0, window.len(), LogLine::new(window)), window),
+                    step => self.limited(step, window),
+                }
             }
-            Step::Entry { start, consumed, entry } if entry.length() > self.limit as u64 => {
-                Step::Entry { start, consumed, entry: entry.within(self.limit) }
-            }
-            // An entry is large, and stays where it is.
-            step => step,
+            Step::Entry { entry, .. } if entry.length() > self.limit as u64 => self.limited(step, window),
+            _ if self.is_cut => self.limited(step, window),
+            _ => step,
         }
     }
 
@@ -139,7 +147,7 @@ mod tests {
     /// Returns the entries of a format, of whose text a decoder is shown 20 bytes at most.
     fn found(format: &str, input: &str) -> Vec<(usize, Entry<'static>)> {
         let inner = || Format::from_name(format).unwrap().own_decoder();
-        entries(|| CappedDecoder::with_around(inner(), 10, 10), input.as_bytes())
+        entries(|| Box::new(CappedDecoder { most: 20, ..CappedDecoder::new(inner(), 10) }), input.as_bytes())
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl<'r> Reader<'r> {
             failure: None,
             state: ReaderState::Open,
             format,
-            current: WriterInput::new(format.decoder(options.max_record_size)),
+            current: WriterInput::new(CappedDecoder::new(format.own_decoder(), options.max_record_size)),
             parked: Vec::new(),
             first_writer: None,
             options: options.clone(),
@@ -200,13 +200,13 @@ impl<'r> Reader<'r> {
         Ok(reader)
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self) -> CappedDecoder {
         let inner = match &self.options.own_format {
             Some(own_format) => own_format.decoder(),
             None if self.options.is_stated() => self.format.own_decoder(),
             None => self.format.detected_decoder(),
         };
-        CappedDecoder::boxed(inner, self.options.max_record_size)
+        CappedDecoder::new(inner, self.options.max_record_size)
     }
 
     /// The format of the input, detected or stated.
@@ -505,7 +505,11 @@ impl Reader<'_> {
     /// Creates a reader of entries that a decoder supplies itself.
     pub(crate) fn of(entries: OwnEntries) -> Result<Self, ReadError> {
         let nothing = Self::new(Box::new(io::empty()), &ReaderOptions::default().with_format(Format::JsonLines))?;
-        Ok(Self { format: entries.format, current: WriterInput::new(entries.decoder), ..nothing })
+        Ok(Self {
+            format: entries.format,
+            current: WriterInput::new(CappedDecoder::new(entries.decoder, usize::MAX)),
+            ..nothing
+        })
     }
 }
 
@@ -535,7 +539,7 @@ mod tests {
     fn entries_from_any_memory() {
         let options = ReaderOptions::default().with_format(Format::JsonLines);
         let mut reader = Reader::new(&b"k\nv\n"[..], &options).unwrap();
-        reader.current.decoder = Box::new(Lender(0));
+        reader.current.decoder = CappedDecoder::new(Box::new(Lender(0)), usize::MAX);
         for (number, (bytes, session)) in (1..).zip([("v\n", "k\n"), ("own", "own"), ("static", "static")]) {
             let Some(Entry::Record(record)) = reader.next_entry().unwrap() else { panic!() };
             assert_eq!((&*record.bytes, record.session.as_deref()), (bytes.as_bytes(), Some(session)));

@@ -1,7 +1,8 @@
 //! The text of one writer as it is read: its buffer, its decoder and its place in the input.
 
+use super::capped::CappedDecoder;
 use super::unwrapped::TextOrigins;
-use super::{Decoder, Location, Time};
+use super::{Location, Time};
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
@@ -23,7 +24,7 @@ pub(super) struct WriterInput {
     pub closes: bool,
     /// The number of bytes that must be present before the decoder runs again.
     pub wanted: usize,
-    pub decoder: Box<dyn Decoder>,
+    pub decoder: CappedDecoder,
     /// The bytes that were read and not consumed are `buffer[start..filled]`.
     pub buffer: Vec<u8>,
     pub start: usize,
@@ -41,7 +42,7 @@ pub(super) struct WriterInput {
 }
 
 impl WriterInput {
-    pub fn new(decoder: Box<dyn Decoder>) -> Self {
+    pub fn new(decoder: CappedDecoder) -> Self {
         Self {
             writer: String::new(),
             last_session: None,
