@@ -45,6 +45,7 @@ mod cancel;
 pub mod catalogue;
 mod certain;
 mod columnar;
+mod computed;
 mod dataset;
 #[cfg(feature = "http")]
 mod endpoint;
@@ -52,8 +53,6 @@ mod first;
 mod functions;
 mod items;
 mod keys;
-mod lengths;
-mod members;
 mod needs;
 mod operand;
 mod overlap;
@@ -94,7 +93,7 @@ pub use self::table::Table;
 pub use self::times::{by_time, relative};
 pub use self::window::Window;
 use crate::schema::QuerySchemas;
-use crate::sink::{Selection, WantedExtent};
+use crate::sink::Selection;
 pub use crate::store::answer::Form;
 use crate::vocab::{jrpc, prov, rpcg};
 
@@ -107,8 +106,6 @@ pub struct Query {
     text: String,
     base: Option<String>,
     algebra: spargebra::Query,
-    /// The query for columns that hold only the lengths of these properties' values.
-    sized: Option<(spargebra::Query, Vec<NamedNode>)>,
     uses: QueryFeatures,
     schemas: Arc<QuerySchemas>,
 }
@@ -125,18 +122,11 @@ impl Query {
         if uses.items {
             syntax::rewrite_items(&mut algebra, &uses)?;
         }
-        let sized = lengths::sized(&algebra).filter(|_| uses.needs.predicates().is_some());
-        match &sized {
-            Some((_, properties)) => {
-                properties.iter().for_each(|property| uses.needs.reduce(property, &WantedExtent::Length));
-            }
-            None => {
-                for (property, names) in members::looked_at(&algebra) {
-                    uses.needs.reduce(&property, &WantedExtent::Members(names));
-                }
-            }
+        computed::name_lengths(&mut algebra);
+        for (property, extent) in computed::computed(&algebra) {
+            uses.needs.reduce(&property, &extent);
         }
-        Ok(Self { text, base: base.map(str::to_owned), algebra, sized, uses, schemas: Arc::default() })
+        Ok(Self { text, base: base.map(str::to_owned), algebra, uses, schemas: Arc::default() })
     }
 
     /// Returns a query of the catalogue, without parameters.
@@ -176,10 +166,7 @@ impl Query {
     /// Replaces the query's dataset clause: the merge of the default graphs, and the named graphs.
     #[must_use]
     pub fn with_dataset(mut self, default: Vec<NamedNode>, named: Vec<NamedNode>) -> Self {
-        for algebra in [Some(&mut self.algebra), self.sized.as_mut().map(|(sized, _)| sized)].into_iter().flatten() {
-            *algebra::dataset_mut(algebra) =
-                Some(QueryDataset { default: default.clone(), named: Some(named.clone()) });
-        }
+        *algebra::dataset_mut(&mut self.algebra) = Some(QueryDataset { default, named: Some(named) });
         self
     }
 

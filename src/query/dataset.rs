@@ -27,7 +27,7 @@ use super::columnar::Columnar;
 use super::{Query, batch, functions, keys};
 use crate::session::triples::{ObjectRef, TripleSink as _};
 use crate::sink::columns::{Collector, Columns};
-use crate::sink::{QuadSink, Selection, Sink, SinkError, WantedExtent};
+use crate::sink::{QuadSink, Selection, Sink, SinkError};
 use crate::vocab::rpcg;
 
 /// The data for a query.
@@ -227,20 +227,13 @@ impl Dataset {
         })
     }
 
-    /// Returns the columns for a query, and the query rewritten for them.
+    /// Returns the columns for a query, and the query for them.
     fn in_columns(&self, query: &Query, cancel: &Cancel) -> Result<(Arc<Columns>, spargebra::Query), QueryError> {
-        // Columns shared with other queries may hold whole texts.
-        let (columns, needs) = match &self.data {
-            DatasetStorage::Columns(loaded) => (loaded.get_or_init(Arc::default).clone(), &self.needs),
-            DatasetStorage::Store(store) => {
-                let graphs = self.default_graphs(query);
-                (Arc::new(copied(store, &graphs, query.needs(), cancel)?), query.needs())
-            }
+        let columns = match &self.data {
+            DatasetStorage::Columns(loaded) => loaded.get_or_init(Arc::default).clone(),
+            DatasetStorage::Store(store) => copied(store, &self.default_graphs(query), query.needs(), cancel)?.into(),
         };
-        let sized = query.sized.as_ref();
-        let sized =
-            sized.filter(|(_, of)| of.iter().all(|property| needs.extent(property.as_ref()) == WantedExtent::Length));
-        let mut algebra = sized.map_or(&query.algebra, |(sized, _)| sized).clone();
+        let mut algebra = query.algebra.clone();
         // Columns are already the default graph.
         *dataset_mut(&mut algebra) = None;
         Ok((columns, algebra))
@@ -260,12 +253,12 @@ impl Dataset {
                 None => QueryError::Evaluation(error),
             }
         };
-        let evaluator = functions::add(evaluator, &query.schemas).with_cancellation_token(cancel.token());
+        let evaluator = evaluator.with_cancellation_token(cancel.token());
         let results = match &self.data {
             DatasetStorage::Store(store) if !query.uses.items => {
                 let mut algebra = query.algebra.clone();
                 keys::rewrite(&mut algebra);
-                let mut prepared = evaluator.for_query(algebra);
+                let mut prepared = functions::add(evaluator, &query.schemas, &Arc::default()).for_query(algebra);
                 match &self.graphs {
                     Graphs::All { merged: true, .. } | Graphs::Clause(_) => {
                         *prepared.dataset_mut() = QueryDatasetSpecification::new();
@@ -282,6 +275,7 @@ impl Dataset {
                     return plan.answer(run);
                 }
                 keys::rewrite(&mut algebra);
+                let evaluator = functions::add(evaluator, &query.schemas, &columns);
                 let columns = Columnar { columns, cancel: cancel.clone() };
                 evaluator.for_query(algebra).on_queryable_dataset(columns).execute()
             }

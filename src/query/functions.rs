@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNode, Term};
+use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
 use spareval::QueryEvaluator;
 
 use super::first::FirstMessage;
@@ -16,6 +16,7 @@ use super::percentile::Percentile;
 use crate::json::{self, Decimal, Number, Numbers, QuickWriter, Value, quoted};
 use crate::redact::secrets::masked;
 use crate::schema::QuerySchemas;
+use crate::sink::columns::Columns;
 use crate::vocab::{rdf, rpcg};
 
 /// A function for queries.
@@ -31,6 +32,8 @@ pub struct Function {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum FunctionKind {
     Value,
+    /// The number of characters of any literal or IRI.
+    Characters,
     Length,
     Size,
     Keys,
@@ -44,6 +47,9 @@ pub(super) enum FunctionKind {
     MostAtOnce,
     First,
 }
+
+/// The function for `STRLEN(STR(?value))`. Its name contains a space, so that queries cannot call it.
+pub(super) const LENGTH: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("text length");
 
 /// Every function. The first argument of JSON functions is an rdf:JSON literal, or a string that contains JSON, as
 /// texts of MCP often do. The second is a JSON Pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); without
@@ -100,7 +106,10 @@ const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -
 impl FunctionKind {
     /// Returns true for a function of the text of a payload.
     pub fn is_of_text(self) -> bool {
-        matches!(self, Self::Value | Self::Length | Self::Size | Self::Keys | Self::Type | Self::Secrets)
+        matches!(
+            self,
+            Self::Value | Self::Characters | Self::Length | Self::Size | Self::Keys | Self::Type | Self::Secrets
+        )
     }
 }
 
@@ -171,19 +180,41 @@ macro_rules! with_functions {
 with_functions!(SparqlEvaluator, QueryEvaluator);
 
 /// Adds the functions to an evaluator.
-pub(super) fn add<E: WithFunctions>(evaluator: E, schemas: &Arc<QuerySchemas>) -> E {
+pub(super) fn add<E: WithFunctions>(evaluator: E, schemas: &Arc<QuerySchemas>, columns: &Arc<Columns>) -> E {
     let sort_key = |arguments: &[Term]| arguments.first().and_then(keys::sort_key);
     let evaluator = evaluator.with_function(keys::SORT_KEY.into_owned(), sort_key);
-    FUNCTIONS.iter().fold(evaluator, |evaluator, function| {
-        let kind = function.kind;
-        match function.is_aggregate() {
-            true => evaluator.with_aggregate(function.iri(), kind),
-            false => {
-                let schemas = schemas.clone();
-                evaluator.with_function(function.iri(), move |arguments| apply(kind, arguments, &schemas))
-            }
-        }
+    let aggregates = FUNCTIONS.iter().filter(|function| function.is_aggregate());
+    let evaluator =
+        aggregates.fold(evaluator, |evaluator, function| evaluator.with_aggregate(function.iri(), function.kind));
+    let others = FUNCTIONS.iter().filter(|function| !function.is_aggregate());
+    let others = others.map(|function| (function.iri(), function.kind));
+    others.chain([(LENGTH.into_owned(), FunctionKind::Characters)]).fold(evaluator, |evaluator, (name, kind)| {
+        let (schemas, columns, function) = (schemas.clone(), columns.clone(), name.as_str().to_owned());
+        evaluator.with_function(name, move |arguments| {
+            computed(&function, arguments, &columns).unwrap_or_else(|| apply(kind, arguments, &schemas))
+        })
     })
+}
+
+/// Returns the value of a function, if columns hold that value in place of the first argument.
+fn computed(function: &str, arguments: &[Term], columns: &Columns) -> Option<Option<Term>> {
+    let pointer = match arguments.get(1) {
+        Some(Term::Literal(pointer)) => pointer.value(),
+        _ => "",
+    };
+    let place = columns.function_place(function, pointer)?;
+    let value = columns.computed(columns.find(arguments.first()?)?, place)?;
+    Some(value.is_bound().then(|| columns.term(value)))
+}
+
+/// Returns the kind of the function with that IRI.
+pub(super) fn function_kind(name: &NamedNode) -> Option<FunctionKind> {
+    if *name == LENGTH {
+        return Some(FunctionKind::Characters);
+    }
+    let local = name.as_str().strip_prefix(rpcg::NAMESPACE)?;
+    let is_it = |function: &&Function| function.name.strip_prefix("rpcg:") == Some(local);
+    FUNCTIONS.iter().find(is_it).map(Function::kind)
 }
 
 /// Creates the accumulator of an aggregate.
@@ -209,6 +240,9 @@ pub(super) fn apply(kind: FunctionKind, arguments: &[Term], schemas: &QuerySchem
         (FunctionKind::SchemaProblem, [schema]) => {
             schemas.violation(None, text_of(schema)?).map(|error| Literal::from(error).into())
         }
+        (FunctionKind::Characters, [Term::NamedNode(node)]) => Some(Literal::from(length(node.as_str())?).into()),
+        (FunctionKind::Characters, [Term::Literal(literal)]) => Some(Literal::from(length(literal.value())?).into()),
+        (FunctionKind::Characters, _) => None,
         (kind, [json]) => apply_to_text(kind, text_of(json)?, false, "")?.into_term().ok(),
         (kind, [json, Term::Literal(pointer)]) if pointer.datatype() == xsd::STRING => {
             apply_to_text(kind, text_of(json)?, false, pointer.value())?.into_term().ok()
@@ -224,8 +258,10 @@ pub(super) fn apply_to_text(
     is_canonical: bool,
     pointer: &str,
 ) -> Option<Operand<'static>> {
-    if matches!(kind, FunctionKind::Secrets) {
-        return secrets(text);
+    match kind {
+        FunctionKind::Secrets => return secrets(text),
+        FunctionKind::Characters => return length(text).map(Operand::Integer),
+        _ => {}
     }
     let text = if is_canonical { text } else { json::check(text.as_bytes()).ok()?.trim_ascii() };
     let json = JsonText { text, is_canonical };
@@ -349,6 +385,11 @@ impl<'t> JsonText<'t> {
             _ => None,
         }
     }
+}
+
+/// Returns the number of characters.
+pub(super) fn length(text: &str) -> Option<i64> {
+    i64::try_from(text.chars().count()).ok()
 }
 
 fn number(number: usize) -> Option<Operand<'static>> {

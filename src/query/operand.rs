@@ -6,6 +6,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
 use oxsdatatypes::Decimal;
 
+use crate::session::triples::ObjectRef;
 use crate::sink::columns::TermId;
 
 /// A value in an expression, resolved only as far as needed.
@@ -43,6 +44,20 @@ impl Operand<'_> {
             Self::Boolean(truth) => Literal::from(truth).into(),
             Self::Term(term) => term,
         })
+    }
+}
+
+impl Operand<'static> {
+    /// Passes on the value as the object of a triple.
+    pub fn with_object(self, take: &mut dyn FnMut(ObjectRef<'_>)) {
+        match self {
+            Self::Text(text) => take(ObjectRef::Text(&text)),
+            Self::Integer(integer) if let Ok(integer) = u64::try_from(integer) => take(ObjectRef::Integer(integer)),
+            value => {
+                let term = value.into_term().ok();
+                term.as_ref().and_then(|term| ObjectRef::new(term.as_ref())).into_iter().for_each(take);
+            }
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod deflate;
 mod kept;
 mod packed;
 mod term;
+mod values;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,6 +28,7 @@ use self::kept::{TextForm, TextStore, is_long};
 use self::packed::PackedLiterals;
 pub(crate) use self::term::TermId;
 use self::term::{BASES, TermMeaning};
+use self::values::ValueRows;
 use super::text::push_fragment;
 use crate::session::triples::{NodeRef, ObjectRef};
 use crate::vocab::rdf;
@@ -55,6 +57,7 @@ pub(crate) struct Columns {
     bases: Bases,
     kept: TextStore,
     packed: PackedLiterals,
+    values: ValueRows,
     /// The columns, each with the number of its predicate.
     columns: Vec<(TermId, Column)>,
     /// True if there may be JSON that is not canonical.
@@ -141,6 +144,16 @@ impl Columns {
     /// Returns the text of an `rdf:JSON` literal.
     pub fn json(&self, id: TermId) -> Option<Cow<'_, str>> {
         self.stored(id).filter(|(form, _)| *form == TextForm::Typed(rdf::JSON.as_str())).map(|(_, text)| text)
+    }
+
+    /// Returns the place of a function with a constant argument among those whose values are stored.
+    pub fn function_place(&self, function: &str, argument: &str) -> Option<usize> {
+        self.values.place(function, argument)
+    }
+
+    /// Returns the value of the function at a place, if the literal is stored as such values.
+    pub fn computed(&self, literal: TermId, place: usize) -> Option<TermId> {
+        literal.as_values().map(|row| self.values.get(row, place))
     }
 
     /// True if every `rdf:JSON` literal is canonical.

@@ -1,6 +1,12 @@
 //! Selections of triples: all, or by predicate.
 
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
 use oxrdf::{NamedNode, NamedNodeRef, Term, TermRef};
+
+use crate::session::triples::ObjectRef;
 
 /// A selection of triples by predicate, and by object if the object is an IRI.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,25 +22,49 @@ struct WantedPredicate {
     extent: WantedExtent,
 }
 
+/// The IRI of a function, and its constant argument.
+pub(crate) type FunctionName = (String, String);
+
+/// Functions of literals, with constant arguments.
+pub(crate) trait LiteralFunctions: fmt::Debug + Send + Sync {
+    fn names(&self) -> &[FunctionName];
+
+    /// Returns these functions together with others.
+    fn with(&self, others: &[FunctionName]) -> Arc<dyn LiteralFunctions>;
+
+    /// Passes on each value of a literal, with the index of its function. JSON may be known to be canonical.
+    fn compute(&self, literal: ObjectRef<'_>, is_canonical: bool, each: &mut dyn FnMut(usize, ObjectRef<'_>));
+}
+
+impl PartialEq for dyn LiteralFunctions {
+    fn eq(&self, other: &Self) -> bool {
+        self.names() == other.names()
+    }
+}
+
+impl Eq for dyn LiteralFunctions {}
+
 /// The part of an object that is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WantedExtent {
     Whole,
-    /// Only the length.
-    Length,
-    /// Of a JSON object, only the members with these names.
-    Members(Vec<String>),
+    /// Of a literal, only the values of some functions.
+    Values {
+        functions: Arc<dyn LiteralFunctions>,
+        /// True if a subject may have several literals, which equal values must not make equal.
+        distinct: bool,
+    },
 }
 
 impl WantedExtent {
     /// Returns the part that two queries need.
     fn or(&self, other: &Self) -> Self {
         match (self, other) {
-            (Self::Members(names), Self::Members(others)) => {
-                let new = others.iter().filter(|name| !names.contains(name));
-                Self::Members(names.iter().chain(new).cloned().collect())
+            (one, other) if one == other => one.clone(),
+            // Distinct literals are also compared with those of other predicates, which then need the same functions.
+            (Self::Values { functions, distinct: false }, Self::Values { functions: others, distinct: false }) => {
+                Self::Values { functions: functions.with(others.names()), distinct: false }
             }
-            (Self::Length, Self::Length) => Self::Length,
             _ => Self::Whole,
         }
     }
@@ -119,6 +149,16 @@ impl Selection {
     /// Returns the part of a predicate's objects that is needed.
     pub(crate) fn extent(&self, predicate: NamedNodeRef<'_>) -> WantedExtent {
         self.wanted(predicate).map_or(WantedExtent::Whole, |wanted| wanted.extent.clone())
+    }
+
+    /// Returns the functions whose values are needed in place of literals.
+    pub(crate) fn functions(&self) -> Vec<FunctionName> {
+        let names = self.predicates.iter().flatten().filter_map(|wanted| match &wanted.extent {
+            WantedExtent::Values { functions, .. } => Some(functions.names()),
+            WantedExtent::Whole => None,
+        });
+        let names: BTreeSet<&FunctionName> = names.flatten().collect();
+        names.into_iter().cloned().collect()
     }
 
     fn wanted(&self, predicate: NamedNodeRef<'_>) -> Option<&WantedPredicate> {

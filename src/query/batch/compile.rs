@@ -10,7 +10,7 @@ use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression as Algebra, GraphPattern, OrderExpression,
 };
 
-use super::expression::custom;
+use super::super::functions::function_kind;
 use super::live::{chain, late, live, writes};
 use super::plan::{Aggregate, Batch, Group, Inner, Join, Operator, Plan, Slot, Sort, Stage, TableSink, TermSource};
 use super::scope::{Names, in_scope, is_safe, names_of};
@@ -337,7 +337,7 @@ impl<'r> Compiler<'r> {
             }
             AggregateExpression::FunctionCall { name, expr, distinct } => {
                 if let AggregateFunction::Custom(name) = name {
-                    custom(name).ok_or(Uncovered)?;
+                    function_kind(name).ok_or(Uncovered)?;
                 }
                 Aggregate {
                     slot,

@@ -6,8 +6,9 @@ use oxsdatatypes::DateTime;
 use spargebra::algebra::{Expression as Algebra, Function as Called};
 
 use super::super::algebra::operands_mut;
+use super::super::computed::constant_argument;
+use super::super::functions::function_kind;
 use super::compile::{Compiled, Compiler, Uncovered};
-use super::expression::custom;
 use super::plan::{Call, Comparison, ExprNode, Expression, Inner, Operation, Slot};
 use super::scope::names_of;
 
@@ -67,8 +68,10 @@ impl Compiler<'_> {
             }
             Algebra::Coalesce(list) => ExprNode::Coalesce(self.nodes(list, part, found)?),
             Algebra::FunctionCall(Called::Now, _) => ExprNode::Constant(self.run.id(self.now().into())),
-            Algebra::FunctionCall(Called::Custom(name), arguments) if custom(name).is_some() => {
-                ExprNode::Custom(custom(name).ok_or(Uncovered)?, self.nodes(arguments, part, found)?)
+            Algebra::FunctionCall(Called::Custom(name), arguments) if function_kind(name).is_some() => {
+                let argument = constant_argument(arguments.get(1..).unwrap_or_default());
+                let place = argument.and_then(|argument| self.run.columns.function_place(name.as_str(), argument));
+                ExprNode::Custom(function_kind(name).ok_or(Uncovered)?, place, self.nodes(arguments, part, found)?)
             }
             Algebra::FunctionCall(called, arguments) if is_own(called) && !arguments.is_empty() => {
                 ExprNode::Function(called.clone(), self.nodes(arguments, part, found)?)

@@ -8,16 +8,15 @@ use std::ops::Range;
 
 use memchr::memmem;
 use oxrdf::vocab::{rdf, xsd};
-use oxrdf::{Literal, NamedNode, Term, Variable};
+use oxrdf::{Literal, Term, Variable};
 use oxsdatatypes::Decimal;
 use spargebra::algebra::{self, Function as Called};
 
-use super::super::functions::{FUNCTIONS, Function, FunctionKind, apply, apply_to_text};
+use super::super::functions::{FunctionKind, apply, apply_to_text, length};
 use super::super::operand::Operand;
 use super::plan::{Batch, Call, Comparison, ExprNode, Expression, Operation, Slot, Stop};
 use super::terms::QueryRun;
 use crate::sink::columns::TermId;
-use crate::vocab::rpcg;
 
 /// The number of cached results.
 const REMEMBERED: usize = 64;
@@ -150,8 +149,17 @@ impl<'r> PreparedExpr<'_, 'r> {
                 arithmetic(self.run, *operation, self.value(one, row)?, self.value(other, row)?)
             }
             ExprNode::Function(function, arguments) => self.function(function, arguments, row),
-            ExprNode::Custom(kind, arguments) if kind.is_of_text() => {
-                let (text, is_canonical) = self.run.json_text(self.value(arguments.first()?, row)?)?;
+            ExprNode::Custom(kind, place, arguments) if kind.is_of_text() => {
+                let value = self.value(arguments.first()?, row)?;
+                if let (Operand::Id(literal), Some(place)) = (&value, place)
+                    && let Some(known) = self.run.columns.computed(*literal, *place)
+                {
+                    return known.is_bound().then_some(Operand::Id(known));
+                }
+                if matches!(kind, FunctionKind::Characters) {
+                    return length(&self.text(value)?).map(Operand::Integer);
+                }
+                let (text, is_canonical) = self.run.json_text(value)?;
                 match arguments.get(1) {
                     None => apply_to_text(*kind, &text, is_canonical, ""),
                     Some(pointer) => match self.look(pointer, row)? {
@@ -160,7 +168,7 @@ impl<'r> PreparedExpr<'_, 'r> {
                     },
                 }
             }
-            ExprNode::Custom(kind, arguments) => {
+            ExprNode::Custom(kind, _, arguments) => {
                 let term = |node| self.run.to_term(self.value(node, row)?);
                 let arguments: Vec<Term> = arguments.iter().map(term).collect::<Option<_>>()?;
                 apply(*kind, &arguments, &self.run.schemas).map(Operand::from)
@@ -224,18 +232,23 @@ impl<'r> PreparedExpr<'_, 'r> {
         look(self.run, self.value(node, row)?)
     }
 
-    fn function(&self, function: &Called, arguments: &[ExprNode], row: usize) -> Option<Operand<'r>> {
-        let first = self.value(arguments.first()?, row)?;
-        // Payloads are not copied.
-        if *function == Called::Str
-            && let Operand::Id(id) = first
+    /// Returns the text of an IRI or a literal. Payloads are not copied.
+    fn text(&self, value: Operand<'r>) -> Option<Cow<'r, str>> {
+        if let Operand::Id(id) = value
             && let Some(text) = self.run.stored_text(id)
         {
-            return Some(Operand::Text(text));
+            return Some(text);
+        }
+        text(look(self.run, value)?)
+    }
+
+    fn function(&self, function: &Called, arguments: &[ExprNode], row: usize) -> Option<Operand<'r>> {
+        let first = self.value(arguments.first()?, row)?;
+        if *function == Called::Str {
+            return self.text(first).map(Operand::Text);
         }
         let first = look(self.run, first)?;
         match function {
-            Called::Str => return text(first).map(Operand::Text),
             Called::IsIri => {
                 return Some(Operand::Boolean(matches!(first, Operand::Term(Term::NamedNode(_)))));
             }
@@ -267,7 +280,7 @@ impl<'r> PreparedExpr<'_, 'r> {
         }
         let Operand::Text(one) = first else { return None };
         Some(match (function, rest.as_slice()) {
-            (Called::StrLen, _) => Operand::Integer(i64::try_from(one.chars().count()).ok()?),
+            (Called::StrLen, _) => Operand::Integer(length(&one)?),
             (Called::LCase, _) => Operand::Text(one.to_lowercase().into()),
             (Called::UCase, _) => Operand::Text(one.to_uppercase().into()),
             (Called::Contains, [Operand::Text(other)]) => Operand::Boolean(find(&one, other).is_some()),
@@ -448,11 +461,4 @@ pub(super) fn arithmetic<'r>(
         Operation::Multiply => left.checked_mul(right)?,
         Operation::Divide => left.checked_div(right)?,
     }))
-}
-
-/// Returns the kind of this program's function with that IRI.
-pub(super) fn custom(name: &NamedNode) -> Option<FunctionKind> {
-    let local = name.as_str().strip_prefix(rpcg::NAMESPACE)?;
-    let is_it = |function: &&Function| function.name.strip_prefix("rpcg:") == Some(local);
-    FUNCTIONS.iter().find(is_it).map(Function::kind)
 }

@@ -8,9 +8,9 @@ use oxigraph::sparql::AggregateFunctionAccumulator;
 use oxrdf::{Literal, Term};
 use spargebra::algebra::AggregateFunction;
 
-use super::super::functions::accumulator;
+use super::super::functions::{accumulator, function_kind};
 use super::super::operand::Operand;
-use super::expression::{arithmetic, compare, custom, look};
+use super::expression::{arithmetic, compare, look};
 use super::plan::{Aggregate, Batch, Chain, Comparison, Group, Operation, Stop};
 use super::terms::QueryRun;
 use crate::json::KeyedHashes;
@@ -121,7 +121,7 @@ impl Aggregate {
             AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sample => State::One(TermId::UNBOUND),
             AggregateFunction::GroupConcat { .. } => State::Concat(Some((String::new(), None))),
             AggregateFunction::Custom(name) => {
-                custom(name).map_or(State::Failed, |kind| State::Custom(accumulator(kind)))
+                function_kind(name).map_or(State::Failed, |kind| State::Custom(accumulator(kind)))
             }
         }
     }

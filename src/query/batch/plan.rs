@@ -275,7 +275,8 @@ pub(super) enum ExprNode {
     Coalesce(Vec<Self>),
     /// A function that is evaluated here.
     Function(algebra::Function, Vec<Self>),
-    Custom(FunctionKind, Vec<Self>),
+    /// A function of this program, and the place of its values if columns hold them.
+    Custom(FunctionKind, Option<usize>, Vec<Self>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -51,7 +51,8 @@ impl QueryRun {
         base: Option<Iri<String>>,
         schemas: Arc<QuerySchemas>,
     ) -> Self {
-        let evaluator = functions::add(QueryEvaluator::new(), &schemas).with_cancellation_token(cancel.token());
+        let evaluator =
+            functions::add(QueryEvaluator::new(), &schemas, &columns).with_cancellation_token(cancel.token());
         let (hashes, computed) = (KeyedHashes::default(), Mutex::default());
         Self { columns, cancel, jobs, hashes, base, evaluator, schemas, computed }
     }

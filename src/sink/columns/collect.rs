@@ -3,17 +3,18 @@
 
 use std::fmt::Write as _;
 use std::io;
+use std::sync::Arc;
 
 use oxrdf::{NamedNodeRef, Quad, TermRef};
 
 use super::super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::super::rendered::Rendered;
-use super::super::selection::{Selection, WantedExtent};
+use super::super::selection::{LiteralFunctions, Selection, WantedExtent};
 use super::Columns;
 use super::kept::{TextForm, TextStore, is_long};
 use super::packed::Packer;
 use super::term::TermId;
-use crate::json;
+use super::values::ValueRows;
 use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 
 /// The triples of one predicate.
@@ -21,8 +22,17 @@ struct CollectedPredicate {
     predicate: String,
     /// The IRIs that are wanted as objects; `None` for any.
     objects: Option<Vec<String>>,
-    extent: WantedExtent,
+    /// The functions whose values are collected in place of literals.
+    values: Option<Arc<CollectedValues>>,
     triples: Vec<(TermId, TermId)>,
+}
+
+/// The values that are collected of a literal.
+struct CollectedValues {
+    functions: Arc<dyn LiteralFunctions>,
+    /// The place of each function in a row of values.
+    places: Vec<usize>,
+    distinct: bool,
 }
 
 /// The current subject.
@@ -47,6 +57,7 @@ pub(crate) struct Collector {
     iris: Vec<u32>,
     kept: TextStore,
     packer: Packer,
+    values: ValueRows,
     subject: CurrentSubject,
     /// The name of the subject, until one of its triples is collected.
     name: String,
@@ -64,6 +75,7 @@ impl Collector {
         Self {
             iri: iri.to_owned(),
             base: columns.bases.find(iri),
+            values: ValueRows::new(selection.functions()),
             selection,
             collected: Vec::new(),
             places: vec![(0, 0, None); PLACES],
@@ -143,18 +155,27 @@ impl Collector {
         }
     }
 
-    /// Returns the number of an object of which only the length is collected; nodes are collected whole.
-    fn size(&mut self, object: ObjectRef<'_>) -> TermId {
-        let (form, text) = match object {
+    /// Returns the number of the values of functions of a literal.
+    fn computed(&mut self, of: &CollectedValues, literal: ObjectRef<'_>, distinct: bool) -> TermId {
+        let (form, text) = match literal {
             ObjectRef::Node(node) => return self.node(node),
             ObjectRef::Text(text) => (TextForm::Text, text),
             ObjectRef::Typed(text, datatype) => (TextForm::Typed(datatype), text),
             ObjectRef::Tagged(text, tag) => (TextForm::Tagged(tag), text),
             ObjectRef::Integer(number) => {
-                return self.size(ObjectRef::Typed(&number.to_string(), oxrdf::vocab::xsd::INTEGER.as_str()));
+                let typed = ObjectRef::Typed(&number.to_string(), oxrdf::vocab::xsd::INTEGER.as_str());
+                return self.computed(of, typed, distinct);
             }
         };
-        TermId::size(text.chars().count(), self.packer.digest(form, text))
+        let mut row = self.values.empty_row();
+        if distinct && let Some(last) = row.last_mut() {
+            *last = TermId::integer(self.packer.digest(form, text) >> 8).unwrap_or(TermId::UNBOUND);
+        }
+        of.functions.compute(literal, !self.has_any_json, &mut |function, value| {
+            let place = of.places.get(function).and_then(|place| row.get_mut(*place));
+            place.into_iter().for_each(|place| *place = self.object(value));
+        });
+        TermId::values(self.values.add(&row))
     }
 
     fn literal(&mut self, form: TextForm<'_>, text: &str) -> TermId {
@@ -173,18 +194,18 @@ impl Collector {
         known.or_else(|| {
             self.selection.wants(predicate, None).then(|| {
                 let objects = self.selection.objects(predicate);
-                let mut extent = self.selection.extent(predicate);
-                if let WantedExtent::Members(names) = &mut extent {
-                    // As canonical JSON writes them.
-                    for name in names {
-                        let quoted = json::quoted(name);
-                        *name = quoted[1..quoted.len() - 1].to_owned();
+                let place = |(function, argument): &(String, String)| self.values.place(function, argument);
+                let values = match self.selection.extent(predicate) {
+                    WantedExtent::Values { functions, distinct } => {
+                        let places = functions.names().iter().filter_map(place).collect();
+                        Some(Arc::new(CollectedValues { functions, places, distinct }))
                     }
-                }
+                    WantedExtent::Whole => None,
+                };
                 self.collected.push(CollectedPredicate {
                     predicate: predicate.as_str().to_owned(),
                     objects: objects.map(|objects| objects.into_iter().map(str::to_owned).collect()),
-                    extent,
+                    values,
                     triples: Vec::new(),
                 });
                 self.collected.len() - 1
@@ -192,9 +213,10 @@ impl Collector {
         })
     }
 
-    /// Adds a triple of the current subject with the predicate at a place, if it is wanted.
+    /// Adds a triple of the current subject with the predicate at a place, if it is wanted. The subject may have several
+    /// of the predicate unless `is_static`.
     #[inline]
-    fn add(&mut self, place: Option<usize>, object: ObjectRef<'_>) {
+    fn add(&mut self, place: Option<usize>, object: ObjectRef<'_>, is_static: bool) {
         let Some(place) = place else { return };
         let Some(collected) = self.collected.get(place) else { return };
         if let (Some(wanted), Some(iri)) = (&collected.objects, object.iri())
@@ -202,15 +224,9 @@ impl Collector {
         {
             return;
         }
-        let object = match (&collected.extent, object) {
-            (WantedExtent::Length, object) => self.size(object),
-            (WantedExtent::Members(names), ObjectRef::Typed(text, datatype))
-                if text.starts_with('{') && !self.has_any_json =>
-            {
-                let text = with_members(text, names);
-                self.object(ObjectRef::Typed(&text, datatype))
-            }
-            (_, object) => self.object(object),
+        let object = match collected.values.clone() {
+            Some(values) => self.computed(&values, object, values.distinct || !is_static),
+            None => self.object(object),
         };
         let triple = (self.subject_id(), object);
         self.count += 1;
@@ -218,20 +234,6 @@ impl Collector {
             collected.triples.push(triple);
         }
     }
-}
-
-/// Returns an object in canonical JSON with some of its members.
-fn with_members(object: &str, names: &[String]) -> String {
-    let mut text = String::from("{");
-    for (name, value) in json::members(object).filter(|(name, _)| names.iter().any(|wanted| wanted == name)) {
-        if text.len() > 1 {
-            text.push(',');
-        }
-        // Writing to a string never fails.
-        let _ = write!(text, "\"{name}\":{value}");
-    }
-    text.push('}');
-    text
 }
 
 /// Writes the name of a node into `name`, and returns its form: IRI or blank-node label.
@@ -264,6 +266,7 @@ impl Rendered for Collector {
         self.collected.iter_mut().for_each(|collected| collected.triples.clear());
         self.kept.clear();
         self.packer.clear();
+        self.values.clear();
         self.session = None;
         self.subject = CurrentSubject::Named(TextForm::Iri);
         self.count = 0;
@@ -281,7 +284,7 @@ impl TripleSink for Collector {
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
         let place = self.place(predicate);
-        self.add(place, object);
+        self.add(place, object, false);
     }
 
     fn static_triple(&mut self, predicate: NamedNodeRef<'static>, object: ObjectRef<'_>) {
@@ -296,7 +299,7 @@ impl TripleSink for Collector {
                 place
             }
         };
-        self.add(place, object);
+        self.add(place, object, true);
     }
 
     fn quads(&mut self, quads: &[Quad]) {
@@ -331,7 +334,15 @@ impl Columns {
         self.has_any_json |= collector.has_any_json;
         let kept: Vec<TermId> = collector.kept.iter().map(|(form, text)| self.keep(form, text)).collect();
         let packed = self.packed.take(&collector.packer);
-        let known = |id: TermId| id.here(&kept, &packed);
+        self.values.know_functions(&collector.values);
+        let mut row = Vec::new();
+        let rows = collector.values.rows().map(|values| {
+            row.clear();
+            row.extend(values.iter().map(|id| id.here(&kept, &packed, &[])));
+            self.values.add(&row)
+        });
+        let values: Vec<u32> = rows.collect();
+        let known = |id: TermId| id.here(&kept, &packed, &values);
         for collected in collector.collected.iter().filter(|collected| !collected.triples.is_empty()) {
             let column = self.column(&collected.predicate);
             for (subject, object) in &collected.triples {

@@ -8,7 +8,7 @@
 //! | `xsd:integer`, `xsd:decimal` | value, and number of digits after the point |
 //! | `xsd:dateTime`, `xsd:time`, in UTC or without a zone | microseconds, and number of digits after the point |
 //! | a string of at most 7 bytes | the bytes |
-//! | a literal of which a query needs only the length | number of characters, 32 bits, and some bits of its digest |
+//! | a literal of which a query needs only the values of functions | index of the row of these values |
 //! | anything else | index in the store of texts |
 //!
 //! A literal is encoded only if the number restores its exact spelling, so that equal numbers are equal terms, and
@@ -50,8 +50,11 @@ const TIME: u64 = 6;
 const SHORT: u64 = 7;
 const KEPT: u64 = 8;
 const PACKED: u64 = 9;
-const SIZE: u64 = 10;
+const VALUES: u64 = 10;
 const COMPUTED: u64 = 11;
+
+/// The datatype of a literal that stands for a row of values. It contains a space, so that no other literal has it.
+const VALUES_TYPE: &str = "computed values";
 
 /// The bit of a node that is a part of a message.
 const IS_PART: u64 = 1 << 16;
@@ -93,9 +96,14 @@ impl TermId {
         Self::new(PACKED, number.into())
     }
 
-    /// Creates the number of a literal with that many characters, distinguished from others by its digest.
-    pub(super) fn size(characters: usize, digest: u64) -> Self {
-        Self::new(SIZE, digest << 36 >> 4 | u64::from(u32::try_from(characters).unwrap_or(u32::MAX)))
+    /// Creates the number of a literal that is stored as a row of values.
+    pub(super) fn values(row: u32) -> Self {
+        Self::new(VALUES, row.into())
+    }
+
+    /// Returns the row of a literal that is stored as values.
+    pub(super) fn as_values(self) -> Option<u32> {
+        (self.0 >> TAG == VALUES).then(|| u32::try_from(bits(self.0, 0, 32)).unwrap_or_default())
     }
 
     /// Creates the number of a node in an input whose base has a number; `None` if record, element or index do not fit, if
@@ -227,7 +235,9 @@ impl TermId {
 
     /// Creates the number of a literal with another datatype, if the number restores its text.
     fn typed(lexical: &str, datatype: &str) -> Option<Self> {
-        if datatype == xsd::DECIMAL.as_str() {
+        if datatype == VALUES_TYPE {
+            Some(Self::values(lexical.parse().ok()?))
+        } else if datatype == xsd::DECIMAL.as_str() {
             let (value, digits) = decimal(lexical)?;
             Some(Self::new(DECIMAL, u64::from(digits) << 54 | signed(value, 54)?))
         } else if datatype == xsd::INTEGER.as_str() {
@@ -309,28 +319,25 @@ impl TermId {
                 TermMeaning::Literal(String::from_utf8_lossy(bytes).into_owned(), xsd::STRING.as_str())
             }
             KEPT => TermMeaning::Kept(index()),
-            SIZE => TermMeaning::Literal(index().to_string(), xsd::INTEGER.as_str()),
+            VALUES => TermMeaning::Literal(index().to_string(), VALUES_TYPE),
             _ => TermMeaning::Packed(index()),
         }
     }
 
-    /// Converts a worker's number into the final number: `kept` and `packed` map the stored terms.
-    pub(super) fn here(self, kept: &[Self], packed: &[u32]) -> Self {
+    /// Converts a worker's number into the final number: `kept`, `packed` and `values` map the stored terms.
+    pub(super) fn here(self, kept: &[Self], packed: &[u32], values: &[u32]) -> Self {
         let index = usize::try_from(bits(self.0, 0, 32)).unwrap_or_default();
         match self.0 >> TAG {
             KEPT => kept.get(index).copied().unwrap_or(self),
             PACKED => packed.get(index).copied().map_or(self, Self::packed),
+            VALUES => values.get(index).copied().map_or(self, Self::values),
             _ => self,
         }
     }
 
     /// Returns the value of an integer, for counting and sorting.
     pub fn as_integer(self) -> Option<i64> {
-        match self.0 >> TAG {
-            INTEGER => Some(to_signed(self.0, TAG)),
-            SIZE => i64::try_from(bits(self.0, 0, 32)).ok(),
-            _ => None,
-        }
+        (self.0 >> TAG == INTEGER).then(|| to_signed(self.0, TAG))
     }
 
     /// Returns the microseconds of an `xsd:dateTime`, and true if it has a time zone.
