@@ -44,7 +44,7 @@ pub(crate) use self::record_sink::{RecordSink, SinkInput};
 use self::rendered::QuadCollector;
 pub(crate) use self::rendered::{DocumentRecords, Rendered};
 pub use self::selection::Selection;
-pub(crate) use self::selection::{FunctionName, LiteralFunctions, WantedExtent};
+pub(crate) use self::selection::{FunctionName, LiteralFunctions, WantedExtent, WantedSubject};
 pub use self::syntax::Syntax;
 pub(crate) use self::syntax::serializer;
 use self::text::{TextRenderer, TripleLayout};

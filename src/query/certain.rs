@@ -6,10 +6,11 @@ use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern};
 
 use super::batch::{Names, certain as bound};
+use crate::sink::WantedSubject;
 use crate::vocab::{jrpc, rpcg};
 
 /// Properties that only records have: messages, batches and log lines.
-const OF_RECORDS: [NamedNodeRef<'_>; 15] = [
+pub(super) const OF_RECORDS: [NamedNodeRef<'_>; 15] = [
     rpcg::IN_SESSION,
     rpcg::SEQUENCE,
     rpcg::SENT_BY,
@@ -28,24 +29,20 @@ const OF_RECORDS: [NamedNodeRef<'_>; 15] = [
 ];
 
 /// Classes of records.
-const KINDS: [NamedNodeRef<'_>; 7] = [
-    jrpc::REQUEST,
-    jrpc::NOTIFICATION,
-    jrpc::RESPONSE,
-    jrpc::ERROR_RESPONSE,
-    rpcg::BATCH,
-    rpcg::INVALID_MESSAGE,
-    rpcg::FAILURE,
-];
+const KINDS: [NamedNodeRef<'_>; 6] =
+    [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE, rpcg::BATCH, rpcg::INVALID_MESSAGE];
 
-/// Returns the terms that are records, or errors of answers, in every solution of a pattern.
-pub(super) fn records(pattern: &GraphPattern) -> Vec<TermPattern> {
+/// The terms that are records, errors of answers or failures.
+pub(super) type KnownSubjects = Vec<(TermPattern, WantedSubject)>;
+
+/// Returns the terms that are records, errors of answers or failures in every solution of a pattern.
+pub(super) fn records(pattern: &GraphPattern) -> KnownSubjects {
     let mut records = Vec::new();
     add(pattern, &mut records);
     records
 }
 
-fn add(pattern: &GraphPattern, records: &mut Vec<TermPattern>) {
+fn add(pattern: &GraphPattern, records: &mut KnownSubjects) {
     match pattern {
         GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| {
             if let NamedNodePattern::NamedNode(property) = &triple.predicate {
@@ -67,6 +64,10 @@ fn add(pattern: &GraphPattern, records: &mut Vec<TermPattern>) {
         | GraphPattern::Minus { left: inner, .. }
         | GraphPattern::Extend { inner, .. }
         | GraphPattern::Graph { inner, .. } => add(inner, records),
+        GraphPattern::Project { inner, variables } => {
+            let shown = variables.iter().cloned().collect();
+            records.extend(self::records(inner).into_iter().filter(|(term, _)| is_among(term, &shown)));
+        }
         _ => {}
     }
 }
@@ -75,31 +76,33 @@ fn add_triple(
     subject: &TermPattern,
     properties: &[NamedNodeRef<'_>],
     object: &TermPattern,
-    records: &mut Vec<TermPattern>,
+    records: &mut KnownSubjects,
 ) {
     if properties == [jrpc::HAS_ERROR] {
-        records.push(object.clone());
+        records.push((object.clone(), WantedSubject::Record));
     }
     let class = match object {
         TermPattern::NamedNode(class) if properties == [rdf::TYPE] => Some(class.as_ref()),
         _ => None,
     };
-    if class.is_some_and(|class| KINDS.contains(&class))
+    if class == Some(rpcg::FAILURE) {
+        records.push((subject.clone(), WantedSubject::Failure));
+    } else if class.is_some_and(|class| KINDS.contains(&class))
         || properties.iter().all(|property| OF_RECORDS.contains(property))
     {
-        records.push(subject.clone());
+        records.push((subject.clone(), WantedSubject::Record));
     }
 }
 
 /// Adds what a condition makes certain; these variables have a value.
-fn add_condition(condition: &Expression, bound: &Names, records: &mut Vec<TermPattern>) {
+fn add_condition(condition: &Expression, bound: &Names, records: &mut KnownSubjects) {
     match condition {
         Expression::And(left, right) => {
             add_condition(left, bound, records);
             add_condition(right, bound, records);
         }
         Expression::Exists(pattern) => {
-            records.extend(self::records(pattern).into_iter().filter(|term| is_among(term, bound)));
+            records.extend(self::records(pattern).into_iter().filter(|(term, _)| is_among(term, bound)));
         }
         _ => {}
     }
@@ -146,6 +149,22 @@ mod tests {
         ] {
             let query = Query::parse(&format!("SELECT * {{ {pattern} }}"), None).unwrap();
             assert_eq!(!query.needs().wants_elsewhere(rpcg::VALUE, None), of_messages, "{pattern}");
+        }
+    }
+    #[test]
+    fn payloads_are_wanted_of_failures_alone_where_every_solution_is_one() {
+        for (pattern, of_failures) in [
+            ("?m a rpcg:Failure OPTIONAL { ?m jrpc:hasResult ?p }", true),
+            ("{ SELECT ?m { ?m a rpcg:Failure ; rpcg:respondsTo ?r } } ?m jrpc:hasResult ?p", true),
+            ("?m jrpc:hasResult|rpcg:reason ?p FILTER EXISTS { ?m a rpcg:Failure }", true),
+            ("{ SELECT ?r { ?m a rpcg:Failure ; rpcg:respondsTo ?r } } ?m jrpc:hasResult ?p", false),
+            ("?m a jrpc:Response ; jrpc:hasResult ?p", false),
+            ("?m jrpc:hasResult ?p OPTIONAL { ?m a rpcg:Failure }", false),
+            ("?m a rpcg:Failure ; jrpc:hasResult ?p . ?other jrpc:hasResult ?q", false),
+            ("?m a rpcg:Failure { SELECT (COUNT(*) AS ?n) { ?m jrpc:hasResult ?p } }", false),
+        ] {
+            let query = Query::parse(&format!("SELECT * {{ {pattern} }}"), None).unwrap();
+            assert_eq!(query.needs().is_of_failures(jrpc::HAS_RESULT), of_failures, "{pattern}");
         }
     }
 }

@@ -12,9 +12,9 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::{operands, parts};
 use super::batch::certain;
-use super::certain::{is_among, records};
+use super::certain::{KnownSubjects, OF_RECORDS, is_among, records};
 use super::items::inverse;
-use crate::sink::Selection;
+use crate::sink::{Selection, WantedSubject};
 use crate::vocab::{jrpc, rpcg};
 
 /// The features that a query uses.
@@ -33,8 +33,8 @@ pub(super) struct QueryFeatures {
     /// The second arguments that are texts but not JSON Pointers.
     pub no_pointers: BTreeSet<String>,
     pub terms: BTreeSet<String>,
-    /// The terms that are records, or errors of answers, in every solution of the current pattern.
-    records: Vec<TermPattern>,
+    /// The terms that are records, errors of answers or failures in every solution of the current pattern.
+    records: KnownSubjects,
 }
 
 impl QueryFeatures {
@@ -88,7 +88,7 @@ impl QueryFeatures {
             GraphPattern::Path { subject, path, object } => {
                 self.term(subject);
                 self.term(object);
-                self.path(path, self.records.contains(subject));
+                self.path(path, self.kind_of(subject));
             }
             GraphPattern::LeftJoin { left, right, expression } => {
                 self.parts(left);
@@ -161,35 +161,48 @@ impl QueryFeatures {
             // Computed from triples that another pattern needs.
             NamedNodePattern::NamedNode(predicate) if inverse(predicate.as_ref()).is_some() => self.items = true,
             NamedNodePattern::NamedNode(predicate) => {
-                let of_records = self.records.contains(&triple.subject);
-                self.needs.triples_of(predicate.clone(), object, of_records);
+                self.needs_of(predicate, object, self.kind_of(&triple.subject));
             }
             NamedNodePattern::Variable(_) => self.needs.everything(),
         }
     }
 
-    /// Examines a path, whose subjects are records or errors of answers, or any.
-    fn path(&mut self, path: &PropertyPathExpression, of_records: bool) {
+    /// Returns what is known of a subject.
+    fn kind_of(&self, subject: &TermPattern) -> WantedSubject {
+        let known = self.records.iter().filter(|(term, _)| term == subject);
+        known.map(|(_, kind)| *kind).max().unwrap_or(WantedSubject::Any)
+    }
+
+    fn needs_of(&mut self, predicate: &NamedNode, object: Option<Term>, subject: WantedSubject) {
+        // Other triples of a failure may not follow its class.
+        let subject =
+            if OF_RECORDS.contains(&predicate.as_ref()) { subject } else { subject.min(WantedSubject::Record) };
+        self.needs.triples_of(predicate.clone(), object, subject);
+    }
+
+    /// Examines a path with such subjects.
+    fn path(&mut self, path: &PropertyPathExpression, of: WantedSubject) {
         match path {
             PropertyPathExpression::NamedNode(predicate) => {
                 self.iri(predicate);
                 self.items |= inverse(predicate.as_ref()).is_some();
-                self.needs.triples_of(predicate.clone(), None, of_records);
+                self.needs_of(predicate, None, of);
             }
             PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => {
-                self.path(path, false);
+                self.path(path, WantedSubject::Any);
             }
             PropertyPathExpression::Sequence(left, right) => {
-                self.path(left, of_records);
-                self.path(right, **left == PropertyPathExpression::NamedNode(jrpc::HAS_ERROR.into_owned()));
+                self.path(left, of);
+                let is_error = **left == PropertyPathExpression::NamedNode(jrpc::HAS_ERROR.into_owned());
+                self.path(right, if is_error { WantedSubject::Record } else { WantedSubject::Any });
             }
             PropertyPathExpression::Alternative(left, right) => {
-                self.path(left, of_records);
-                self.path(right, of_records);
+                self.path(left, of);
+                self.path(right, of);
             }
             // A path of length zero joins every node of the graph with itself.
             PropertyPathExpression::ZeroOrMore(path) | PropertyPathExpression::ZeroOrOne(path) => {
-                self.path(path, false);
+                self.path(path, WantedSubject::Any);
                 self.needs.everything();
             }
             PropertyPathExpression::NegatedPropertySet(_) => self.needs.everything(),
@@ -236,7 +249,7 @@ impl QueryFeatures {
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
         let bound = certain(around);
         let records = self.records.clone();
-        self.records.retain(|term| is_among(term, &bound));
+        self.records.retain(|(term, _)| is_among(term, &bound));
         look(self);
         self.records = records;
     }

@@ -75,8 +75,17 @@ impl WantedExtent {
 struct PredicateUse {
     /// `None` if any object is wanted.
     object: Option<Term>,
-    /// True if only triples of records, and of the errors of answers, are wanted.
-    of_records: bool,
+    subject: WantedSubject,
+}
+
+/// The subjects whose triples are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WantedSubject {
+    Any,
+    /// Records, and the errors of answers.
+    Record,
+    /// Failures, which are records.
+    Failure,
 }
 
 impl PredicateUse {
@@ -107,18 +116,17 @@ impl Selection {
 
     /// Adds the triples with this predicate, and with this object if it is given.
     pub fn triples(&mut self, predicate: NamedNode, object: Option<Term>) {
-        self.triples_of(predicate, object, false);
+        self.triples_of(predicate, object, WantedSubject::Any);
     }
 
-    /// Adds the triples with this predicate, and with this object if it is given; of any subject, or only of records and
-    /// the errors of answers.
-    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, of_records: bool) {
+    /// Adds the triples of these subjects with this predicate, and with this object if it is given.
+    pub(crate) fn triples_of(&mut self, predicate: NamedNode, object: Option<Term>, subject: WantedSubject) {
         let Some(predicates) = &mut self.predicates else { return };
         let index = predicates.iter().position(|wanted| wanted.predicate == predicate).unwrap_or_else(|| {
             predicates.push(WantedPredicate { predicate, uses: Vec::new(), extent: WantedExtent::Whole });
             predicates.len() - 1
         });
-        let new = PredicateUse { object, of_records };
+        let new = PredicateUse { object, subject };
         if let Some(WantedPredicate { uses, .. }) = predicates.get_mut(index)
             && !uses.contains(&new)
         {
@@ -132,7 +140,7 @@ impl Selection {
         for WantedPredicate { predicate, uses, extent } in predicates {
             let known = self.wanted(predicate.as_ref());
             let extent = known.map_or_else(|| extent.clone(), |wanted| wanted.extent.or(extent));
-            uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.of_records));
+            uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.subject));
             let mut added = self.predicates.iter_mut().flatten();
             if let Some(added) = added.find(|wanted| wanted.predicate == *predicate) {
                 added.extent = extent;
@@ -183,8 +191,15 @@ impl Selection {
     /// Returns true if a triple may be wanted whose subject is neither a record nor the error of an answer.
     pub(crate) fn wants_elsewhere(&self, predicate: NamedNodeRef<'_>, object: Option<&str>) -> bool {
         self.wanted(predicate).map_or(self.predicates.is_none(), |wanted| {
-            wanted.uses.iter().any(|used| !used.of_records && used.wants(object))
+            wanted.uses.iter().any(|used| used.subject == WantedSubject::Any && used.wants(object))
         })
+    }
+
+    /// Returns true if only the triples of failures are wanted.
+    pub(crate) fn is_of_failures(&self, predicate: NamedNodeRef<'_>) -> bool {
+        let is_of_failures =
+            |wanted: &WantedPredicate| wanted.uses.iter().all(|used| used.subject == WantedSubject::Failure);
+        self.wanted(predicate).is_some_and(is_of_failures)
     }
 
     /// Returns true if a triple may be wanted, by its predicate, and by its object if that is a known IRI.

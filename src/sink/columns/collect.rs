@@ -16,6 +16,7 @@ use super::packed::Packer;
 use super::term::TermId;
 use super::values::ValueRows;
 use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
+use crate::vocab::rpcg;
 
 /// The triples of one predicate.
 struct CollectedPredicate {
@@ -24,6 +25,8 @@ struct CollectedPredicate {
     objects: Option<Vec<String>>,
     /// The functions whose values are collected in place of literals.
     values: Option<Arc<CollectedValues>>,
+    /// True if only the triples of failures are wanted.
+    of_failures: bool,
     triples: Vec<(TermId, TermId)>,
 }
 
@@ -59,6 +62,7 @@ pub(crate) struct Collector {
     packer: Packer,
     values: ValueRows,
     subject: CurrentSubject,
+    is_failure: bool,
     /// The name of the subject, until one of its triples is collected.
     name: String,
     /// The current session: its reference and its number.
@@ -83,6 +87,7 @@ impl Collector {
             kept: TextStore::default(),
             packer: Packer::new(&columns.packed),
             subject: CurrentSubject::Named(TextForm::Iri),
+            is_failure: false,
             name: String::new(),
             session: None,
             count: 0,
@@ -206,6 +211,7 @@ impl Collector {
                     predicate: predicate.as_str().to_owned(),
                     objects: objects.map(|objects| objects.into_iter().map(str::to_owned).collect()),
                     values,
+                    of_failures: self.selection.is_of_failures(predicate),
                     triples: Vec::new(),
                 });
                 self.collected.len() - 1
@@ -224,6 +230,11 @@ impl Collector {
         {
             return;
         }
+        // The classes of a record come first.
+        if is_static && collected.of_failures && !self.is_failure {
+            return;
+        }
+        self.is_failure |= object.iri() == Some(rpcg::FAILURE.as_str());
         let object = match collected.values.clone() {
             Some(values) => self.computed(&values, object, values.distinct || !is_static),
             None => self.object(object),
@@ -275,6 +286,7 @@ impl Rendered for Collector {
 
 impl TripleSink for Collector {
     fn subject(&mut self, node: NodeRef<'_>) {
+        self.is_failure = false;
         self.subject = match (self.numbered(node), node) {
             (Some(id), _) => CurrentSubject::Numbered(id),
             (None, NodeRef::Session(_)) => CurrentSubject::Numbered(self.node(node)),
