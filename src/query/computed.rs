@@ -26,9 +26,7 @@ use crate::vocab::{jrpc, rdf, rpcg};
 const PAYLOADS: [NamedNodeRef<'_>; 5] =
     [jrpc::HAS_PARAMETERS, jrpc::HAS_RESULT, jrpc::HAS_ERROR_DATA, rpcg::VALUE, rpcg::TEXT];
 /// The payloads of which a node has at most one.
-const SINGLE: [NamedNodeRef<'_>; 3] = [jrpc::HAS_PARAMETERS, jrpc::HAS_RESULT, jrpc::HAS_ERROR_DATA];
-/// The maximum number of variables that pass on a value to each other.
-const MAX_PASSED: usize = 8;
+const SINGLE: [NamedNodeRef<'_>; 2] = [jrpc::HAS_PARAMETERS, jrpc::HAS_RESULT];
 
 /// The uses of a variable that need no more of its value than functions, or that give it a value.
 #[derive(Default)]
@@ -89,8 +87,7 @@ pub(super) fn computed(query: &Query) -> Vec<(NamedNode, WantedExtent)> {
     let mut found: BTreeMap<NamedNodeRef<'_>, PropertyUses> = BTreeMap::new();
     let mut alternatives = Vec::new();
     for variable in uses.variables.keys() {
-        let Some((functions, objects)) = uses.functions(variable, MAX_PASSED).filter(|(some, _)| !some.is_empty())
-        else {
+        let Some((functions, objects)) = uses.functions(variable).filter(|(some, _)| !some.is_empty()) else {
             continue;
         };
         for properties in objects {
@@ -115,7 +112,7 @@ pub(super) fn computed(query: &Query) -> Vec<(NamedNode, WantedExtent)> {
     let shared: BTreeSet<FunctionName> = distinct.flat_map(|known| known.functions.iter().cloned()).collect();
     let extent = |known: PropertyUses| {
         let functions = if known.distinct { shared.clone() } else { known.functions };
-        WantedExtent::Values { functions: PayloadFunctions::new(functions), distinct: known.distinct }
+        WantedExtent::Values { functions: Arc::new(PayloadFunctions::new(functions)), distinct: known.distinct }
     };
     found.into_iter().map(|(property, known)| (property.into_owned(), extent(known))).collect()
 }
@@ -164,23 +161,19 @@ impl<'q> PayloadUses<'q> {
 
     /// Returns the functions of a variable's value that the query needs, and the properties that have the value, for each
     /// pattern that binds the variable. `None` if it needs more of the value.
-    fn functions(
-        &self,
-        variable: &Variable,
-        passes: usize,
-    ) -> Option<(BTreeSet<FunctionName>, Vec<Vec<NamedNodeRef<'q>>>)> {
+    fn functions(&self, variable: &Variable) -> Option<(BTreeSet<FunctionName>, Vec<Vec<NamedNodeRef<'q>>>)> {
         let known = self.variables.get(variable)?;
         let mut objects = Vec::new();
         // Joined with another value, it would need more than functions.
         values(self.pattern, variable, &mut objects)?;
-        let is_single = known.assigned == 0 || known.assigned == 1 && objects.is_empty();
+        let is_passed_once = known.assigned == 1 && objects.is_empty() && known.passed_to.is_empty();
         let uses = known.count + objects.len();
-        if !is_single || occurrences(&self.text, &variable.to_string()) != uses {
+        if !(known.assigned == 0 || is_passed_once) || occurrences(&self.text, &variable.to_string()) != uses {
             return None;
         }
         let mut functions = known.functions.clone();
         for other in &known.passed_to {
-            functions.extend(self.functions(other, passes.checked_sub(1)?)?.0);
+            functions.extend(self.functions(other)?.0);
         }
         Some((functions, objects))
     }
@@ -241,40 +234,28 @@ struct PayloadFunctions {
 struct PayloadFunction {
     kind: FunctionKind,
     pointer: String,
-    /// The member that the pointer begins with, as canonical JSON spells its name.
-    member: Option<String>,
-    /// The pointer from that member on.
-    rest: String,
+    /// The member that the pointer begins with, as canonical JSON spells its name, and the length of that beginning.
+    member: Option<(String, usize)>,
 }
 
 impl PayloadFunctions {
-    fn new(names: impl IntoIterator<Item = FunctionName>) -> Arc<dyn LiteralFunctions> {
-        let names: Vec<FunctionName> = names.into_iter().collect();
+    fn new(names: BTreeSet<FunctionName>) -> Self {
         let function = |(name, pointer): &FunctionName| {
-            let (member, rest) = match pointer.strip_prefix('/').map(|tokens| tokens.split_once('/')) {
-                None => (None, ""),
-                Some(None) => (pointer.strip_prefix('/'), ""),
-                Some(Some((member, rest))) => (Some(member), &pointer[pointer.len() - rest.len() - 1..]),
-            };
-            let member = member.map(|member| {
+            let end = pointer.get(1..).and_then(|tokens| tokens.find('/')).map_or(pointer.len(), |at| at + 1);
+            let member = pointer[..end].strip_prefix('/').map(|member| {
                 let quoted = json::quoted(&json::pointer_name(member));
-                quoted[1..quoted.len() - 1].to_owned()
+                (quoted[1..quoted.len() - 1].to_owned(), end)
             });
             let kind = function_kind(&NamedNode::new_unchecked(name.clone()))?;
-            Some(PayloadFunction { kind, pointer: pointer.clone(), member, rest: rest.to_owned() })
+            Some(PayloadFunction { kind, pointer: pointer.clone(), member })
         };
-        let functions = names.iter().filter_map(function).collect();
-        Arc::new(Self { names, functions })
+        Self { functions: names.iter().filter_map(function).collect(), names: names.into_iter().collect() }
     }
 }
 
 impl LiteralFunctions for PayloadFunctions {
     fn names(&self) -> &[FunctionName] {
         &self.names
-    }
-
-    fn with(&self, others: &[FunctionName]) -> Arc<dyn LiteralFunctions> {
-        Self::new(self.names.iter().chain(others).cloned().collect::<BTreeSet<_>>())
     }
 
     fn compute(&self, literal: ObjectRef<'_>, is_canonical: bool, each: &mut dyn FnMut(usize, ObjectRef<'_>)) {
@@ -289,23 +270,21 @@ impl LiteralFunctions for PayloadFunctions {
                 value.with_object(&mut |value| each(place, value));
             }
         };
-        let has_members = is_canonical && text.starts_with('{');
-        let mut of_members = 0;
+        let in_object = |function: &PayloadFunction| is_canonical && text.starts_with('{') && function.member.is_some();
         for (place, function) in self.functions.iter().enumerate() {
-            match function.kind {
-                FunctionKind::Characters => compute(place, function.kind, text, ""),
-                _ if has_members && function.member.is_some() => of_members += 1,
-                kind if is_json => compute(place, kind, text, &function.pointer),
-                _ => {}
+            if matches!(function.kind, FunctionKind::Characters) || is_json && !in_object(function) {
+                compute(place, function.kind, text, &function.pointer);
             }
         }
-        if of_members == 0 {
+        if !self.functions.iter().any(in_object) {
             return;
         }
         for (name, value) in json::members(text) {
             for (place, function) in self.functions.iter().enumerate() {
-                if function.member.as_deref() == Some(name) {
-                    compute(place, function.kind, value, &function.rest);
+                if let Some((member, end)) = &function.member
+                    && member == name
+                {
+                    compute(place, function.kind, value, &function.pointer[*end..]);
                 }
             }
         }
@@ -407,7 +386,7 @@ mod tests {
         let kinds = ["json", "jsonLength", "jsonSize", "jsonKeys", "jsonType"];
         let name = |kind| format!("{}{kind}", rpcg::NAMESPACE);
         let names = kinds.iter().flat_map(|kind| pointers.map(|pointer| (name(kind), pointer.to_owned())));
-        let functions = PayloadFunctions::new(names);
+        let functions = PayloadFunctions::new(names.collect());
         for text in [
             "{}",
             r#"{"":1,"*":{"b":2},"a":[{"b":1},2],"a/b":"x","q\"":true,"ü":null}"#,

@@ -106,17 +106,18 @@ const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -
 impl FunctionKind {
     /// Returns true for a function of the text of a payload.
     pub fn is_of_text(self) -> bool {
-        matches!(
-            self,
-            Self::Value | Self::Characters | Self::Length | Self::Size | Self::Keys | Self::Type | Self::Secrets
-        )
+        !self.is_aggregate() && !matches!(self, Self::Conforms | Self::SchemaProblem)
+    }
+
+    fn is_aggregate(self) -> bool {
+        matches!(self, Self::Percentile(_) | Self::MostAtOnce | Self::First)
     }
 }
 
 impl Function {
     /// Returns true if the function aggregates the rows of a group.
     pub fn is_aggregate(&self) -> bool {
-        matches!(self.kind, FunctionKind::Percentile(_) | FunctionKind::MostAtOnce | FunctionKind::First)
+        self.kind.is_aggregate()
     }
 
     /// Returns the function's name with its arguments.
@@ -183,12 +184,11 @@ with_functions!(SparqlEvaluator, QueryEvaluator);
 pub(super) fn add<E: WithFunctions>(evaluator: E, schemas: &Arc<QuerySchemas>, columns: &Arc<Columns>) -> E {
     let sort_key = |arguments: &[Term]| arguments.first().and_then(keys::sort_key);
     let evaluator = evaluator.with_function(keys::SORT_KEY.into_owned(), sort_key);
-    let aggregates = FUNCTIONS.iter().filter(|function| function.is_aggregate());
-    let evaluator =
-        aggregates.fold(evaluator, |evaluator, function| evaluator.with_aggregate(function.iri(), function.kind));
-    let others = FUNCTIONS.iter().filter(|function| !function.is_aggregate());
-    let others = others.map(|function| (function.iri(), function.kind));
-    others.chain([(LENGTH.into_owned(), FunctionKind::Characters)]).fold(evaluator, |evaluator, (name, kind)| {
+    let own = FUNCTIONS.iter().map(|function| (function.iri(), function.kind));
+    own.chain([(LENGTH.into_owned(), FunctionKind::Characters)]).fold(evaluator, |evaluator, (name, kind)| {
+        if kind.is_aggregate() {
+            return evaluator.with_aggregate(name, kind);
+        }
         let (schemas, columns, function) = (schemas.clone(), columns.clone(), name.as_str().to_owned());
         evaluator.with_function(name, move |arguments| {
             computed(&function, arguments, &columns).unwrap_or_else(|| apply(kind, arguments, &schemas))
@@ -240,9 +240,8 @@ pub(super) fn apply(kind: FunctionKind, arguments: &[Term], schemas: &QuerySchem
         (FunctionKind::SchemaProblem, [schema]) => {
             schemas.violation(None, text_of(schema)?).map(|error| Literal::from(error).into())
         }
-        (FunctionKind::Characters, [Term::NamedNode(node)]) => Some(Literal::from(length(node.as_str())?).into()),
-        (FunctionKind::Characters, [Term::Literal(literal)]) => Some(Literal::from(length(literal.value())?).into()),
-        (FunctionKind::Characters, _) => None,
+        (FunctionKind::Characters, [Term::NamedNode(node)]) => number(node.as_str().chars().count())?.into_term().ok(),
+        (FunctionKind::Characters, [Term::Literal(text)]) => number(text.value().chars().count())?.into_term().ok(),
         (kind, [json]) => apply_to_text(kind, text_of(json)?, false, "")?.into_term().ok(),
         (kind, [json, Term::Literal(pointer)]) if pointer.datatype() == xsd::STRING => {
             apply_to_text(kind, text_of(json)?, false, pointer.value())?.into_term().ok()
@@ -260,7 +259,7 @@ pub(super) fn apply_to_text(
 ) -> Option<Operand<'static>> {
     match kind {
         FunctionKind::Secrets => return secrets(text),
-        FunctionKind::Characters => return length(text).map(Operand::Integer),
+        FunctionKind::Characters => return number(text.chars().count()),
         _ => {}
     }
     let text = if is_canonical { text } else { json::check(text.as_bytes()).ok()?.trim_ascii() };
@@ -385,11 +384,6 @@ impl<'t> JsonText<'t> {
             _ => None,
         }
     }
-}
-
-/// Returns the number of characters.
-pub(super) fn length(text: &str) -> Option<i64> {
-    i64::try_from(text.chars().count()).ok()
 }
 
 fn number(number: usize) -> Option<Operand<'static>> {

@@ -14,11 +14,11 @@ mod deflate;
 mod kept;
 mod packed;
 mod term;
-mod values;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use indexmap::IndexSet;
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
@@ -28,8 +28,9 @@ use self::kept::{TextForm, TextStore, is_long};
 use self::packed::PackedLiterals;
 pub(crate) use self::term::TermId;
 use self::term::{BASES, TermMeaning};
-use self::values::ValueRows;
+use super::selection::FunctionName;
 use super::text::push_fragment;
+use crate::json::KeyedHashes;
 use crate::session::triples::{NodeRef, ObjectRef};
 use crate::vocab::rdf;
 
@@ -51,12 +52,18 @@ impl Bases {
     }
 }
 
+/// The values of functions of literals: a row for each literal, with a value for each function, and a digest of the
+/// literal if equal values must not make literals equal.
+type ValueRows = IndexSet<Box<[TermId]>, KeyedHashes>;
+
 /// Triples, all in one graph.
 #[derive(Default)]
 pub(crate) struct Columns {
     bases: Bases,
     kept: TextStore,
     packed: PackedLiterals,
+    /// The functions whose values are stored in place of literals.
+    functions: Vec<FunctionName>,
     values: ValueRows,
     /// The columns, each with the number of its predicate.
     columns: Vec<(TermId, Column)>,
@@ -148,12 +155,12 @@ impl Columns {
 
     /// Returns the place of a function with a constant argument among those whose values are stored.
     pub fn function_place(&self, function: &str, argument: &str) -> Option<usize> {
-        self.values.place(function, argument)
+        self.functions.iter().position(|(name, of)| name == function && of == argument)
     }
 
     /// Returns the value of the function at a place, if the literal is stored as such values.
     pub fn computed(&self, literal: TermId, place: usize) -> Option<TermId> {
-        literal.as_values().map(|row| self.values.get(row, place))
+        self.values.get_index(literal.as_values()?)?.get(place).copied()
     }
 
     /// True if every `rdf:JSON` literal is canonical.

@@ -29,9 +29,6 @@ pub(crate) type FunctionName = (String, String);
 pub(crate) trait LiteralFunctions: fmt::Debug + Send + Sync {
     fn names(&self) -> &[FunctionName];
 
-    /// Returns these functions together with others.
-    fn with(&self, others: &[FunctionName]) -> Arc<dyn LiteralFunctions>;
-
     /// Passes on each value of a literal, with the index of its function. JSON may be known to be canonical.
     fn compute(&self, literal: ObjectRef<'_>, is_canonical: bool, each: &mut dyn FnMut(usize, ObjectRef<'_>));
 }
@@ -59,14 +56,7 @@ pub(crate) enum WantedExtent {
 impl WantedExtent {
     /// Returns the part that two queries need.
     fn or(&self, other: &Self) -> Self {
-        match (self, other) {
-            (one, other) if one == other => one.clone(),
-            // Distinct literals are also compared with those of other predicates, which then need the same functions.
-            (Self::Values { functions, distinct: false }, Self::Values { functions: others, distinct: false }) => {
-                Self::Values { functions: functions.with(others.names()), distinct: false }
-            }
-            _ => Self::Whole,
-        }
+        if self == other { self.clone() } else { Self::Whole }
     }
 }
 

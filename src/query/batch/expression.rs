@@ -12,7 +12,7 @@ use oxrdf::{Literal, Term, Variable};
 use oxsdatatypes::Decimal;
 use spargebra::algebra::{self, Function as Called};
 
-use super::super::functions::{FunctionKind, apply, apply_to_text, length};
+use super::super::functions::{FunctionKind, apply, apply_to_text};
 use super::super::operand::Operand;
 use super::plan::{Batch, Call, Comparison, ExprNode, Expression, Operation, Slot, Stop};
 use super::terms::QueryRun;
@@ -156,10 +156,10 @@ impl<'r> PreparedExpr<'_, 'r> {
                 {
                     return known.is_bound().then_some(Operand::Id(known));
                 }
-                if matches!(kind, FunctionKind::Characters) {
-                    return length(&self.text(value)?).map(Operand::Integer);
-                }
-                let (text, is_canonical) = self.run.json_text(value)?;
+                let (text, is_canonical) = match kind {
+                    FunctionKind::Characters => (self.text(value)?, false),
+                    _ => self.run.json_text(value)?,
+                };
                 match arguments.get(1) {
                     None => apply_to_text(*kind, &text, is_canonical, ""),
                     Some(pointer) => match self.look(pointer, row)? {
@@ -280,7 +280,7 @@ impl<'r> PreparedExpr<'_, 'r> {
         }
         let Operand::Text(one) = first else { return None };
         Some(match (function, rest.as_slice()) {
-            (Called::StrLen, _) => Operand::Integer(length(&one)?),
+            (Called::StrLen, _) => Operand::Integer(i64::try_from(one.chars().count()).ok()?),
             (Called::LCase, _) => Operand::Text(one.to_lowercase().into()),
             (Called::UCase, _) => Operand::Text(one.to_uppercase().into()),
             (Called::Contains, [Operand::Text(other)]) => Operand::Boolean(find(&one, other).is_some()),

@@ -125,27 +125,29 @@ impl TripleScan {
                     push(found, subject, object, *name);
                     true
                 };
-                if subject.is_bound() {
-                    let Some(cursor) = cursors.get_mut(nth) else { continue };
-                    *cursor = column.seek_near(*cursor, subject);
+                let by_object = || pieces.is_none() && (batch.rows > 1 || column.is_asked_by_object());
+                let sorted = match subject.is_bound() {
+                    true => Some((column, subject)),
+                    false if object.is_bound() && by_object() => Some((column.by_object(), object)),
+                    false => None,
+                };
+                if let Some((sorted, key)) = sorted
+                    && let Some(cursor) = cursors.get_mut(nth)
+                {
+                    *cursor = sorted.seek_near(*cursor, key);
                     let mut triple = *cursor;
-                    while let Some((_, value)) = column.triple(triple).filter(|(known, _)| *known == subject) {
-                        if !object.is_bound() || object == value {
-                            any |= add(&mut found, subject, value);
+                    while let Some((_, other)) = sorted.triple(triple).filter(|(known, _)| *known == key) {
+                        if !subject.is_bound() {
+                            any |= add(&mut found, other, object);
+                        } else if !object.is_bound() || object == other {
+                            any |= add(&mut found, subject, other);
                         }
-                        if column.is_functional() {
+                        if sorted.is_functional() {
                             break;
                         }
-                        triple = column.next(triple);
-                    }
-                } else if object.is_bound() && pieces.is_none() && (batch.rows > 1 || column.is_asked_by_object()) {
-                    let mut place = column.first_of(object);
-                    while let Some(next) = place
-                        && let Some((known, _)) = column.triple_by_object(next).filter(|(_, value)| *value == object)
-                    {
-                        any |= add(&mut found, known, object);
-                        place = Some(next + 1);
-                        if next % ROWS == 0 {
+                        triple = sorted.next(triple);
+                        // Once in each part.
+                        if triple.1 == 0 {
                             run.cancel.check()?;
                         }
                     }

@@ -9,12 +9,11 @@ use oxrdf::{NamedNodeRef, Quad, TermRef};
 
 use super::super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::super::rendered::Rendered;
-use super::super::selection::{LiteralFunctions, Selection, WantedExtent};
-use super::Columns;
+use super::super::selection::{FunctionName, LiteralFunctions, Selection, WantedExtent};
 use super::kept::{TextForm, TextStore, is_long};
 use super::packed::Packer;
 use super::term::TermId;
-use super::values::ValueRows;
+use super::{Columns, ValueRows};
 use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 use crate::vocab::rpcg;
 
@@ -60,6 +59,7 @@ pub(crate) struct Collector {
     iris: Vec<u32>,
     kept: TextStore,
     packer: Packer,
+    functions: Vec<FunctionName>,
     values: ValueRows,
     subject: CurrentSubject,
     is_failure: bool,
@@ -79,7 +79,8 @@ impl Collector {
         Self {
             iri: iri.to_owned(),
             base: columns.bases.find(iri),
-            values: ValueRows::new(selection.functions()),
+            functions: selection.functions(),
+            values: ValueRows::default(),
             selection,
             collected: Vec::new(),
             places: vec![(0, 0, None); PLACES],
@@ -172,7 +173,7 @@ impl Collector {
                 return self.computed(of, typed, distinct);
             }
         };
-        let mut row = self.values.empty_row();
+        let mut row = vec![TermId::UNBOUND; self.functions.len() + 1];
         if distinct && let Some(last) = row.last_mut() {
             *last = TermId::integer(self.packer.digest(form, text) >> 8).unwrap_or(TermId::UNBOUND);
         }
@@ -180,7 +181,7 @@ impl Collector {
             let place = of.places.get(function).and_then(|place| row.get_mut(*place));
             place.into_iter().for_each(|place| *place = self.object(value));
         });
-        TermId::values(self.values.add(&row))
+        TermId::values(self.values.insert_full(row.into()).0)
     }
 
     fn literal(&mut self, form: TextForm<'_>, text: &str) -> TermId {
@@ -199,7 +200,7 @@ impl Collector {
         known.or_else(|| {
             self.selection.wants(predicate, None).then(|| {
                 let objects = self.selection.objects(predicate);
-                let place = |(function, argument): &(String, String)| self.values.place(function, argument);
+                let place = |name: &FunctionName| self.functions.iter().position(|known| known == name);
                 let values = match self.selection.extent(predicate) {
                     WantedExtent::Values { functions, distinct } => {
                         let places = functions.names().iter().filter_map(place).collect();
@@ -346,14 +347,12 @@ impl Columns {
         self.has_any_json |= collector.has_any_json;
         let kept: Vec<TermId> = collector.kept.iter().map(|(form, text)| self.keep(form, text)).collect();
         let packed = self.packed.take(&collector.packer);
-        self.values.know_functions(&collector.values);
-        let mut row = Vec::new();
-        let rows = collector.values.rows().map(|values| {
-            row.clear();
-            row.extend(values.iter().map(|id| id.here(&kept, &packed, &[])));
-            self.values.add(&row)
-        });
-        let values: Vec<u32> = rows.collect();
+        if self.functions.is_empty() {
+            self.functions.clone_from(&collector.functions);
+        }
+        let here = |id: &TermId| id.here(&kept, &packed, &[]);
+        let rows = collector.values.iter().map(|row| row.iter().map(here).collect());
+        let values: Vec<usize> = rows.map(|row| self.values.insert_full(row).0).collect();
         let known = |id: TermId| id.here(&kept, &packed, &values);
         for collected in collector.collected.iter().filter(|collected| !collected.triples.is_empty()) {
             let column = self.column(&collected.predicate);

@@ -1,14 +1,10 @@
 //! The triples of one predicate: subjects and objects, in the order of the subjects.
 
-use std::hash::BuildHasher as _;
 use std::iter;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hashbrown::HashTable;
-
 use super::term::TermId;
-use crate::json::KeyedHashes;
 
 /// The maximum number of triples in a part.
 const PART: usize = 1 << 12;
@@ -104,16 +100,7 @@ pub(crate) struct Column {
     repeats: bool,
     /// The number of look-ups by object.
     asked: AtomicUsize,
-    by_object: OnceLock<ObjectIndex>,
-}
-
-/// The rows in the order of their objects, and the start of each object's rows.
-#[derive(Default)]
-struct ObjectIndex {
-    /// Part and place, in 20 and 12 bits.
-    rows: Vec<u32>,
-    starts: HashTable<u32>,
-    hashes: KeyedHashes,
+    by_object: OnceLock<Box<Self>>,
 }
 
 impl Column {
@@ -146,13 +133,20 @@ impl Column {
         if !std::mem::take(&mut self.disordered) {
             return;
         }
-        let mut triples: Vec<_> = self.rows().filter_map(|row| self.triple(row)).collect();
+        *self = Self::sorted(self.triples().collect());
+    }
+
+    fn sorted(mut triples: Vec<(TermId, TermId)>) -> Self {
         triples.sort_unstable();
         triples.dedup();
-        *self = Self::default();
-        triples.into_iter().for_each(|(subject, object)| self.push(subject, object));
-        self.close();
-        self.open = Vec::new();
+        let mut column = Self::default();
+        triples.into_iter().for_each(|(subject, object)| column.push(subject, object));
+        column.finish();
+        column
+    }
+
+    fn triples(&self) -> impl Iterator<Item = (TermId, TermId)> {
+        self.rows().filter_map(|row| self.triple(row))
     }
 
     fn rows(&self) -> impl Iterator<Item = TriplePosition> {
@@ -233,10 +227,10 @@ impl Column {
                 triples.filter(is_wanted).collect()
             }
             (None, Some(object)) if self.is_asked_by_object() => {
-                let places = self.first_of(object).into_iter().flat_map(|first| first..);
-                places.map_while(|place| self.triple_by_object(place).filter(is_wanted)).collect()
+                let exchanged = self.by_object().matching(Some(object), None);
+                exchanged.into_iter().map(|(object, subject)| (subject, object)).collect()
             }
-            _ => self.rows().filter_map(|row| self.triple(row)).filter(is_wanted).collect(),
+            _ => self.triples().filter(is_wanted).collect(),
         }
     }
 
@@ -269,49 +263,13 @@ impl Column {
         self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED
     }
 
-    /// Returns the start of an object's rows in the order of the objects.
-    pub fn first_of(&self, object: TermId) -> Option<usize> {
-        let ObjectIndex { rows, starts, hashes } = self.by_object.get_or_init(|| self.ordered_by_object());
-        let is_same = |start: &u32| {
-            let row = rows.get(*start as usize);
-            row.and_then(|row| self.triple(unpacked(*row))).is_some_and(|(_, known)| known == object)
-        };
-        starts.find(hashes.hash_one(Some(&object)), is_same).map(|start| *start as usize)
+    /// Returns the triples with subjects and objects exchanged, in the order of the objects.
+    pub fn by_object(&self) -> &Self {
+        self.by_object.get_or_init(|| {
+            let exchanged = self.triples().map(|(subject, object)| (object, subject));
+            Box::new(Self::sorted(exchanged.collect()))
+        })
     }
-
-    /// Returns the triple at a place in the order of the objects.
-    pub fn triple_by_object(&self, place: usize) -> Option<(TermId, TermId)> {
-        self.triple(unpacked(*self.by_object.get()?.rows.get(place)?))
-    }
-
-    fn ordered_by_object(&self) -> ObjectIndex {
-        let object = |row| self.triple(row).map_or(TermId(0), |(_, object)| object);
-        let mut ordered: Vec<(TermId, u32)> = self.rows().map(|row| (object(row), packed(row))).collect();
-        if !ordered.is_sorted() {
-            ordered.sort_unstable();
-        }
-        let runs = || ordered.chunk_by(|(one, _), (next, _)| one == next);
-        let hashes = KeyedHashes::default();
-        let mut starts = HashTable::with_capacity(runs().count());
-        let mut start = 0;
-        for run in runs() {
-            let hash = |start: &u32| hashes.hash_one(ordered.get(*start as usize).map(|(object, _)| object));
-            starts.insert_unique(hash(&start), start, hash);
-            start = start.saturating_add(u32::try_from(run.len()).unwrap_or(u32::MAX));
-        }
-        // Not in place, which would keep the room of the objects.
-        ObjectIndex { rows: ordered.iter().map(|(_, row)| *row).collect(), starts, hashes }
-    }
-}
-
-/// Packs part and place of a row into 20 and 12 bits.
-fn packed((part, place): TriplePosition) -> u32 {
-    u32::try_from(part << 12 | place).unwrap_or(u32::MAX)
-}
-
-/// Unpacks a row from 20 and 12 bits.
-fn unpacked(row: u32) -> TriplePosition {
-    ((row >> 12) as usize, (row & 0xfff) as usize)
 }
 
 #[cfg(test)]
@@ -330,13 +288,12 @@ mod tests {
             }
             column.finish();
             let set: std::collections::BTreeSet<_> = triples.into_iter().collect();
-            let rows: Vec<_> = column.rows().filter_map(|row| column.triple(row)).map(|(s, o)| (s.0, o.0)).collect();
+            let rows: Vec<_> = column.triples().map(|(s, o)| (s.0, o.0)).collect();
             prop_assert_eq!(&rows, &Vec::from_iter(set.iter().copied()));
             for wanted in 0..5 {
                 let object = TermId(wanted);
-                let by_object = column.first_of(object).into_iter().flat_map(|first| first..);
-                let by_object = by_object.map_while(|place| column.triple_by_object(place).filter(|(_, o)| *o == object));
-                let by_object = by_object.map(|(subject, _)| subject.0);
+                let by_object = column.by_object().matching(Some(object), None);
+                let by_object = by_object.into_iter().map(|(_, subject)| subject.0);
                 let expected = set.iter().filter(|(_, object)| *object == wanted).map(|(subject, _)| *subject);
                 prop_assert_eq!(Vec::from_iter(by_object), Vec::from_iter(expected));
             }

@@ -97,13 +97,13 @@ impl TermId {
     }
 
     /// Creates the number of a literal that is stored as a row of values.
-    pub(super) fn values(row: u32) -> Self {
-        Self::new(VALUES, row.into())
+    pub(super) fn values(row: usize) -> Self {
+        Self::new(VALUES, u32::try_from(row).unwrap_or(u32::MAX).into())
     }
 
     /// Returns the row of a literal that is stored as values.
-    pub(super) fn as_values(self) -> Option<u32> {
-        (self.0 >> TAG == VALUES).then(|| u32::try_from(bits(self.0, 0, 32)).unwrap_or_default())
+    pub(super) fn as_values(self) -> Option<usize> {
+        (self.0 >> TAG == VALUES).then(|| usize::try_from(bits(self.0, 0, 32)).unwrap_or_default())
     }
 
     /// Creates the number of a node in an input whose base has a number; `None` if record, element or index do not fit, if
@@ -325,7 +325,7 @@ impl TermId {
     }
 
     /// Converts a worker's number into the final number: `kept`, `packed` and `values` map the stored terms.
-    pub(super) fn here(self, kept: &[Self], packed: &[u32], values: &[u32]) -> Self {
+    pub(super) fn here(self, kept: &[Self], packed: &[u32], values: &[usize]) -> Self {
         let index = usize::try_from(bits(self.0, 0, 32)).unwrap_or_default();
         match self.0 >> TAG {
             KEPT => kept.get(index).copied().unwrap_or(self),
