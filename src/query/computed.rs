@@ -5,7 +5,7 @@
 //! `rpcg:json(?payload, "/a/b")`, or in `STRLEN(STR(?payload))`. A variable may also pass its value on to another one
 //! that is used in the same way: `BIND(IF(?x, ?y, ?payload) AS ?z)`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use oxrdf::{NamedNode, NamedNodeRef, Variable};
@@ -42,8 +42,8 @@ struct VariableUses<'q> {
 /// The uses of variables in a query.
 struct PayloadUses<'q> {
     pattern: &'q GraphPattern,
-    /// The query's text (`Query::to_sse`), which shows every use.
-    text: String,
+    /// The number of times that each word is in the query's text, which shows every use.
+    words: HashMap<&'q str, usize>,
     variables: BTreeMap<&'q Variable, VariableUses<'q>>,
 }
 
@@ -75,15 +75,13 @@ fn name_lengths_in(expression: &mut Expression) {
 /// Returns the properties of whose values a query needs only the values of functions.
 pub(super) fn computed(query: &Query) -> Vec<(NamedNode, WantedExtent)> {
     let Query::Select { pattern, .. } = query else { return Vec::new() };
-    let mut uses = PayloadUses { pattern, text: String::new(), variables: BTreeMap::new() };
+    let text = query.to_sse();
+    let mut uses = PayloadUses { pattern, words: HashMap::new(), variables: BTreeMap::new() };
     uses.add_pattern(pattern);
-    if uses.variables.values().all(|known| known.functions.is_empty()) {
+    if uses.variables.values().all(|known| known.functions.is_empty()) || text.contains("(count distinct)") {
         return Vec::new();
     }
-    uses.text = query.to_sse();
-    if uses.text.contains("(count distinct)") {
-        return Vec::new();
-    }
+    text.split([' ', '(', ')', '\n']).for_each(|word| *uses.words.entry(word).or_default() += 1);
     let mut found: BTreeMap<NamedNodeRef<'_>, PropertyUses> = BTreeMap::new();
     let mut alternatives = Vec::new();
     for variable in uses.variables.keys() {
@@ -101,7 +99,7 @@ pub(super) fn computed(query: &Query) -> Vec<(NamedNode, WantedExtent)> {
         }
     }
     found.retain(|property, known| {
-        PAYLOADS.contains(property) && occurrences(&uses.text, &property.to_string()) == known.bound
+        PAYLOADS.contains(property) && uses.occurrences(&property.to_string()) == known.bound
     });
     // A path has a value once, even if several of its properties have it, so all of them must know it in the same way.
     let is_whole = |found: &BTreeMap<_, _>, some: &&Vec<_>| some.iter().any(|property| !found.contains_key(property));
@@ -115,11 +113,6 @@ pub(super) fn computed(query: &Query) -> Vec<(NamedNode, WantedExtent)> {
         WantedExtent::Values { functions: Arc::new(PayloadFunctions::new(functions)), distinct: known.distinct }
     };
     found.into_iter().map(|(property, known)| (property.into_owned(), extent(known))).collect()
-}
-
-/// Returns how often a variable or a property is used, given the query's text.
-fn occurrences(query: &str, word: &str) -> usize {
-    query.split([' ', '(', ')', '\n']).filter(|token| *token == word).count()
 }
 
 impl<'q> PayloadUses<'q> {
@@ -159,6 +152,11 @@ impl<'q> PayloadUses<'q> {
         operands(expression).into_iter().for_each(|operand| self.add_expression(operand));
     }
 
+    /// Returns how often a variable or a property is used.
+    fn occurrences(&self, word: &str) -> usize {
+        self.words.get(word).copied().unwrap_or_default()
+    }
+
     /// Returns the functions of a variable's value that the query needs, and the properties that have the value, for each
     /// pattern that binds the variable. `None` if it needs more of the value.
     fn functions(&self, variable: &Variable) -> Option<(BTreeSet<FunctionName>, Vec<Vec<NamedNodeRef<'q>>>)> {
@@ -168,7 +166,7 @@ impl<'q> PayloadUses<'q> {
         values(self.pattern, variable, &mut objects)?;
         let is_passed_once = known.assigned == 1 && objects.is_empty() && known.passed_to.is_empty();
         let uses = known.count + objects.len();
-        if !(known.assigned == 0 || is_passed_once) || occurrences(&self.text, &variable.to_string()) != uses {
+        if !(known.assigned == 0 || is_passed_once) || self.occurrences(&variable.to_string()) != uses {
             return None;
         }
         let mut functions = known.functions.clone();

@@ -23,15 +23,16 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
 pub(crate) use self::collect::{Collector, ColumnsSink};
-pub(crate) use self::column::{Column, TriplePosition};
-use self::kept::{TextForm, TextStore, is_long};
+pub(crate) use self::column::{Column, ColumnCursor};
+pub(crate) use self::kept::TextStore;
+use self::kept::{TextForm, is_long};
 use self::packed::PackedLiterals;
 pub(crate) use self::term::TermId;
 use self::term::{BASES, TermMeaning};
 use super::selection::FunctionName;
 use super::text::push_fragment;
 use crate::json::KeyedHashes;
-use crate::session::triples::{NodeRef, ObjectRef};
+use crate::session::triples::ObjectRef;
 use crate::vocab::rdf;
 
 /// The IRIs of inputs whose nodes are encoded in numbers.
@@ -88,26 +89,21 @@ impl Columns {
 
     /// Returns the number of a term; `None` if no triple can contain it.
     pub fn find(&self, term: &Term) -> Option<TermId> {
-        use ObjectRef::{Integer, Node, Tagged, Text, Typed};
-        match ObjectRef::new(term.as_ref())? {
-            Node(NodeRef::Iri(iri)) => {
-                let parsed = TermId::parse_node(iri);
-                let node_id = parsed.and_then(|(base, node)| TermId::node(self.bases.find(base)?, node));
-                node_id.or_else(|| self.kept.find(TextForm::Iri, iri).map(TermId::kept))
-            }
-            Node(NodeRef::Label(label)) => {
-                TermId::parse_blank(label).or_else(|| self.kept.find(TextForm::Blank, label).map(TermId::kept))
-            }
-            Typed(text, datatype) => self.find_literal(TextForm::Typed(datatype), text),
-            Tagged(text, tag) => self.find_literal(TextForm::Tagged(tag), text),
-            Text(text) => self.find_literal(TextForm::Text, text),
-            Integer(number) => TermId::integer(number),
-            Node(_) => None,
-        }
+        self.find_object(ObjectRef::new(term.as_ref())?)
     }
 
-    fn find_literal(&self, form: TextForm<'_>, text: &str) -> Option<TermId> {
-        TermId::literal(form, text).or_else(|| match is_long(form, text) {
+    /// Returns the number of a term that is not given as a number or a name; `None` if no triple can contain it.
+    pub fn find_object(&self, object: ObjectRef<'_>) -> Option<TermId> {
+        let (form, text) = TextForm::of(object)?;
+        let (encoded, is_packed) = match form {
+            TextForm::Iri => {
+                let node = TermId::parse_node(text);
+                (node.and_then(|(base, node)| TermId::node(self.bases.find(base)?, node)), false)
+            }
+            TextForm::Blank => (TermId::parse_blank(text), false),
+            form => (TermId::literal(form, text), is_long(form, text)),
+        };
+        encoded.or_else(|| match is_packed {
             true => self.packed.find(form, text).map(TermId::packed),
             false => self.kept.find(form, text).map(TermId::kept),
         })
@@ -197,6 +193,26 @@ impl Columns {
                 literal(form, text.into_owned())
             }
         }
+    }
+}
+
+impl TextStore {
+    /// Returns the number of a term, adding it if new. The term is not given as a number or a name.
+    pub fn add_object(&mut self, object: ObjectRef<'_>) -> Option<u32> {
+        let (form, text) = TextForm::of(object)?;
+        Some(self.add(form, text))
+    }
+
+    /// Returns the term of a number.
+    pub fn term(&self, number: u32) -> Term {
+        let (form, text) = self.get(number);
+        literal(form, text.to_owned())
+    }
+
+    /// Returns the text of an `xsd:string`.
+    pub fn string(&self, number: u32) -> Option<&str> {
+        let (form, text) = self.get(number);
+        (form == TextForm::Text).then_some(text)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::plan::{Batch, BatchSink, ROWS, Slot, Stop, TermSource, TripleScan};
 use super::terms::QueryRun;
-use crate::sink::columns::{TermId, TriplePosition};
+use crate::sink::columns::{ColumnCursor, TermId};
 
 /// The found rows: the input row of each, and the added values.
 #[derive(Default)]
@@ -76,7 +76,8 @@ impl TripleScan {
         out: &mut BatchSink<'_>,
     ) -> Result<(), Stop> {
         let mut found = ScannedRows::default();
-        let mut cursors: Vec<TriplePosition> = vec![(0, 0); self.columns.len()];
+        // For each column, by subject and by object.
+        let mut cursors = vec![ColumnCursor::default(); 2 * self.columns.len()];
         let is_same = self.subject == self.object && matches!(self.subject, TermSource::Slot(_));
         let wanted = |place: TermSource| place.slot().is_some_and(|slot| keep.get(slot) == Some(&true));
         let (keeps_subject, keeps_object) = (wanted(self.subject), wanted(self.object));
@@ -127,16 +128,15 @@ impl TripleScan {
                 };
                 let by_object = || pieces.is_none() && (batch.rows > 1 || column.is_asked_by_object());
                 let sorted = match subject.is_bound() {
-                    true => Some((column, subject)),
-                    false if object.is_bound() && by_object() => Some((column.by_object(), object)),
+                    true => Some((column, subject, 2 * nth)),
+                    false if object.is_bound() && by_object() => Some((column.by_object(), object, 2 * nth + 1)),
                     false => None,
                 };
-                if let Some((sorted, key)) = sorted
-                    && let Some(cursor) = cursors.get_mut(nth)
+                if let Some((sorted, key, place)) = sorted
+                    && let Some(cursor) = cursors.get_mut(place)
                 {
-                    *cursor = sorted.seek_near(*cursor, key);
-                    let mut triple = *cursor;
-                    while let Some((_, other)) = sorted.triple(triple).filter(|(known, _)| *known == key) {
+                    cursor.seek(sorted, key);
+                    while let Some((_, other)) = cursor.triple(sorted).filter(|(known, _)| *known == key) {
                         if !subject.is_bound() {
                             any |= add(&mut found, other, object);
                         } else if !object.is_bound() || object == other {
@@ -145,9 +145,7 @@ impl TripleScan {
                         if sorted.is_functional() {
                             break;
                         }
-                        triple = sorted.next(triple);
-                        // Once in each part.
-                        if triple.1 == 0 {
+                        if cursor.advance(sorted) {
                             run.cancel.check()?;
                         }
                     }

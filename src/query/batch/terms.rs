@@ -1,11 +1,8 @@
 //! The shared state of a running query: computed terms, the evaluator for uncovered expressions, keyed hashes.
 
 use std::borrow::Cow;
-use std::hash::BuildHasher as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use oxiri::Iri;
 use oxrdf::{Literal, Term, Variable};
 use oxsdatatypes::Decimal;
@@ -20,7 +17,8 @@ use super::super::functions;
 use super::super::operand::Operand;
 use crate::json::KeyedHashes;
 use crate::schema::QuerySchemas;
-use crate::sink::columns::{Columns, TermId};
+use crate::session::triples::ObjectRef;
+use crate::sink::columns::{Columns, TermId, TextStore};
 use crate::vocab::rdf;
 
 /// The state that the operators of a running query share.
@@ -33,14 +31,8 @@ pub(crate) struct QueryRun {
     base: Option<Iri<String>>,
     evaluator: QueryEvaluator,
     pub(super) schemas: Arc<QuerySchemas>,
-    computed: Mutex<ComputedTerms>,
-}
-
-/// Terms that are not in any triple, each stored once.
-#[derive(Default)]
-struct ComputedTerms {
-    terms: Vec<Term>,
-    numbers: HashTable<u32>,
+    /// Terms that are not in any triple, each stored once.
+    computed: Mutex<TextStore>,
 }
 
 impl QueryRun {
@@ -59,35 +51,24 @@ impl QueryRun {
 
     /// Returns the number of a term, adding it if new.
     pub fn id(&self, term: Term) -> TermId {
-        self.columns.find(&term).unwrap_or_else(|| {
-            let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
-            let ComputedTerms { terms, numbers } = &mut *computed;
-            let is_same = |number: &u32| terms.get(*number as usize) == Some(&term);
-            let hash_of = |number: &u32| self.hashes.hash_one(terms.get(*number as usize));
-            match numbers.entry(self.hashes.hash_one(Some(&term)), is_same, hash_of) {
-                Entry::Occupied(known) => TermId::computed(*known.get()),
-                Entry::Vacant(place) => {
-                    let number = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-                    place.insert(number);
-                    terms.push(term);
-                    TermId::computed(number)
-                }
-            }
-        })
+        ObjectRef::new(term.as_ref()).map_or(TermId::UNBOUND, |object| self.object_id(object))
+    }
+
+    fn object_id(&self, object: ObjectRef<'_>) -> TermId {
+        let new = || self.computed().add_object(object).map_or(TermId::UNBOUND, TermId::computed);
+        self.columns.find_object(object).unwrap_or_else(new)
+    }
+
+    fn computed(&self) -> MutexGuard<'_, TextStore> {
+        self.computed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the term of a number; `None` if it is unbound.
     pub fn term(&self, id: TermId) -> Option<Term> {
-        if !id.is_bound() {
-            return None;
-        }
-        match id.as_computed() {
-            Some(number) => {
-                let computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
-                computed.terms.get(number as usize).cloned()
-            }
-            None => Some(self.columns.term(id)),
-        }
+        id.is_bound().then(|| match id.as_computed() {
+            Some(number) => self.computed().term(number),
+            None => self.columns.term(id),
+        })
     }
 
     /// Returns the value of a number; `None` if it is unbound.
@@ -100,13 +81,11 @@ impl QueryRun {
         {
             return Some(Operand::Decimal(decimal));
         }
-        if !id.is_bound() || id.as_computed().is_some() {
-            return self.term(id).map(Operand::from);
-        }
-        match self.columns.string(id) {
-            Some(text) => Some(Operand::Text(text)),
-            None => Some(self.columns.term(id).into()),
-        }
+        let text = match id.as_computed() {
+            Some(number) => self.computed().string(number).map(|text| text.to_owned().into()),
+            None => id.is_bound().then(|| self.columns.string(id)).flatten(),
+        };
+        text.map_or_else(|| self.term(id).map(Operand::from), |text| Some(Operand::Text(text)))
     }
 
     /// Returns the text of an IRI or a literal that the columns store as text.
@@ -141,6 +120,7 @@ impl QueryRun {
             Operand::Integer(integer) => {
                 TermId::signed_integer(integer).unwrap_or_else(|| self.id(Literal::from(integer).into()))
             }
+            Operand::Text(text) => self.object_id(ObjectRef::Text(&text)),
             value => self.id(self.to_term(value).unwrap_or_else(|| Literal::from("").into())),
         }
     }

@@ -150,31 +150,28 @@ impl Collector {
     }
 
     fn object(&mut self, object: ObjectRef<'_>) -> TermId {
-        match object {
-            ObjectRef::Node(node) => self.node(node),
-            ObjectRef::Text(text) => self.literal(TextForm::Text, text),
-            ObjectRef::Typed(text, datatype) => self.literal(TextForm::Typed(datatype), text),
-            ObjectRef::Tagged(text, tag) => self.literal(TextForm::Tagged(tag), text),
-            ObjectRef::Integer(number) => TermId::integer(number).unwrap_or_else(|| {
+        match (object, TextForm::of(object)) {
+            (ObjectRef::Node(node), _) => self.node(node),
+            (ObjectRef::Integer(number), _) => TermId::integer(number).unwrap_or_else(|| {
                 self.literal(TextForm::Typed(oxrdf::vocab::xsd::INTEGER.as_str()), &number.to_string())
             }),
+            (_, form) => form.map_or(TermId::UNBOUND, |(form, text)| self.literal(form, text)),
         }
     }
 
     /// Returns the number of the values of functions of a literal.
     fn computed(&mut self, of: &CollectedValues, literal: ObjectRef<'_>, distinct: bool) -> TermId {
-        let (form, text) = match literal {
+        let digits;
+        let literal = match literal {
             ObjectRef::Node(node) => return self.node(node),
-            ObjectRef::Text(text) => (TextForm::Text, text),
-            ObjectRef::Typed(text, datatype) => (TextForm::Typed(datatype), text),
-            ObjectRef::Tagged(text, tag) => (TextForm::Tagged(tag), text),
             ObjectRef::Integer(number) => {
-                let typed = ObjectRef::Typed(&number.to_string(), oxrdf::vocab::xsd::INTEGER.as_str());
-                return self.computed(of, typed, distinct);
+                digits = number.to_string();
+                ObjectRef::Typed(&digits, oxrdf::vocab::xsd::INTEGER.as_str())
             }
+            literal => literal,
         };
         let mut row = vec![TermId::UNBOUND; self.functions.len() + 1];
-        if distinct && let Some(last) = row.last_mut() {
+        if let (true, Some(last), Some((form, text))) = (distinct, row.last_mut(), TextForm::of(literal)) {
             *last = TermId::integer(self.packer.digest(form, text) >> 8).unwrap_or(TermId::UNBOUND);
         }
         of.functions.compute(literal, !self.has_any_json, &mut |function, value| {

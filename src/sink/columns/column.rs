@@ -14,6 +14,8 @@ const ASKED: usize = 8;
 
 /// The number of rows scanned one by one before a binary search for a subject.
 const NEAR: usize = 8;
+/// A part is read as a whole once it was asked for one of so many of its triples.
+const ASKED_PER_PART: usize = 128;
 
 /// Triples in order. A part covers a small range, so that most numbers fit into half their size.
 struct ColumnPart {
@@ -86,7 +88,67 @@ impl OffsetNumbers {
 }
 
 /// The position of a triple: part, and place in the part.
-pub(crate) type TriplePosition = (usize, usize);
+type TriplePosition = (usize, usize);
+
+/// A place in a column. Look-ups of subjects in nearly increasing order are fast.
+#[derive(Clone, Default)]
+pub(crate) struct ColumnCursor {
+    part: usize,
+    place: usize,
+    /// The number of look-ups in the part.
+    asked: usize,
+    /// The triples of the part, once it was asked often enough.
+    subjects: Vec<TermId>,
+    objects: Vec<TermId>,
+}
+
+impl ColumnCursor {
+    /// Moves to the first triple whose subject is not less than `subject`.
+    pub fn seek(&mut self, column: &Column, subject: TermId) {
+        // A subject may have triples in the part before.
+        let is_inside = self.subjects.first().is_some_and(|first| *first < subject)
+            && self.subjects.last().is_some_and(|last| *last >= subject);
+        if is_inside {
+            let is_behind = |place: &usize| self.subjects.get(*place).is_some_and(|known| *known >= subject);
+            let from = if self.place > 0 && is_behind(&(self.place - 1)) { usize::MAX } else { self.place };
+            let near = (from..from.saturating_add(NEAR)).find(is_behind);
+            self.place = near.unwrap_or_else(|| self.subjects.partition_point(|known| *known < subject));
+            return;
+        }
+        let (part, place) = column.seek(subject);
+        self.place = place;
+        self.enter(part);
+        self.asked += 1;
+        let worth = column.parts.get(part).map_or(usize::MAX, |(_, length)| length / ASKED_PER_PART);
+        if self.asked > worth && self.subjects.is_empty() {
+            column.read(part, &mut self.subjects, &mut self.objects);
+        }
+    }
+
+    fn enter(&mut self, part: usize) {
+        if part != self.part {
+            (self.part, self.asked) = (part, 0);
+            self.subjects.clear();
+            self.objects.clear();
+        }
+    }
+
+    /// Returns the triple at this place.
+    pub fn triple(&self, column: &Column) -> Option<(TermId, TermId)> {
+        match self.subjects.get(self.place) {
+            Some(subject) => Some((*subject, *self.objects.get(self.place)?)),
+            None => column.triple((self.part, self.place)),
+        }
+    }
+
+    /// Moves to the next triple. Returns true if it is in another part.
+    pub fn advance(&mut self, column: &Column) -> bool {
+        let (part, place) = column.next((self.part, self.place));
+        self.place = place;
+        self.enter(part);
+        place == 0
+    }
+}
 
 #[derive(Default)]
 pub(crate) struct Column {
@@ -153,7 +215,7 @@ impl Column {
         self.parts.iter().enumerate().flat_map(|(part, (_, length))| (0..*length).map(move |place| (part, place)))
     }
 
-    pub fn triple(&self, (part, place): TriplePosition) -> Option<(TermId, TermId)> {
+    fn triple(&self, (part, place): TriplePosition) -> Option<(TermId, TermId)> {
         let (part, length) = self.parts.get(part)?;
         if place >= *length {
             return None;
@@ -162,7 +224,7 @@ impl Column {
     }
 
     /// Returns the row after a row.
-    pub fn next(&self, (part, place): TriplePosition) -> TriplePosition {
+    fn next(&self, (part, place): TriplePosition) -> TriplePosition {
         match self.parts.get(part) {
             Some((_, length)) if place + 1 < *length => (part, place + 1),
             _ => (part + 1, 0),
@@ -206,7 +268,7 @@ impl Column {
 
     /// Returns true if the column contains the triple.
     pub fn contains(&self, subject: TermId, object: TermId) -> bool {
-        let mut row = self.seek_near((0, 0), subject);
+        let mut row = self.seek(subject);
         while let Some((_, value)) = self.triple(row).filter(|(found, _)| *found == subject) {
             if value == object {
                 return true;
@@ -221,7 +283,7 @@ impl Column {
         let is_wanted = |(_, known): &(TermId, TermId)| object.is_none_or(|object| *known == object);
         match (subject, object) {
             (Some(subject), _) => {
-                let first = self.seek_near((0, 0), subject);
+                let first = self.seek(subject);
                 let triples = iter::successors(Some(first), |row| Some(self.next(*row)));
                 let triples = triples.map_while(|row| self.triple(row).filter(|(known, _)| *known == subject));
                 triples.filter(is_wanted).collect()
@@ -234,28 +296,11 @@ impl Column {
         }
     }
 
-    /// Returns the first row whose subject is not less than `subject`. It is often close to `from`.
-    pub fn seek_near(&self, from: TriplePosition, subject: TermId) -> TriplePosition {
-        self.seek_from(from, subject).unwrap_or_else(|| {
-            let part = self.parts.partition_point(|(part, _)| part.last < subject);
-            let place = self.parts.get(part).map_or(0, |(part, length)| part.subjects.first_not_less(subject, *length));
-            (part, place)
-        })
-    }
-
-    /// Like [`seek_near`](Self::seek_near), but only within the next few rows; `None` if the row is not among them.
-    fn seek_from(&self, (part, place): TriplePosition, subject: TermId) -> Option<TriplePosition> {
-        let (ColumnPart { subjects, .. }, length) = self.parts.get(part)?;
-        let before = match place.checked_sub(1) {
-            Some(before) => subjects.get(before),
-            None => part.checked_sub(1).and_then(|before| Some(self.parts.get(before)?.0.last)),
-        };
-        if before.is_some_and(|before| before >= subject) {
-            return None;
-        }
-        let found =
-            (place..*length).take(NEAR).find(|place| subjects.get(*place).is_some_and(|known| known >= subject));
-        found.map(|place| (part, place))
+    /// Returns the first row whose subject is not less than `subject`.
+    fn seek(&self, subject: TermId) -> TriplePosition {
+        let part = self.parts.partition_point(|(part, _)| part.last < subject);
+        let place = self.parts.get(part).map_or(0, |(part, length)| part.subjects.first_not_less(subject, *length));
+        (part, place)
     }
 
     /// Counts a look-up by object, and returns true if an index is now worth its cost.
@@ -298,13 +343,17 @@ mod tests {
                 prop_assert_eq!(Vec::from_iter(by_object), Vec::from_iter(expected));
             }
             // Forwards, again, backwards.
-            let mut last = (0, 0);
-            for wanted in (0..52).flat_map(|wanted| [wanted, wanted, wanted / 2]) {
-                let row = column.seek_near(last, TermId(wanted));
-                last = row;
-                let behind = iter::successors(Some(row), |row| Some(column.next(*row))).map_while(|row| column.triple(row));
+            let mut cursor = ColumnCursor::default();
+            for wanted in (0..52).flat_map(|wanted| [wanted, wanted, wanted / 2, wanted, wanted]) {
+                cursor.seek(&column, TermId(wanted));
+                let mut behind = cursor.clone();
+                let triples = iter::from_fn(|| {
+                    let triple = behind.triple(&column);
+                    behind.advance(&column);
+                    triple
+                });
                 let expected = set.iter().filter(|(subject, _)| *subject >= wanted);
-                prop_assert_eq!(behind.map(|(s, o)| (s.0, o.0)).collect::<Vec<_>>(), Vec::from_iter(expected.copied()));
+                prop_assert_eq!(triples.map(|(s, o)| (s.0, o.0)).collect::<Vec<_>>(), Vec::from_iter(expected.copied()));
             }
         }
     }

@@ -6,6 +6,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use crate::json::KeyedHashes;
+use crate::session::triples::{NodeRef, ObjectRef};
 use crate::vocab::rdf;
 
 /// The maximum length of a string that is stored uncompressed, in bytes.
@@ -18,7 +19,7 @@ pub(super) fn is_long(form: TextForm<'_>, text: &str) -> bool {
 
 /// The form of a stored text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum TextForm<'a> {
+pub(crate) enum TextForm<'a> {
     Iri,
     /// The label of a blank node.
     Blank,
@@ -28,6 +29,20 @@ pub(super) enum TextForm<'a> {
     Typed(&'a str),
     /// A string with that language tag.
     Tagged(&'a str),
+}
+
+impl<'a> TextForm<'a> {
+    /// Returns the form and the text of an object; `None` if it is given as a number or a name.
+    pub fn of(object: ObjectRef<'a>) -> Option<(Self, &'a str)> {
+        Some(match object {
+            ObjectRef::Node(NodeRef::Iri(iri)) => (Self::Iri, iri),
+            ObjectRef::Node(NodeRef::Label(label)) => (Self::Blank, label),
+            ObjectRef::Text(text) => (Self::Text, text),
+            ObjectRef::Typed(text, datatype) => (Self::Typed(datatype), text),
+            ObjectRef::Tagged(text, tag) => (Self::Tagged(tag), text),
+            ObjectRef::Node(_) | ObjectRef::Integer(_) => return None,
+        })
+    }
 }
 
 /// Datatypes and languages, each stored once. There are few.
@@ -83,7 +98,7 @@ struct StoredText {
 
 /// Texts, each stored once in each form.
 #[derive(Default)]
-pub(super) struct TextStore {
+pub(crate) struct TextStore {
     forms: TextForms,
     pieces: Vec<String>,
     places: Vec<StoredText>,
