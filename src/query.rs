@@ -123,8 +123,8 @@ impl Query {
             syntax::rewrite_items(&mut algebra, &uses)?;
         }
         computed::name_lengths(&mut algebra);
-        for (property, extent) in computed::computed(&algebra) {
-            uses.needs.reduce(&property, &extent);
+        if let Some((functions, properties)) = computed::computed(&algebra) {
+            uses.needs.reduce(Arc::new(functions), &properties);
         }
         Ok(Self { text, base: base.map(str::to_owned), algebra, uses, schemas: Arc::default() })
     }

@@ -6,7 +6,6 @@
 //! that is used in the same way: `BIND(IF(?x, ?y, ?payload) AS ?z)`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use oxrdf::{NamedNode, NamedNodeRef, Variable};
 use spargebra::Query;
@@ -47,14 +46,6 @@ struct PayloadUses<'q> {
     variables: BTreeMap<&'q Variable, VariableUses<'q>>,
 }
 
-/// The uses of a property as the source of payloads.
-#[derive(Default)]
-struct PropertyUses {
-    bound: usize,
-    functions: BTreeSet<FunctionName>,
-    distinct: bool,
-}
-
 /// Replaces `STRLEN(STR(?value))` with a function of one argument.
 pub(super) fn name_lengths(query: &mut Query) {
     for_each_mut(pattern_mut(query), &mut |pattern| {
@@ -72,47 +63,42 @@ fn name_lengths_in(expression: &mut Expression) {
     operands_mut(expression).into_iter().for_each(name_lengths_in);
 }
 
-/// Returns the properties of whose values a query needs only the values of functions.
-pub(super) fn computed(query: &Query) -> Vec<(NamedNode, WantedExtent)> {
-    let Query::Select { pattern, .. } = query else { return Vec::new() };
+/// Returns the functions of payloads that a query needs, and the properties of whose values it needs no more than these.
+pub(super) fn computed(query: &Query) -> Option<(PayloadFunctions, Vec<(NamedNode, WantedExtent)>)> {
+    let Query::Select { pattern, .. } = query else { return None };
     let text = query.to_sse();
     let mut uses = PayloadUses { pattern, words: HashMap::new(), variables: BTreeMap::new() };
     uses.add_pattern(pattern);
     if uses.variables.values().all(|known| known.functions.is_empty()) || text.contains("(count distinct)") {
-        return Vec::new();
+        return None;
     }
     text.split([' ', '(', ')', '\n']).for_each(|word| *uses.words.entry(word).or_default() += 1);
-    let mut found: BTreeMap<NamedNodeRef<'_>, PropertyUses> = BTreeMap::new();
-    let mut alternatives = Vec::new();
+    let (mut functions, mut choices) = (BTreeSet::new(), Vec::new());
     for variable in uses.variables.keys() {
-        let Some((functions, objects)) = uses.functions(variable).filter(|(some, _)| !some.is_empty()) else {
-            continue;
-        };
-        for properties in objects {
-            for property in &properties {
-                let known = found.entry(*property).or_default();
-                known.bound += 1;
-                known.functions.extend(functions.iter().cloned());
-                known.distinct |= properties.len() > 1 || !SINGLE.contains(property);
-            }
-            alternatives.push(properties);
+        let is_of_payload = |(some, objects): &(BTreeSet<_>, Vec<_>)| !some.is_empty() && !objects.is_empty();
+        if let Some((some, objects)) = uses.functions(variable).filter(is_of_payload) {
+            functions.extend(some);
+            choices.extend(objects);
         }
     }
-    found.retain(|property, known| {
-        PAYLOADS.contains(property) && uses.occurrences(&property.to_string()) == known.bound
-    });
-    // A path has a value once, even if several of its properties have it, so all of them must know it in the same way.
-    let is_whole = |found: &BTreeMap<_, _>, some: &&Vec<_>| some.iter().any(|property| !found.contains_key(property));
-    while let Some(place) = alternatives.iter().position(|some| is_whole(&found, &some)) {
-        alternatives.swap_remove(place).iter().for_each(|property| _ = found.remove(property));
-    }
-    let distinct = found.values().filter(|known| known.distinct);
-    let shared: BTreeSet<FunctionName> = distinct.flat_map(|known| known.functions.iter().cloned()).collect();
-    let extent = |known: PropertyUses| {
-        let functions = if known.distinct { shared.clone() } else { known.functions };
-        WantedExtent::Values { functions: Arc::new(PayloadFunctions::new(functions)), distinct: known.distinct }
+    let is_bound = |property: &NamedNodeRef<'_>| {
+        let bound = choices.iter().flatten().filter(|other| *other == property).count();
+        PAYLOADS.contains(property) && uses.occurrences(&property.to_string()) == bound
     };
-    found.into_iter().map(|(property, known)| (property.into_owned(), extent(known))).collect()
+    let mut found: BTreeSet<_> = choices.iter().flatten().copied().filter(is_bound).collect();
+    // A path has a value once, even if several of its properties have it, so all of them must know it in the same way.
+    let is_partly = |found: &BTreeSet<_>, some: &Vec<NamedNodeRef<'_>>| {
+        let known = some.iter().filter(|property| found.contains(*property)).count();
+        ![0, some.len()].contains(&known)
+    };
+    while let Some(some) = choices.iter().find(|some| is_partly(&found, some)) {
+        some.iter().for_each(|property| _ = found.remove(property));
+    }
+    let is_single =
+        |property| SINGLE.contains(property) && choices.iter().all(|some| some.len() == 1 || !some.contains(property));
+    let extent = |property| if is_single(property) { WantedExtent::Values } else { WantedExtent::DistinctValues };
+    let found: Vec<_> = found.iter().map(|property| (property.into_owned(), extent(property))).collect();
+    (!found.is_empty()).then(|| (PayloadFunctions::new(functions), found))
 }
 
 impl<'q> PayloadUses<'q> {
@@ -223,7 +209,7 @@ fn values<'p>(pattern: &'p GraphPattern, variable: &Variable, found: &mut Vec<Ve
 
 /// Functions of payloads.
 #[derive(Debug)]
-struct PayloadFunctions {
+pub(super) struct PayloadFunctions {
     names: Vec<FunctionName>,
     functions: Vec<PayloadFunction>,
 }
@@ -295,17 +281,16 @@ mod tests {
     use crate::query::Query;
     use crate::query::catalogue::CATALOGUE;
 
-    /// Returns the properties of which only functions are needed, each with these functions.
-    fn found(text: &str) -> Vec<(NamedNode, Vec<String>)> {
+    /// Returns the properties of which only functions are needed, and these functions.
+    fn found(text: &str) -> (Vec<NamedNode>, Vec<String>) {
         let name = |(function, argument): &FunctionName| {
             format!("{} {argument}", function.rsplit('#').next().unwrap_or_default()).trim_end().to_owned()
         };
-        let functions = |extent: WantedExtent| match extent {
-            WantedExtent::Values { functions, .. } => functions.names().iter().map(name).collect(),
-            WantedExtent::Whole => Vec::new(),
+        let Some((functions, found)) = computed(&Query::parse(text, None).unwrap().algebra) else {
+            return (Vec::new(), Vec::new());
         };
-        let found = computed(&Query::parse(text, None).unwrap().algebra);
-        found.into_iter().map(|(property, extent)| (property, functions(extent))).collect()
+        let properties = found.into_iter().map(|(property, _)| property).collect();
+        (properties, functions.names().iter().map(name).collect())
     }
 
     fn names(names: &[&str]) -> Vec<String> {
@@ -314,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_catalogue_keeps_few_payloads() {
-        let computed = CATALOGUE.iter().filter(|query| !found(query.text).is_empty()).map(|query| query.name);
+        let computed = CATALOGUE.iter().filter(|query| !found(query.text).0.is_empty()).map(|query| query.name);
         assert_eq!(
             computed.collect::<Vec<_>>(),
             ["overview", "cost", "inputs", "cancelled", "progress", "secrets", "biggest", "compare"]
@@ -327,32 +312,30 @@ mod tests {
         for (text, expected) in [
             (
                 "SELECT ?n { ?m jrpc:hasParameters ?p BIND(rpcg:json(?p, \"/a~1b/c\") AS ?n) }",
-                vec![(params.clone(), names(&["json /a~1b/c"]))],
+                (vec![params.clone()], names(&["json /a~1b/c"])),
             ),
             (
                 "SELECT (SUM(rpcg:jsonSize(?p, \"/a/*\")) AS ?n) { ?m jrpc:hasParameters|jrpc:hasResult ?p
                  FILTER(rpcg:jsonType(?p) = \"null\") } ORDER BY rpcg:json(?p, \"/a\")",
-                [&params, &result]
-                    .map(|property| (property.clone(), names(&["json /a", "jsonSize /a/*", "jsonType"])))
-                    .into(),
+                (vec![params.clone(), result.clone()], names(&["json /a", "jsonSize /a/*", "jsonType"])),
             ),
             (
                 "SELECT ?n ?r { ?m jrpc:hasParameters ?p ; jrpc:hasResult ?r BIND(rpcg:json(?p, \"/a\") AS ?n) }",
-                vec![(params.clone(), names(&["json /a"]))],
+                (vec![params.clone()], names(&["json /a"])),
             ),
             (
                 "SELECT ?n { ?m jrpc:hasResult ?p BIND(rpcg:json(?p, \"/a\") AS ?n)
                  { SELECT (MAX(rpcg:json(?p, \"/b\")) AS ?x) { ?m jrpc:hasResult ?p } } }",
-                vec![(result.clone(), names(&["json /a", "json /b"]))],
+                (vec![result.clone()], names(&["json /a", "json /b"])),
             ),
             (
                 "SELECT ?n { ?m jrpc:hasResult ?p OPTIONAL { ?m rpcg:status ?s }
                  BIND(IF(BOUND(?s), rpcg:json(?p, \"/a\"), ?p) AS ?r) BIND(rpcg:jsonSize(?r, \"/b\") AS ?n) }",
-                vec![(result.clone(), names(&["json /a", "jsonSize /b"]))],
+                (vec![result.clone()], names(&["json /a", "jsonSize /b"])),
             ),
             (
                 "SELECT ?n { ?m jrpc:hasResult|jrpc:hasParameters ?p BIND(STRLEN(STR(?p)) AS ?n) }",
-                [&params, &result].map(|property| (property.clone(), names(&["text length"]))).into(),
+                (vec![params.clone(), result.clone()], names(&["text length"])),
             ),
         ] {
             assert_eq!(found(text), expected, "{text}");
@@ -374,7 +357,7 @@ mod tests {
             "SELECT ?n { ?m jrpc:hasResult ?p BIND(rpcg:json(?p, ?n) AS ?x) }",
             "SELECT ?m { ?m a jrpc:Request }",
         ] {
-            assert!(found(text).is_empty(), "{text}");
+            assert!(found(text).0.is_empty(), "{text}");
         }
     }
 

@@ -17,6 +17,7 @@ mod term;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 use oxrdf::vocab::xsd;
@@ -29,7 +30,7 @@ use self::kept::{TextForm, is_long};
 use self::packed::PackedLiterals;
 pub(crate) use self::term::TermId;
 use self::term::{BASES, TermMeaning};
-use super::selection::FunctionName;
+use super::selection::LiteralFunctions;
 use super::text::push_fragment;
 use crate::json::KeyedHashes;
 use crate::session::triples::ObjectRef;
@@ -64,7 +65,7 @@ pub(crate) struct Columns {
     kept: TextStore,
     packed: PackedLiterals,
     /// The functions whose values are stored in place of literals.
-    functions: Vec<FunctionName>,
+    functions: Option<Arc<dyn LiteralFunctions>>,
     values: ValueRows,
     /// The columns, each with the number of its predicate.
     columns: Vec<(TermId, Column)>,
@@ -151,7 +152,7 @@ impl Columns {
 
     /// Returns the place of a function with a constant argument among those whose values are stored.
     pub fn function_place(&self, function: &str, argument: &str) -> Option<usize> {
-        self.functions.iter().position(|(name, of)| name == function && of == argument)
+        self.functions.as_ref()?.names().iter().position(|(name, of)| name == function && of == argument)
     }
 
     /// Returns the value of the function at a place, if the literal is stored as such values.

@@ -1,6 +1,5 @@
 //! Selections of triples: all, or by predicate.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,6 +12,8 @@ use crate::session::triples::ObjectRef;
 pub struct Selection {
     /// `None` selects every triple.
     predicates: Option<Vec<WantedPredicate>>,
+    /// The functions whose values are wanted of some objects.
+    functions: Option<Arc<dyn LiteralFunctions>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,22 +43,13 @@ impl PartialEq for dyn LiteralFunctions {
 impl Eq for dyn LiteralFunctions {}
 
 /// The part of an object that is needed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WantedExtent {
     Whole,
-    /// Of a literal, only the values of some functions.
-    Values {
-        functions: Arc<dyn LiteralFunctions>,
-        /// True if a subject may have several literals, which equal values must not make equal.
-        distinct: bool,
-    },
-}
-
-impl WantedExtent {
-    /// Returns the part that two queries need.
-    fn or(&self, other: &Self) -> Self {
-        if self == other { self.clone() } else { Self::Whole }
-    }
+    /// Of a literal, only the values of the functions.
+    Values,
+    /// As `Values`, but different literals remain different.
+    DistinctValues,
 }
 
 /// The use of a predicate in a query.
@@ -91,12 +83,12 @@ impl PredicateUse {
 impl Selection {
     /// Selects every triple.
     pub fn all() -> Self {
-        Self { predicates: None }
+        Self { predicates: None, functions: None }
     }
 
     /// Selects no triple.
     pub fn nothing() -> Self {
-        Self { predicates: Some(Vec::new()) }
+        Self { predicates: Some(Vec::new()), functions: None }
     }
 
     /// Adds every triple.
@@ -127,9 +119,12 @@ impl Selection {
     /// Adds the triples of another selection.
     pub(crate) fn add(&mut self, other: &Self) {
         let Some(predicates) = &other.predicates else { return self.everything() };
+        let is_same = self.functions.is_none() || other.functions.is_none() || self.functions == other.functions;
+        self.functions = self.functions.take().or_else(|| other.functions.clone()).filter(|_| is_same);
         for WantedPredicate { predicate, uses, extent } in predicates {
             let known = self.wanted(predicate.as_ref());
-            let extent = known.map_or_else(|| extent.clone(), |wanted| wanted.extent.or(extent));
+            let is_same = known.is_none_or(|wanted| wanted.extent == *extent);
+            let extent = if is_same { *extent } else { WantedExtent::Whole };
             uses.iter().for_each(|used| self.triples_of(predicate.clone(), used.object.clone(), used.subject));
             let mut added = self.predicates.iter_mut().flatten();
             if let Some(added) = added.find(|wanted| wanted.predicate == *predicate) {
@@ -138,25 +133,24 @@ impl Selection {
         }
     }
 
-    /// Reduces the objects of a predicate to a part.
-    pub(crate) fn reduce(&mut self, predicate: &NamedNode, extent: &WantedExtent) {
-        let wanted = self.predicates.iter_mut().flatten().filter(|wanted| wanted.predicate == *predicate);
-        wanted.for_each(|wanted| wanted.extent = extent.clone());
+    /// Reduces the literals of some predicates to the values of functions.
+    pub(crate) fn reduce(&mut self, to: Arc<dyn LiteralFunctions>, predicates: &[(NamedNode, WantedExtent)]) {
+        self.functions = Some(to);
+        for wanted in self.predicates.iter_mut().flatten() {
+            let extent = predicates.iter().find(|(predicate, _)| *predicate == wanted.predicate);
+            wanted.extent = extent.map_or(WantedExtent::Whole, |(_, extent)| *extent);
+        }
     }
 
     /// Returns the part of a predicate's objects that is needed.
     pub(crate) fn extent(&self, predicate: NamedNodeRef<'_>) -> WantedExtent {
-        self.wanted(predicate).map_or(WantedExtent::Whole, |wanted| wanted.extent.clone())
+        let extent = self.wanted(predicate).filter(|_| self.functions.is_some()).map(|wanted| wanted.extent);
+        extent.unwrap_or(WantedExtent::Whole)
     }
 
-    /// Returns the functions whose values are needed in place of literals.
-    pub(crate) fn functions(&self) -> Vec<FunctionName> {
-        let names = self.predicates.iter().flatten().filter_map(|wanted| match &wanted.extent {
-            WantedExtent::Values { functions, .. } => Some(functions.names()),
-            WantedExtent::Whole => None,
-        });
-        let names: BTreeSet<&FunctionName> = names.flatten().collect();
-        names.into_iter().cloned().collect()
+    /// Returns the functions whose values are needed of some objects.
+    pub(crate) fn functions(&self) -> Option<&Arc<dyn LiteralFunctions>> {
+        self.functions.as_ref()
     }
 
     fn wanted(&self, predicate: NamedNodeRef<'_>) -> Option<&WantedPredicate> {

@@ -20,17 +20,11 @@ use crate::sink::columns::TermId;
 enum State {
     Count(u64),
     /// The sum and the number of values; `None` for an error.
-    Sum(Option<TermSum>, i64),
+    Sum(Option<Operand<'static>>, i64),
     One(TermId),
     Concat(Option<(String, Option<Option<String>>)>),
     Custom(Box<dyn AggregateFunctionAccumulator + Send + Sync>),
     Failed,
-}
-
-/// A sum: an integer, or another value.
-enum TermSum {
-    Integer(i64),
-    Value(Operand<'static>),
 }
 
 impl Group {
@@ -117,7 +111,7 @@ impl Aggregate {
     fn begin(&self) -> State {
         match &self.function {
             AggregateFunction::Count => State::Count(0),
-            AggregateFunction::Sum | AggregateFunction::Avg => State::Sum(Some(TermSum::Integer(0)), 0),
+            AggregateFunction::Sum | AggregateFunction::Avg => State::Sum(Some(Operand::Integer(0)), 0),
             AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sample => State::One(TermId::UNBOUND),
             AggregateFunction::GroupConcat { .. } => State::Concat(Some((String::new(), None))),
             AggregateFunction::Custom(name) => {
@@ -134,20 +128,15 @@ impl Aggregate {
             _ if !id.is_bound() => *state = State::Failed,
             (_, State::Sum(sum, count)) => {
                 *count += 1;
-                if let Some(TermSum::Integer(so_far)) = sum
+                if let Some(Operand::Integer(so_far)) = sum
                     && let Some(integer) = id.as_integer()
                     && let Some(next) = so_far.checked_add(integer)
                 {
                     *so_far = next;
                     return;
                 }
-                let so_far = match sum.take() {
-                    Some(TermSum::Integer(integer)) => Operand::Integer(integer),
-                    Some(TermSum::Value(value)) => value,
-                    None => return,
-                };
-                *sum = arithmetic(run, Operation::Add, so_far, Operand::Id(id))
-                    .map(|value| TermSum::Value(owned(run, value)));
+                let next = sum.take().and_then(|so_far| arithmetic(run, Operation::Add, so_far, Operand::Id(id)));
+                *sum = next.map(Operand::into_owned);
             }
             (_, State::One(found)) => {
                 let wanted = if self.function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater };
@@ -192,18 +181,12 @@ impl Aggregate {
     fn end(&self, run: &QueryRun, state: State) -> TermId {
         let value = match state {
             State::Count(count) => i64::try_from(count).ok().map(Operand::Integer),
-            State::Sum(sum, count) => {
-                let sum = sum.map(|sum| match sum {
-                    TermSum::Integer(integer) => Operand::Integer(integer),
-                    TermSum::Value(value) => value,
-                });
-                match self.function {
-                    AggregateFunction::Avg if count > 0 => {
-                        sum.and_then(|sum| arithmetic(run, Operation::Divide, sum, Operand::Integer(count)))
-                    }
-                    _ => sum,
+            State::Sum(sum, count) => match self.function {
+                AggregateFunction::Avg if count > 0 => {
+                    sum.and_then(|sum| arithmetic(run, Operation::Divide, sum, Operand::Integer(count)))
                 }
-            }
+                _ => sum,
+            },
             State::One(id) => return id,
             State::Concat(joined) => joined.map(|(text, language)| match language.flatten() {
                 Some(language) => Operand::Term(Literal::new_language_tagged_literal_unchecked(text, language).into()),
@@ -213,16 +196,6 @@ impl Aggregate {
             State::Failed => None,
         };
         value.map_or(TermId::UNBOUND, |value| run.number(value))
-    }
-}
-
-/// Returns the value without borrowed data.
-fn owned(run: &QueryRun, value: Operand<'_>) -> Operand<'static> {
-    match value {
-        Operand::Integer(integer) => Operand::Integer(integer),
-        Operand::Decimal(decimal) => Operand::Decimal(decimal),
-        Operand::Id(id) => Operand::Id(id),
-        value => Operand::Id(run.number(value)),
     }
 }
 

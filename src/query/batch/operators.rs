@@ -37,7 +37,9 @@ impl Chain {
         let Some((first, rest)) = self.0.split_first() else { return out(unit) };
         let mut behind = |batch: Batch| apply(rest, run, batch, ROWS, out);
         match &first.operator {
-            Operator::Scan(scan) if scan.pieces(run) != 1 => scan.piece(run, unit, piece, &first.keep, &mut behind),
+            Operator::Scan(scan) if scan.pieces(run) != 1 => {
+                scan.run(run, unit, Some(piece..piece + 1), &first.keep, ROWS, &mut behind)
+            }
             Operator::Join(join) => {
                 let table = join.stage.rows(run)?;
                 let mut batch = table.slice(piece * ROWS, (piece + 1) * ROWS);
@@ -132,7 +134,7 @@ fn apply(
     }
     let mut behind = |batch: Batch| apply(rest, run, batch, most, out);
     match operator {
-        Operator::Scan(scan) => scan.rows(run, batch, keep, most, &mut behind),
+        Operator::Scan(scan) => scan.run(run, batch, None, keep, most, &mut behind),
         Operator::Items { json, item, members } => {
             let (mut rows, mut items) = (Vec::new(), Vec::new());
             for (row, at) in (0..batch.rows).zip(0..) {

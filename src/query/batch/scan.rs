@@ -42,31 +42,8 @@ impl TripleScan {
         if is_base { self.columns.iter().map(|place| run.columns.all()[*place].1.parts()).sum() } else { 1 }
     }
 
-    /// Looks up the triples of a piece of the columns.
-    pub fn piece(
-        &self,
-        run: &QueryRun,
-        batch: Batch,
-        piece: usize,
-        keep: &[bool],
-        out: &mut BatchSink<'_>,
-    ) -> Result<(), Stop> {
-        self.run(run, batch, Some(piece..piece + 1), keep, ROWS, out)
-    }
-
-    /// Looks up the triples for each row.
-    pub fn rows(
-        &self,
-        run: &QueryRun,
-        batch: Batch,
-        keep: &[bool],
-        most: usize,
-        out: &mut BatchSink<'_>,
-    ) -> Result<(), Stop> {
-        self.run(run, batch, None, keep, most, out)
-    }
-
-    fn run(
+    /// Looks up the triples for each row; those in some pieces of the columns, or all.
+    pub fn run(
         &self,
         run: &QueryRun,
         mut batch: Batch,

@@ -9,7 +9,7 @@ use oxrdf::{NamedNodeRef, Quad, TermRef};
 
 use super::super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::super::rendered::Rendered;
-use super::super::selection::{FunctionName, LiteralFunctions, Selection, WantedExtent};
+use super::super::selection::{LiteralFunctions, Selection, WantedExtent};
 use super::kept::{TextForm, TextStore, is_long};
 use super::packed::Packer;
 use super::term::TermId;
@@ -22,19 +22,10 @@ struct CollectedPredicate {
     predicate: String,
     /// The IRIs that are wanted as objects; `None` for any.
     objects: Option<Vec<String>>,
-    /// The functions whose values are collected in place of literals.
-    values: Option<Arc<CollectedValues>>,
+    extent: WantedExtent,
     /// True if only the triples of failures are wanted.
     of_failures: bool,
     triples: Vec<(TermId, TermId)>,
-}
-
-/// The values that are collected of a literal.
-struct CollectedValues {
-    functions: Arc<dyn LiteralFunctions>,
-    /// The place of each function in a row of values.
-    places: Vec<usize>,
-    distinct: bool,
 }
 
 /// The current subject.
@@ -59,7 +50,8 @@ pub(crate) struct Collector {
     iris: Vec<u32>,
     kept: TextStore,
     packer: Packer,
-    functions: Vec<FunctionName>,
+    /// The functions whose values are collected in place of literals.
+    functions: Option<Arc<dyn LiteralFunctions>>,
     values: ValueRows,
     subject: CurrentSubject,
     is_failure: bool,
@@ -79,7 +71,7 @@ impl Collector {
         Self {
             iri: iri.to_owned(),
             base: columns.bases.find(iri),
-            functions: selection.functions(),
+            functions: selection.functions().cloned(),
             values: ValueRows::default(),
             selection,
             collected: Vec::new(),
@@ -160,7 +152,7 @@ impl Collector {
     }
 
     /// Returns the number of the values of functions of a literal.
-    fn computed(&mut self, of: &CollectedValues, literal: ObjectRef<'_>, distinct: bool) -> TermId {
+    fn computed(&mut self, functions: &dyn LiteralFunctions, literal: ObjectRef<'_>, distinct: bool) -> TermId {
         let digits;
         let literal = match literal {
             ObjectRef::Node(node) => return self.node(node),
@@ -170,14 +162,11 @@ impl Collector {
             }
             literal => literal,
         };
-        let mut row = vec![TermId::UNBOUND; self.functions.len() + 1];
+        let mut row = vec![TermId::UNBOUND; functions.names().len() + 1];
         if let (true, Some(last), Some((form, text))) = (distinct, row.last_mut(), TextForm::of(literal)) {
             *last = TermId::integer(self.packer.digest(form, text) >> 8).unwrap_or(TermId::UNBOUND);
         }
-        of.functions.compute(literal, !self.has_any_json, &mut |function, value| {
-            let place = of.places.get(function).and_then(|place| row.get_mut(*place));
-            place.into_iter().for_each(|place| *place = self.object(value));
-        });
+        functions.compute(literal, !self.has_any_json, &mut |place, value| row[place] = self.object(value));
         TermId::values(self.values.insert_full(row.into()).0)
     }
 
@@ -197,18 +186,10 @@ impl Collector {
         known.or_else(|| {
             self.selection.wants(predicate, None).then(|| {
                 let objects = self.selection.objects(predicate);
-                let place = |name: &FunctionName| self.functions.iter().position(|known| known == name);
-                let values = match self.selection.extent(predicate) {
-                    WantedExtent::Values { functions, distinct } => {
-                        let places = functions.names().iter().filter_map(place).collect();
-                        Some(Arc::new(CollectedValues { functions, places, distinct }))
-                    }
-                    WantedExtent::Whole => None,
-                };
                 self.collected.push(CollectedPredicate {
                     predicate: predicate.as_str().to_owned(),
                     objects: objects.map(|objects| objects.into_iter().map(str::to_owned).collect()),
-                    values,
+                    extent: self.selection.extent(predicate),
                     of_failures: self.selection.is_of_failures(predicate),
                     triples: Vec::new(),
                 });
@@ -233,9 +214,10 @@ impl Collector {
             return;
         }
         self.is_failure |= object.iri() == Some(rpcg::FAILURE.as_str());
-        let object = match collected.values.clone() {
-            Some(values) => self.computed(&values, object, values.distinct || !is_static),
-            None => self.object(object),
+        let object = match (collected.extent, self.functions.clone()) {
+            (WantedExtent::Values, Some(functions)) => self.computed(&*functions, object, !is_static),
+            (WantedExtent::DistinctValues, Some(functions)) => self.computed(&*functions, object, true),
+            _ => self.object(object),
         };
         let triple = (self.subject_id(), object);
         self.count += 1;
@@ -344,9 +326,7 @@ impl Columns {
         self.has_any_json |= collector.has_any_json;
         let kept: Vec<TermId> = collector.kept.iter().map(|(form, text)| self.keep(form, text)).collect();
         let packed = self.packed.take(&collector.packer);
-        if self.functions.is_empty() {
-            self.functions.clone_from(&collector.functions);
-        }
+        self.functions = self.functions.take().or_else(|| collector.functions.clone());
         let here = |id: &TermId| id.here(&kept, &packed, &[]);
         let rows = collector.values.iter().map(|row| row.iter().map(here).collect());
         let values: Vec<usize> = rows.map(|row| self.values.insert_full(row).0).collect();
