@@ -144,7 +144,7 @@ impl AskArgs {
         }
         let query = question.of_data(query, base.as_deref(), &source, &cancel)?;
         if let (true, QuerySource::Here(dataset)) = (self.plan, &source) {
-            return self.answer.target.print(&dataset.plan(&query, &cancel)?);
+            return self.answer.target.print(dataset.plan(&query, &cancel)?);
         }
         let (found, noun) = match self.answer(&source, &query, &cancel)? {
             Answer::Solutions(rows) => {

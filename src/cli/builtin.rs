@@ -55,7 +55,7 @@ impl VocabCommand {
             Some(wanted) if wanted == name => text.into_owned(),
             Some(_) => String::new(),
         });
-        self.target.print(&text.collect::<String>())
+        self.target.print(text.collect::<String>())
     }
 }
 
@@ -94,6 +94,6 @@ impl FormatsCommand {
             return self.target.print(format.file().unwrap_or(&format_text(format)));
         }
         let all: Vec<_> = Format::ALL.iter().map(|format| format_text(*format) + "\n").collect();
-        self.target.print(&(all.concat() + "Any of them may be compressed with gzip, zstd, bzip2 or xz.\n"))
+        self.target.print(all.concat() + "Any of them may be compressed with gzip, zstd, bzip2 or xz.\n")
     }
 }

@@ -162,11 +162,11 @@ impl CheckCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         let (rules, format) = (self.rules()?, self.target.kind(self.to, CheckFormat::from_extension, "--to")?);
         if self.list {
-            return self.target.print(&listed(&rules, format));
+            return self.target.print(listed(&rules, format));
         }
         if let Some(name) = &self.rule {
             let rule = rules.iter().find(|rule| rule.id == *name).ok_or_else(|| unknown(name, &rules))?;
-            return self.target.print(&rule.describe());
+            return self.target.print(rule.describe());
         }
         if self.read.mapping != Mapping::Session {
             bail!("rules are about sessions: leave out --mapping");
