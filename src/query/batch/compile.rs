@@ -246,11 +246,15 @@ impl<'r> Compiler<'r> {
                 let mut table = Batch::unit(self.names.len());
                 table.rows = bindings.len();
                 for (nth, slot) in slots.iter().enumerate() {
+                    // A triple as a term is not in columns.
                     let id = |row: &Vec<Option<_>>| match row.get(nth) {
-                        Some(Some(term)) => self.run.id(Term::from(spargebra::term::GroundTerm::clone(term))),
-                        _ => TermId::UNBOUND,
+                        Some(Some(term)) => {
+                            let id = self.run.id(Term::from(spargebra::term::GroundTerm::clone(term)));
+                            Some(id).filter(|id| id.is_bound())
+                        }
+                        _ => Some(TermId::UNBOUND),
                     };
-                    table.set(*slot, bindings.iter().map(id).collect());
+                    table.set(*slot, bindings.iter().map(id).collect::<Option<_>>().ok_or(Uncovered)?);
                 }
                 let certain = slots.iter().filter(|slot| (0..table.rows).all(|row| table.get(**slot, row).is_bound()));
                 let inside = Compiled { certain: certain.copied().collect(), ..Compiled::default() };

@@ -118,6 +118,8 @@ impl Compiler<'_> {
             | Algebra::FunctionCall(Called::Rand | Called::Uuid | Called::StrUuid | Called::BNode, _) => {
                 return Err(Uncovered);
             }
+            // A function of SPARQL 1.2, which some builds have: columns do not hold triples as terms.
+            Algebra::FunctionCall(called, _) if called.to_string() == "TRIPLE" => return Err(Uncovered),
             _ => {}
         }
         operands_mut(expression).into_iter().try_for_each(|operand| self.settle(operand))

@@ -167,7 +167,11 @@ impl Collector {
             *last = TermId::integer(self.packer.digest(form, text) >> 8).unwrap_or(TermId::UNBOUND);
         }
         functions.compute(literal, !self.has_any_json, &mut |place, value| row[place] = self.object(value));
-        TermId::values(self.values.insert_full(row.into()).0)
+        // Most payloads give the values of the one before, such as none.
+        TermId::values(match self.values.last() {
+            Some(last) if **last == *row => self.values.len() - 1,
+            _ => self.values.insert_full(row.into()).0,
+        })
     }
 
     fn literal(&mut self, form: TextForm<'_>, text: &str) -> TermId {
