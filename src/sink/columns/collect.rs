@@ -152,7 +152,8 @@ impl Collector {
     }
 
     /// Returns the number of the values of functions of a literal.
-    fn computed(&mut self, functions: &dyn LiteralFunctions, literal: ObjectRef<'_>, distinct: bool) -> TermId {
+    fn computed(&mut self, literal: ObjectRef<'_>, distinct: bool) -> TermId {
+        let Some(functions) = self.functions.clone() else { return self.object(literal) };
         let digits;
         let literal = match literal {
             ObjectRef::Node(node) => return self.node(node),
@@ -218,10 +219,10 @@ impl Collector {
             return;
         }
         self.is_failure |= object.iri() == Some(rpcg::FAILURE.as_str());
-        let object = match (collected.extent, self.functions.clone()) {
-            (WantedExtent::Values, Some(functions)) => self.computed(&*functions, object, !is_static),
-            (WantedExtent::DistinctValues, Some(functions)) => self.computed(&*functions, object, true),
-            _ => self.object(object),
+        let object = match collected.extent {
+            WantedExtent::Whole => self.object(object),
+            WantedExtent::Values => self.computed(object, !is_static),
+            WantedExtent::DistinctValues => self.computed(object, true),
         };
         let triple = (self.subject_id(), object);
         self.count += 1;
