@@ -23,7 +23,7 @@ if ! cmp -s benches/peers/requirements.txt "$folder/requirements.txt"; then
     "$folder/venv/bin/pip" install --quiet --requirement benches/peers/requirements.txt
     cp benches/peers/requirements.txt "$folder/"
 fi
-cargo build --release --locked --quiet
+cargo build --release --locked --quiet --config benches/support/released.toml
 rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs
 for size in "${sizes[@]}"; do
     "$folder/workload" "$size" >"$folder/$size.ndjson"

@@ -31,7 +31,7 @@ fi
 # A module finds what is installed beside it.
 cp "$peers/jsonld-messages.mjs" "$folder/"
 
-cargo build --release --locked --quiet
+cargo build --release --locked --quiet --config benches/support/released.toml
 rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs
 "$folder/workload" "$messages" >"$folder/log.ndjson"
 

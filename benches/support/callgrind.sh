@@ -7,7 +7,7 @@ if ! command -v valgrind >/dev/null; then
 fi
 
 target=${CARGO_TARGET_DIR:-target}
-cargo build --release --locked --quiet
+cargo build --release --locked --quiet --config benches/support/released.toml
 folder=$(mktemp -d "$target/callgrind.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 

@@ -14,12 +14,12 @@ mod deflate;
 mod kept;
 mod packed;
 mod term;
+mod values;
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexmap::IndexSet;
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
@@ -30,9 +30,9 @@ use self::kept::{TextForm, is_long};
 use self::packed::PackedLiterals;
 pub(crate) use self::term::TermId;
 use self::term::{BASES, TermMeaning};
+use self::values::ValueRows;
 use super::selection::LiteralFunctions;
 use super::text::push_fragment;
-use crate::json::KeyedHashes;
 use crate::session::triples::ObjectRef;
 use crate::vocab::rdf;
 
@@ -53,10 +53,6 @@ impl Bases {
         })
     }
 }
-
-/// The values of functions of literals: a row for each literal, with a value for each function, and a digest of the
-/// literal if equal values must not make literals equal.
-type ValueRows = IndexSet<Box<[TermId]>, KeyedHashes>;
 
 /// Triples, all in one graph.
 #[derive(Default)]
@@ -157,7 +153,7 @@ impl Columns {
 
     /// Returns the value of the function at a place, if the literal is stored as such values.
     pub fn computed(&self, literal: TermId, place: usize) -> Option<TermId> {
-        self.values.get_index(literal.as_values()?)?.get(place).copied()
+        self.values.get(literal.as_values()?)?.get(place).copied()
     }
 
     /// True if every `rdf:JSON` literal is canonical.

@@ -10,10 +10,11 @@ use oxrdf::{NamedNodeRef, Quad, TermRef};
 use super::super::record_sink::{RecordSink, SinkError, SinkInput};
 use super::super::rendered::Rendered;
 use super::super::selection::{LiteralFunctions, Selection, WantedExtent};
+use super::Columns;
 use super::kept::{TextForm, TextStore, is_long};
 use super::packed::Packer;
 use super::term::TermId;
-use super::{Columns, ValueRows};
+use super::values::ValueRows;
 use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
 use crate::vocab::rpcg;
 
@@ -168,11 +169,7 @@ impl Collector {
             *last = TermId::integer(self.packer.digest(form, text) >> 8).unwrap_or(TermId::UNBOUND);
         }
         functions.compute(literal, !self.has_any_json, &mut |place, value| row[place] = self.object(value));
-        // Most payloads give the values of the one before, such as none.
-        TermId::values(match self.values.last() {
-            Some(last) if **last == *row => self.values.len() - 1,
-            _ => self.values.insert_full(row.into()).0,
-        })
+        TermId::values(self.values.add(&row))
     }
 
     fn literal(&mut self, form: TextForm<'_>, text: &str) -> TermId {
@@ -333,8 +330,8 @@ impl Columns {
         let packed = self.packed.take(&collector.packer);
         self.functions = self.functions.take().or_else(|| collector.functions.clone());
         let here = |id: &TermId| id.here(&kept, &packed, &[]);
-        let rows = collector.values.iter().map(|row| row.iter().map(here).collect());
-        let values: Vec<usize> = rows.map(|row| self.values.insert_full(row).0).collect();
+        let rows = collector.values.iter().map(|row| row.iter().map(here).collect::<Vec<_>>());
+        let values: Vec<usize> = rows.map(|row| self.values.add(&row)).collect();
         let known = |id: TermId| id.here(&kept, &packed, &values);
         for collected in collector.collected.iter().filter(|collected| !collected.triples.is_empty()) {
             let column = self.column(&collected.predicate);
