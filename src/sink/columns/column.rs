@@ -14,7 +14,7 @@ const ASKED: usize = 8;
 
 /// The number of rows scanned one by one before a binary search for a subject.
 const NEAR: usize = 8;
-/// A part is read as a whole once it was asked for one of so many of its triples.
+/// A part is read as a whole after one look-up for this number of its triples.
 const ASKED_PER_PART: usize = 128;
 
 /// Triples in order. A part covers a small range, so that most numbers fit into half their size.
