@@ -226,9 +226,10 @@ impl Loader {
         if let Some(document) = self.documents.borrow().get(url) {
             return Some(Rc::clone(document));
         }
-        let text = self.mapped_file(url).and_then(|path| read(&path, url.as_str(), String::new).ok());
-        let text = text.or_else(|| (url.as_str() == JSON_RPC_URL).then(|| JSON_RPC.into()));
-        Some(self.keep(url, parse(url.to_string(), url.clone(), &text?).ok()?))
+        let parsed = |text: &[u8]| parse(url.to_string(), url.clone(), text).ok();
+        let mapped = self.mapped_file(url).and_then(|path| parsed(&read(&path, url.as_str(), String::new).ok()?));
+        let builtin = || parsed(JSON_RPC.as_bytes()).filter(|_| url.as_str() == JSON_RPC_URL);
+        Some(self.keep(url, mapped.or_else(builtin)?))
     }
 
     fn keep(&self, url: &Url, document: Document) -> Rc<Document> {

@@ -108,6 +108,13 @@ fn the_public_url_of_the_block_is_answered_from_the_program() {
     let server = Server::start(|_, stream| redirect(stream, JSON_RPC_URL));
     assert_eq!(load(&at(&server, "/")).unwrap().value(), builtin()[0].value());
     assert_eq!(copies(cache.path()), [] as [PathBuf; 0]);
+
+    // A file in its place that is not JSON does not hide it.
+    let folder = fs::canonicalize(dir.path()).unwrap();
+    let (start, name) = JSON_RPC_URL.rsplit_once('/').unwrap();
+    fs::write(folder.join(name), "{").unwrap();
+    let mapped = loader().for_authors(folder.clone(), vec![(start.to_owned(), folder)]);
+    assert_eq!(mapped.load(&Reference::Url(JSON_RPC_URL.into())).unwrap().value(), builtin()[0].value());
 }
 
 #[test]
