@@ -17,7 +17,7 @@ messages=${1:-10000000}
 kills=${2:-200}
 target=${CARGO_TARGET_DIR:-target}
 if [ -z "${RPCGRAPH:-}" ]; then
-    cargo build --release --locked --quiet
+    cargo build --release --locked --quiet --config benches/support/released.toml
     RPCGRAPH=$target/release/rpcgraph
 fi
 RPCGRAPH=$(realpath "$RPCGRAPH")

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 megabytes=${1:-64}
 target=${CARGO_TARGET_DIR:-target}
 if [ -z "${RPCGRAPH:-}" ]; then
-    cargo build --release --locked --quiet
+    cargo build --release --locked --quiet --config benches/support/released.toml
     RPCGRAPH=$target/release/rpcgraph
 fi
 folder=$(mktemp -d "$target/memory.XXXXXX")

@@ -18,7 +18,7 @@ while (($#)); do
 done
 target=${CARGO_TARGET_DIR:-target}
 if [ -z "${RPCGRAPH:-}" ]; then
-    cargo build --release --locked --quiet --no-default-features --features cli,register
+    cargo build --release --locked --quiet --config benches/support/released.toml --no-default-features --features cli,register
     RPCGRAPH=$target/release/rpcgraph
 fi
 folder=$(mktemp -d "$target/register.XXXXXX")

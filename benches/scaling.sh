@@ -17,7 +17,7 @@ case ${1:-} in
 esac
 
 target=${CARGO_TARGET_DIR:-target}
-cargo build --release --locked --quiet
+cargo build --release --locked --quiet --config benches/support/released.toml
 folder=$(mktemp -d "$target/scaling.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs

@@ -151,6 +151,7 @@ mod tests {
             assert_eq!(!query.needs().wants_elsewhere(rpcg::VALUE, None), of_messages, "{pattern}");
         }
     }
+
     #[test]
     fn payloads_are_wanted_of_failures_alone_where_every_solution_is_one() {
         for (pattern, of_failures) in [

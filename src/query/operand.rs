@@ -52,7 +52,7 @@ impl Operand<'static> {
     pub fn with_object(self, take: &mut dyn FnMut(ObjectRef<'_>)) {
         match self {
             Self::Text(text) => take(ObjectRef::Text(&text)),
-            Self::Integer(integer) if let Ok(integer) = u64::try_from(integer) => take(ObjectRef::Integer(integer)),
+            Self::Integer(integer) if integer >= 0 => take(ObjectRef::Integer(integer.unsigned_abs())),
             value => {
                 let term = value.into_term().ok();
                 term.as_ref().and_then(|term| ObjectRef::new(term.as_ref())).into_iter().for_each(take);

@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn places_in_the_entry() {
         let input = format!("{{\"log\":{{\"entries\":[{ENTRY}, {CALL}]}}}}");
-        let found = entries(|| decoder(), input.as_bytes());
+        let found = entries(decoder, input.as_bytes());
         let starts: Vec<_> = found.iter().map(|(start, _)| *start).collect();
         assert_eq!(starts, [19, input.find("{\\\"jsonrpc").unwrap()]);
     }

@@ -78,7 +78,7 @@ mod tests {
         ];
         for odd in odd {
             let entry = format!(r#"{{"url":"http://h",{odd},"requestBody":"{{\"jsonrpc\":1}}"}}"#);
-            let found = entries(|| decoder(), format!("[{entry}]").as_bytes());
+            let found = entries(decoder, format!("[{entry}]").as_bytes());
             assert_eq!(texts(&found), [&format!("# {entry}"), r#"{"jsonrpc":1}"#]);
         }
     }

@@ -34,7 +34,7 @@ fn open<'a>(object: &RawObject<'a>, line: &'a [u8]) -> Option<FoundEntry<'a>> {
     if let Some(stdio) = object.object("stdio_transport") {
         if let (Some(from), Some(to)) = (pid(&stdio, "from_pid"), pid(&stdio, "to_pid")) {
             record.session = Some(Cow::Owned(format!("{}-{}", from.min(to), from.max(to))));
-            // Over a pipe, the log states process ids alone: directions are those of the smaller one.
+            // The log only has process ids: `Out` is from the smaller one to the larger.
             record.direction = Some(if from < to { Direction::Out } else { Direction::In });
         }
     } else {
@@ -75,7 +75,7 @@ mod tests {
     const SERVER: Option<Sender> = Some(Sender::Server);
 
     fn records(lines: &[String]) -> Vec<Record<'static>> {
-        let found = entries(|| decoder(), lines.join("\n").as_bytes());
+        let found = entries(decoder, lines.join("\n").as_bytes());
         let record = |(_, entry)| match entry {
             Entry::Record(record) => record,
             Entry::LogLine(line) => panic!("{line:?}"),
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn raw_messages_are_kept_exactly() {
-        let found = |lines: &str| texts(&entries(|| decoder(), lines.as_bytes()));
+        let found = |lines: &str| texts(&entries(decoder, lines.as_bytes()));
         let one = http(r#""type":"request","raw":"{\"id\":1.0,\"method\":\"a\"}""#);
         let two = http(r#""type":"request","method":"b","raw":"{\"method\":\"b\"}""#);
         let (whole_one, whole_two) = (r#"{"id":1.0,"method":"a"}"#, r#"{"method":"b"}"#);

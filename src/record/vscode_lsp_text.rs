@@ -80,7 +80,7 @@ mod tests {
     /// Returns the first message, and true if its result is unknown. A response comes after its headline, since no
     /// request has its method.
     fn first(input: &str) -> (String, bool) {
-        let found = entries(|| decoder(), input.as_bytes());
+        let found = entries(decoder, input.as_bytes());
         let at = usize::from(input.contains("response '"));
         assert!(
             at == 0 || texts(&found)[0].trim_start_matches("# ") == input.lines().next().unwrap().trim_end(),

@@ -68,10 +68,11 @@ impl Compiler<'_> {
             }
             Algebra::Coalesce(list) => ExprNode::Coalesce(self.nodes(list, part, found)?),
             Algebra::FunctionCall(Called::Now, _) => ExprNode::Constant(self.run.id(self.now().into())),
-            Algebra::FunctionCall(Called::Custom(name), arguments) if function_kind(name).is_some() => {
+            Algebra::FunctionCall(Called::Custom(name), arguments) => {
+                let Some(kind) = function_kind(name) else { return self.call(expression, found) };
                 let argument = constant_argument(arguments.get(1..).unwrap_or_default());
                 let place = argument.and_then(|argument| self.run.columns.function_place(name.as_str(), argument));
-                ExprNode::Custom(function_kind(name).ok_or(Uncovered)?, place, self.nodes(arguments, part, found)?)
+                ExprNode::Custom(kind, place, self.nodes(arguments, part, found)?)
             }
             Algebra::FunctionCall(called, arguments) if is_own(called) && !arguments.is_empty() => {
                 ExprNode::Function(called.clone(), self.nodes(arguments, part, found)?)
