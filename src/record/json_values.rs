@@ -42,6 +42,8 @@ impl JsonLines {
         Some(match value_shown(input, end) {
             // A value is not followed by a colon: this is a clock, or a part of an object.
             Extent::Whole(length) if !structured && input.get(length) == Some(&b':') => return None,
+            // The next byte may be a colon.
+            Extent::Whole(length) if !structured && length == input.len() && !end => Step::NeedMore,
             Extent::Whole(length) => Step::entry(0, length, Record::new(&input[..length])),
             Extent::Incomplete => Step::NeedMore,
             Extent::Broken(at) if structured => broken(at, input, end),
@@ -135,6 +137,11 @@ mod tests {
         assert_eq!(values(99, b"\"\xff\"{}"), ["\"\u{fffd}\"", "{}"]);
         assert_eq!(values(99, b"\xff{}\n{\"\xff\":\xff}\n{}"), ["\u{fffd}{}", "{\"\u{fffd}\":\u{fffd}}", "{}"]);
         assert_eq!(values(99, b"12\xff\n1"), ["12\u{fffd}", "1"]);
+    }
+
+    #[test]
+    fn members_without_their_object_are_text() {
+        assert_eq!(values(99, "{}\n\"a\": oops\n\"b\" : 1\n\"c\"\n"), ["{}", "\"a\": oops", "\"b\"", ": 1", "\"c\""]);
     }
 
     #[test]
