@@ -175,6 +175,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_skipped_does_not_depend_on_pieces() {
+        for format in Format::ALL.iter().filter(|format| format.refusal().is_none()) {
+            for most in [10, 25, 80] {
+                let capped = || CappedDecoder { most, ..CappedDecoder::new(format.own_decoder(), 10) };
+                assert!(!entries(|| Box::new(capped()), format.sample().as_bytes()).is_empty(), "{format:?}");
+            }
+        }
+    }
+
+    #[test]
     fn facts_of_what_is_skipped() {
         let found = found("arrows", &format!("< {{{}", "x".repeat(30)));
         let [(2, Entry::Record(record))] = &found[..] else { panic!("{found:?}") };
