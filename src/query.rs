@@ -53,6 +53,7 @@ mod first;
 mod functions;
 mod items;
 mod keys;
+mod names;
 mod needs;
 mod operand;
 mod overlap;
