@@ -9,7 +9,6 @@ use oxrdf::{GraphName, Literal, Quad, Term, Variable};
 use serde_json::value::RawValue;
 
 use super::answer::{ResultsError, Solutions, Triples, computed};
-use super::names::short_name;
 use super::table::Table;
 pub use super::table::WrittenRows;
 use crate::json;
@@ -172,7 +171,9 @@ pub(crate) fn with_short_names<'a>(solutions: Solutions<'a>, names: &[String], b
     let base = base.map(str::to_owned);
     computed(solutions, variables, move |row| {
         let names = places.iter().map(|place| match row.get(*place)?.as_ref()? {
-            Term::NamedNode(node) => Some(Literal::from(&*short_name(node.as_ref(), base.as_deref())).into()),
+            Term::NamedNode(node) => {
+                Some(Literal::from(&*super::names::short_name(node.as_ref(), base.as_deref())).into())
+            }
             other => Some(other.clone()),
         });
         row.iter().cloned().chain(names).collect()
