@@ -17,7 +17,7 @@ mod sides;
 #[doc(hidden)]
 pub mod triples;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -54,6 +54,8 @@ pub struct Sessions {
     last: Option<usize>,
     /// Connections that began again, by the key in the log, which is empty for the input's own session.
     renewed: HashMap<Box<str>, RenewedSession>,
+    /// The indexes in `keyed` of the sessions whose keys are numbered here and not stated by the log.
+    numbered: HashSet<usize>,
     answered: RecentAnswers,
     records: u64,
     given_up: u64,
@@ -175,9 +177,38 @@ impl Sessions {
 
     /// Returns the last session for a key in the log, or for none; the session may begin here.
     fn place(&mut self, key: Option<&str>) -> Option<usize> {
-        match self.renewed.get(key.unwrap_or_default()) {
-            Some(renewed) => Some(self.wake(renewed.current)),
-            None => key.map(|key| self.use_session(key)),
+        if let Some(renewed) = self.renewed.get(key.unwrap_or_default()) {
+            return Some(self.wake(renewed.current));
+        }
+        let key = key?;
+        Some(match self.keyed.get_index_of(key) {
+            None => self.use_session(key),
+            Some(numbered) if self.numbered.contains(&numbered) => {
+                // The log states a key that a later session of another connection has already.
+                let (current, count) = self.next_session(key);
+                self.renewed.insert(key.into(), RenewedSession { current, before: Some(current), count });
+                current
+            }
+            Some(stated) => self.wake(stated),
+        })
+    }
+
+    /// Returns the index of the session whose key the log states.
+    fn stated(&self, key: &str) -> Option<usize> {
+        self.keyed.get_index_of(key).filter(|place| !self.numbered.contains(place))
+    }
+
+    /// Begins the next session of the connection with this key in the log. Returns its index and its number.
+    fn next_session(&mut self, key: &str) -> (usize, usize) {
+        let mut count = self.renewed.get(key).map_or(1, |renewed| renewed.count);
+        loop {
+            count += 1;
+            let new = if key.is_empty() { count.to_string() } else { format!("{key}-{count}") };
+            if !self.keyed.contains_key(&*new) {
+                let place = self.use_session(&new);
+                self.numbered.insert(place);
+                return (place, count);
+            }
         }
     }
 
@@ -206,14 +237,7 @@ impl Sessions {
         let begun_by = &mut self.at_mut(place).0.begun_by;
         if begun_by.is_some_and(|first| first.is_of_same_side(begun)) && !record.flags.session_stated {
             let key = record.session.as_deref().unwrap_or_default();
-            let mut count = self.renewed.get(key).map_or(1, |renewed| renewed.count);
-            let new = loop {
-                count += 1;
-                let new = if key.is_empty() { count.to_string() } else { format!("{key}-{count}") };
-                if !self.keyed.contains_key(&*new) {
-                    break self.use_session(&new);
-                }
-            };
+            let (new, count) = self.next_session(key);
             self.renewed.insert(key.into(), RenewedSession { current: new, before: place, count });
             self.at_mut(Some(new)).0.begun_by = Some(begun);
             return Some(new);
@@ -281,7 +305,7 @@ impl Sessions {
         let nth = last.map_or(1, |(_, count)| count.saturating_add(1));
         self.last_log_line = Some((at, nth));
         let renewed = line.session.as_deref().and_then(|key| self.renewed.get(key)).map(|renewed| renewed.current);
-        let told = renewed.or_else(|| line.session.as_deref().and_then(|key| self.keyed.get_index_of(key)));
+        let told = renewed.or_else(|| line.session.as_deref().and_then(|key| self.stated(key)));
         let place = match line.session.as_deref() {
             _ if told.is_some() => told,
             Some("") => None,
