@@ -236,7 +236,12 @@ fn order(run: &QueryRun, one: TermId, other: TermId) -> Ordering {
             }
         }
         Ordering::Equal => {
-            let text = |value| look(run, value).and_then(|value| run.to_term(value)).map(|term| term.to_string());
+            // Without brackets: one IRI may begin with another.
+            let text = |value| match look(run, value).and_then(|value| run.to_term(value)) {
+                Some(Term::NamedNode(node)) => node.into_string(),
+                Some(Term::BlankNode(node)) => node.into_string(),
+                _ => String::new(),
+            };
             text(first).cmp(&text(second))
         }
         order => order,

@@ -160,6 +160,8 @@ fn groups_are_counted_as_in_the_store() {
             "(MIN(?q) AS ?a) (MAX(?q) AS ?b) (SUM(?q) AS ?c) (COUNT(?q) AS ?d)",
         ),
         ("?r a ?t ; rpcg:inSession ?s", "?s ?t", "(COUNT(?r) AS ?n)"),
+        // One IRI begins with another.
+        ("?r rpcg:inSession ?s", "?s", "(MIN(?r) AS ?a) (MAX(?r) AS ?b)"),
         (
             "?a rpcg:respondsTo ?r . ?r jrpc:hasMethod ?m ; rpcg:inSession ?s",
             "?m",
