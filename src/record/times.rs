@@ -151,21 +151,48 @@ pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
     if line.get(length) == Some(&b'.') || fits(&line[length..], b",000").is_some() {
         length += 1 + digits(&line[length + 1..]);
     }
-    length += match line.get(length) {
-        Some(b'Z') => 1,
-        Some(b'+' | b'-') => {
-            let zone = &line[length + 1..];
-            // journald leaves out the colon.
-            let digits = fits(zone, b"0000").filter(|&digits| !zone.get(digits).is_some_and(u8::is_ascii_digit));
-            fits(zone, b"00:00").or(digits).map_or(0, |zone| zone + 1)
-        }
-        _ => 0,
-    };
     let mut text = std::str::from_utf8(&line[..length]).ok()?.replacen(' ', "T", 1).replace(',', ".");
-    if matches!(line[length - 5], b'+' | b'-') {
-        text.insert(length - 2, ':');
+    if let Some((more, is_after_noon)) = half_of_day(&line[length..]) {
+        length += more;
+        set_half(&mut text, "0000-00-00T".len(), is_after_noon);
     }
-    Some((length, date_time(text.as_bytes())))
+    let (more, zone) = zone(&line[length..]);
+    text.push_str(&zone);
+    Some((length + more, date_time(text.as_bytes())))
+}
+
+/// Returns the length of the zone at the beginning of `text`, and the zone as `xsd:dateTime` has it; nothing if there is none.
+fn zone(text: &[u8]) -> (usize, String) {
+    let (blank, sign, digits) = match text {
+        [b'Z', ..] => return (1, "Z".to_owned()),
+        [sign @ (b'+' | b'-'), digits @ ..] => (0, *sign, digits),
+        // Go and Ruby write a blank before the zone.
+        [b' ', sign @ (b'+' | b'-'), digits @ ..] => (1, *sign, digits),
+        _ => return (0, String::new()),
+    };
+    // journald leaves out the colon.
+    let short = || fits(digits, b"0000").filter(|&length| !digits.get(length).is_some_and(u8::is_ascii_digit));
+    let Some(length) = fits(digits, b"00:00").or_else(short) else { return (0, String::new()) };
+    let (hours, minutes) = (&digits[..2], &digits[length - 2..length]);
+    let text = [&[sign][..], hours, b":", minutes].concat();
+    (blank + 1 + length, String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Returns the length of `AM` or `PM`, in any case, at the beginning of `text` or behind a blank there, and true for `PM`.
+fn half_of_day(text: &[u8]) -> Option<(usize, bool)> {
+    let blanks = [" ", "\u{202f}", "\u{a0}", ""];
+    let (blank, rest) = blanks.iter().find_map(|blank| Some((blank.len(), text.strip_prefix(blank.as_bytes())?)))?;
+    let [half @ (b'a' | b'A' | b'p' | b'P'), b'm' | b'M', behind @ ..] = rest else { return None };
+    let is_word = !behind.first().is_some_and(u8::is_ascii_alphanumeric);
+    is_word.then_some((blank + 2, half.eq_ignore_ascii_case(&b'p')))
+}
+
+/// Changes the hour at an offset from a clock of 12 hours to one of 24. An hour after 12 is of 24 already, as some programs
+/// write it.
+fn set_half(text: &mut String, at: usize, is_after_noon: bool) {
+    if let Some(hour) = text.get(at..at + 2).and_then(|hour| hour.parse::<u8>().ok()).filter(|hour| *hour <= 12) {
+        text.replace_range(at..at + 2, &format!("{:02}", hour % 12 + if is_after_noon { 12 } else { 0 }));
+    }
 }
 
 /// Parses a date and time whose date is `2025/06/01`, or `01.06.2025` with or without a comma after it.
@@ -196,9 +223,12 @@ pub(super) fn clock(text: &[u8]) -> Option<Time> {
     if matches!(text.get(length), Some(b'.' | b',')) {
         length += 1 + digits(&text[length + 1..]);
     }
-    let has_more = matches!(text.get(length), Some(b':' | b'0'..=b'9'));
-    let text = std::str::from_utf8(&text[..length]).ok()?.trim_end_matches(['.', ',']).replace(',', ".");
-    text.parse().ok().filter(|_| !has_more).map(Time::Clock)
+    let rest = &text[length..];
+    let mut text = std::str::from_utf8(&text[..length]).ok()?.trim_end_matches(['.', ',']).replace(',', ".");
+    if let Some((_, is_after_noon)) = half_of_day(rest) {
+        set_half(&mut text, 0, is_after_noon);
+    }
+    text.parse().ok().filter(|_| !matches!(rest.first(), Some(b':' | b'0'..=b'9'))).map(Time::Clock)
 }
 
 /// Returns the length of `shape`, if `text` begins like this: `0` stands for a digit, a blank also for `T`.
@@ -264,6 +294,13 @@ mod tests {
             ("2025-06-01T10:00:00.5-0030", 26, Some("2025-06-01T10:00:00.5-00:30")),
             ("2025-06-01 10:00:00-12345", 19, Some("2025-06-01T10:00:00")),
             ("2025-06-01 10:00:00-x", 19, Some("2025-06-01T10:00:00")),
+            ("2009-11-10 23:00:00.5 +0000 UTC m=+0.1", 27, Some("2009-11-10T23:00:00.5+00:00")),
+            ("2025-06-01 10:00:00 -02:00 x", 26, Some("2025-06-01T10:00:00-02:00")),
+            ("2025-06-01 10:00:00 - x", 19, Some("2025-06-01T10:00:00")),
+            ("2025-06-01 11:00:00 PM x", 22, Some("2025-06-01T23:00:00")),
+            ("2025-06-01 12:30:00.5am", 23, Some("2025-06-01T00:30:00.5")),
+            ("2025-06-01 12:30:00 amount", 19, Some("2025-06-01T12:30:00")),
+            ("2025-06-01 14:00:00\u{202f}PM +0100", 30, Some("2025-06-01T14:00:00+01:00")),
             ("2025-13-01 10:00:00", 19, None),
             ("2025-06-01 10:00:00.", 20, None),
             ("2025/06/01 10:00:00.5 x", 21, Some("2025-06-01T10:00:00.5")),
