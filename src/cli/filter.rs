@@ -56,6 +56,8 @@ pub struct FilterArgs {
     last: Option<TimeArgument>,
 
     /// Keep messages until a time
+    ///
+    /// A time of day includes what is not written of it: 10:00:00 includes 10:00:00.9.
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     until: Option<TimeArgument>,
 
@@ -314,10 +316,13 @@ impl TimeArgumentKind {
         };
         match self {
             Self::At(time) => Ok(format!("?filtered {sign} \"{time}\"^^xsd:dateTime")),
-            // Compares only as many characters as were typed.
+            // Compares the times of day as texts without zones, and only as many characters as were typed.
             Self::Clock(time) => {
+                let time = if time.contains('.') { time.trim_end_matches('0') } else { time };
                 let (length, time) = (time.len(), quoted(time));
-                Ok(format!("SUBSTR(REPLACE(STR(?filtered), \"^.*T\", \"\"), 1, {length}) {sign} {time}"))
+                Ok(format!(
+                    "SUBSTR(REPLACE(STR(?filtered), \"^.*T|(Z|[+-][0-9:]+)$\", \"\"), 1, {length}) {sign} {time}"
+                ))
             }
             Self::Before(duration) => match end {
                 Some(end) => before(duration, end)
