@@ -13,16 +13,12 @@ WITH wrong AS (
          ROW_NUMBER() OVER (PARTITION BY session_iri, kind, problem
                             ORDER BY seq, COALESCE(batch_index, 0), message_iri) AS place
   FROM wrong
-), contents AS (
-  SELECT message_iri, value AS content FROM messages WHERE value IS NOT NULL AND kind = 'InvalidMessage'
-  UNION ALL SELECT message_iri, text FROM messages WHERE text IS NOT NULL
-  UNION ALL SELECT message_iri, BASE64(raw) FROM messages WHERE raw IS NOT NULL
 )
 SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text, m.clock) AS time, m.sender, m.kind,
        w.problem, w.number AS count, m.method,
-       CASE WHEN m.kind IN ('InvalidMessage', 'MalformedRecord') THEN c.content END AS text
+       CASE WHEN m.kind = 'InvalidMessage' THEN COALESCE(m.value, m.text, BASE64(m.raw))
+            WHEN m.kind = 'MalformedRecord' THEN COALESCE(m.text, BASE64(m.raw)) END AS text
 FROM counted w
 JOIN messages m ON m.message_iri = w.message_iri
-LEFT JOIN contents c ON c.message_iri = m.message_iri
 WHERE w.place = 1
 ORDER BY w.number, COALESCE(w.problem, m.kind), m.session_iri, m.seq, m.batch_index NULLS FIRST

@@ -5,7 +5,7 @@ SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text,
        CASE WHEN m.kind = 'ErrorResponse' THEN COALESCE(m.error_message, m.value) END AS error,
        COALESCE(m.tool, r.tool,
                 CASE WHEN POSITION('"' IN u.uri) > 1 THEN SUBSTR(u.uri, 1, POSITION('"' IN u.uri) - 1) END) AS about,
-       COALESCE(m.params, c.content) AS content
+       COALESCE(m.params, m.result, CASE WHEN m.kind = 'InvalidMessage' THEN m.value END, m.text, BASE64(m.raw)) AS content
 FROM messages m
 LEFT JOIN messages r ON r.message_iri = m.responds_to
 LEFT JOIN (
@@ -13,11 +13,5 @@ LEFT JOIN (
   FROM messages
   WHERE POSITION('"uri":"' IN params) > 0
 ) u ON u.message_iri = m.message_iri
-LEFT JOIN (
-  SELECT message_iri, result AS content FROM messages WHERE result IS NOT NULL
-  UNION ALL SELECT message_iri, value FROM messages WHERE value IS NOT NULL AND kind = 'InvalidMessage'
-  UNION ALL SELECT message_iri, text FROM messages WHERE text IS NOT NULL
-  UNION ALL SELECT message_iri, BASE64(raw) FROM messages WHERE raw IS NOT NULL
-) c ON c.message_iri = m.message_iri
 WHERE m.kind <> 'LogLine'
-ORDER BY m.session_iri, m.seq, m.batch_index NULLS FIRST
+ORDER BY SUBSTR(m.session_iri || '#', 1, POSITION('#' IN m.session_iri || '#') - 1), m.seq, m.batch_index NULLS FIRST
