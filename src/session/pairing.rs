@@ -81,7 +81,8 @@ impl SameIdRequests {
 
     /// Adds a request. Returns the newest request whose sender may be the same, unless that request was returned
     /// before.
-    fn push(&mut self, request: OpenRequest) -> Option<Name> {
+    fn push(&mut self, mut request: OpenRequest) -> Option<Name> {
+        request.sides_in_doubt = self.newest.sides_in_doubt;
         let stacks = self.older.iter_mut().flat_map(|older| older.iter_mut());
         let tops = iter::once(&mut self.newest).chain(stacks.filter_map(|stack| stack.requests.last_mut()));
         let reused = tops.filter(|older| older.party.shares_ids_with(request.party)).max_by_key(|older| older.name);
@@ -134,11 +135,21 @@ pub(super) struct OpenRequest {
     superseded: bool,
     /// True if an answer that was paired with another request may have been the answer to this one.
     in_doubt: bool,
+    /// True if such an answer may have come from either side, for this request or another with its id.
+    sides_in_doubt: bool,
 }
 
 impl OpenRequest {
     pub fn new(name: Name, time: Option<Time>, party: MessageSide, protocols: Protocols) -> Self {
-        Self { name, time: time.map(Box::new), party, protocols, superseded: false, in_doubt: false }
+        Self {
+            name,
+            time: time.map(Box::new),
+            party,
+            protocols,
+            superseded: false,
+            in_doubt: false,
+            sides_in_doubt: false,
+        }
     }
 }
 
@@ -149,7 +160,7 @@ pub(super) struct PairedAnswer {
     pub request: Option<OpenRequest>,
     /// True if there were others, or an earlier answer may have been the one to this request, and the senders are not known.
     pub ambiguous: bool,
-    /// True if all open requests with the id came from one side.
+    /// True if all requests with the id that may be open came from one side.
     pub one_side: bool,
     /// True if inferred sides contradict the pairing, but stated sides do not.
     pub unlikely: bool,
@@ -203,10 +214,12 @@ impl Exchanges {
                 answer.unlikely = likely.is_none();
                 let is_doubtful = open.older.is_some() || open.newest.in_doubt;
                 answer.ambiguous = party == MessageSide::default() && is_doubtful;
-                answer.one_side = open.tops().all(|request| request.party.sender == open.newest.party.sender);
+                answer.one_side = !open.newest.sides_in_doubt
+                    && open.tops().all(|request| request.party.sender == open.newest.party.sender);
                 answer.request = Some(match open.take(found) {
                     Some(request) => {
                         open.newest.in_doubt |= answer.ambiguous;
+                        open.newest.sides_in_doubt |= answer.ambiguous && !answer.one_side;
                         request
                     }
                     None => entry.remove().newest,
