@@ -327,34 +327,31 @@ fn special_far(bytes: &[u8]) -> usize {
     plain + 16 * chunks.len() + special_near(rest)
 }
 
-/// As [`special`], for few bytes.
+/// As [`special`], for fewer than sixteen bytes.
 fn special_near(bytes: &[u8]) -> usize {
-    bytes.iter().position(|byte| is_special(*byte)).unwrap_or(bytes.len())
+    let mut chunk = [b' '; 16];
+    if let Some(start) = chunk.get_mut(..bytes.len()) {
+        start.copy_from_slice(bytes);
+    }
+    special_in(&chunk).unwrap_or(bytes.len())
 }
 
 /// Returns the index of the first quote, backslash or control character among sixteen bytes.
-#[inline]
+#[inline(always)]
 pub(crate) fn special_in(bytes: &[u8; 16]) -> Option<usize> {
-    let (words, _) = bytes.as_chunks();
-    match words {
-        [first, second] => special_in_word(first).or_else(|| special_in_word(second).map(|at| at + 8)),
-        _ => None,
+    // A loop without calls, which compiles to comparisons of all bytes at once.
+    let mut found = [[0; 8]; 2];
+    for (found, byte) in found.as_flattened_mut().iter_mut().zip(bytes) {
+        *found = if is_special(*byte) { u8::MAX } else { 0 };
     }
+    let [near, far] = found.map(u64::from_le_bytes);
+    if near != 0 {
+        return Some((near.trailing_zeros() / 8) as usize);
+    }
+    (far != 0).then(|| 8 + (far.trailing_zeros() / 8) as usize)
 }
 
-/// As [`special_in`], among eight bytes, with one addition each for eight comparisons.
-#[inline]
-fn special_in_word(bytes: &[u8; 8]) -> Option<usize> {
-    const EACH: u64 = u64::from_le_bytes([1; 8]);
-    let word = u64::from_le_bytes(*bytes);
-    // Sets the highest bit of the first byte below `limit`. Later bits may be wrong, since a byte borrows from the next.
-    let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word;
-    let equal = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
-    let found = (below(word, 0x20) | equal(b'"') | equal(b'\\')) & (EACH << 7);
-    (found != 0).then(|| (found.trailing_zeros() / 8) as usize)
-}
-
-#[inline]
+#[inline(always)]
 fn is_special(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }

@@ -260,11 +260,12 @@ fn write_quoted(text: &str, out: &mut Vec<u8>) {
         }
     }
     out.extend_from_slice(pieces.get(..filled).unwrap_or_default());
-    for byte in rest {
-        match byte {
-            0x20.. if !matches!(byte, b'"' | b'\\') => out.push(*byte),
-            special => write_escape(*special, out),
-        }
+    loop {
+        let (plain, behind) = rest.split_at_checked(json::special(rest)).unwrap_or((rest, b""));
+        out.extend_from_slice(plain);
+        let Some((special, behind)) = behind.split_first() else { break };
+        write_escape(*special, out);
+        rest = behind;
     }
     out.push(b'"');
 }

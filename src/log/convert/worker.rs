@@ -339,7 +339,8 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         result_unknown: bool,
         payloads: &mut PayloadBuffer,
     ) -> ScannedRecord<'e> {
-        if let Some(scanned) = str::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads)) {
+        if let Some(scanned) = simdutf8::basic::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads))
+        {
             return ScannedRecord::Read(scanned);
         }
         // Further contexts may map the extra members, which a large message does not list.
