@@ -1,7 +1,7 @@
 //! Formats that are one array. Its elements are read one by one, so that the array may be larger than memory.
 
 use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
-use super::lines::{Extras, FoundEntry, KnownMembers, LineFormat, LineSplitter, with_others};
+use super::lines::{Extras, FoundEntry, LineFormat, LineSplitter};
 use super::object::{RawObject, elements};
 use super::scan::ValueScan;
 use super::window::InputHead;
@@ -13,16 +13,14 @@ pub(super) fn first_element<'a>(window: &InputHead<'a>) -> Option<RawObject<'a>>
 }
 
 /// Creates a decoder of an array of objects. `open` returns the first entry in an object. If it returns `None`, the
-/// object does not have the format and is a record as a whole. The content of members that are not `known` is given
-/// too, see [`with_others`]. Other elements are text.
-pub(super) fn object_array<F>(known: KnownMembers, mut open: F) -> Box<dyn Decoder>
+/// object does not have the format and is a record as a whole. Other elements are text.
+pub(super) fn object_array<F>(mut open: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&RawObject<'a>, &'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
     element_array(None, move |text, more| {
         let Some(object) = RawObject::parse(text) else { return Some((0, LogLine::new(text).into())) };
-        let found = if object.is_whole() { open(&object, text, more) } else { None }?;
-        Some(with_others(&object, text, known, found, more))
+        if object.is_whole() { open(&object, text, more) } else { None }
     })
 }
 

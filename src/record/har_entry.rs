@@ -61,29 +61,30 @@ pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'s
         let sockets = seen.sockets;
         found.extend(HttpBody::entries(frames, Some(format!("{}#{sockets}", origin(&url)))));
     }
-    if mentions(text) > told(&found) + twice {
-        // A message may be in a place where archives do not have one.
-        found.insert(0, (0, LogLine::new(text.to_vec()).into()));
-    } else if found.is_empty() {
-        found.push(comment(&method, &url).unwrap_or_else(|| (0, LogLine::new(text.to_vec()).into())));
+    described(found, text, twice, (&method, &url))
+}
+
+/// Returns the entries of an exchange; before them, the text of the exchange if it mentions more messages, of which it
+/// holds some `twice`: a message may be in a place where archives do not have one. Without entries, method and URL are a
+/// line of text.
+pub(super) fn described(
+    mut found: Vec<FoundEntry<'static>>,
+    text: &[u8],
+    twice: usize,
+    (method, url): (&str, &str),
+) -> Vec<FoundEntry<'static>> {
+    let given: usize = found.iter().map(|(_, entry)| mentions(entry.bytes())).sum();
+    let is_missing = mentions(text) > given + twice;
+    if is_missing || found.is_empty() {
+        let line = if is_missing || url.is_empty() { text.to_vec() } else { format!("{method} {url}").trim().into() };
+        found.insert(0, (0, LogLine::new(line).into()));
     }
     found
 }
 
-/// Returns the number of messages that a text may have, counted by the word `jsonrpc`.
-pub(super) fn mentions(text: &[u8]) -> usize {
+/// Returns the number of messages that a text may have. HTTP has methods too, so only the word `jsonrpc` counts.
+fn mentions(text: &[u8]) -> usize {
     memmem::find_iter(text, b"jsonrpc").count()
-}
-
-/// Returns the same number for the entries found in a text.
-pub(super) fn told<'a>(found: impl IntoIterator<Item = &'a FoundEntry<'static>>) -> usize {
-    found.into_iter().map(|(_, entry)| mentions(entry.bytes())).sum()
-}
-
-/// Returns method and URL as a line of text, if the entry has a URL.
-pub(super) fn comment(method: &str, url: &str) -> Option<FoundEntry<'static>> {
-    let text = format!("{method} {url}").trim().to_owned().into_bytes();
-    (!url.is_empty()).then(|| (0, LogLine::new(text).into()))
 }
 
 /// The facts about an archive's exchanges so far.

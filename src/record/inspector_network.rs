@@ -1,21 +1,18 @@
 //! `mcp-inspector-network`: the HTTP requests that the MCP Inspector exports. Each is read like an entry of an HTTP
 //! Archive.
 
+use super::Sender;
 use super::decoder::Decoder;
 use super::elements::object_array;
-use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION, comment, mentions, told};
+use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION, described};
 use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, scalar};
 use super::times::duration;
-use super::{LogLine, Sender};
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
     let mut seen = ArchiveFacts::default();
-    object_array(Some(&HEADERS), move |entry, text, more| open(entry, text, more, &mut seen))
+    object_array(move |entry, text, more| open(entry, text, more, &mut seen))
 }
-
-/// Headers may contain the words of messages.
-const HEADERS: [&str; 2] = ["requestHeaders", "responseHeaders"];
 
 /// Returns the messages of a request and its response, each with the offset of its body in the entry.
 fn open<'a>(
@@ -35,7 +32,7 @@ fn open<'a>(
         let (_, value) = members.find(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes()))?;
         scalar(value).filter(|value| !value.is_empty())
     };
-    let [sent, received] = HEADERS;
+    let [sent, received] = ["requestHeaders", "responseHeaders"];
     let said = |name| entry.string(name).filter(|text| !text.is_empty());
     let error = said("error");
     let method = entry.string("method").unwrap_or_default();
@@ -50,18 +47,8 @@ fn open<'a>(
         started,
         took,
     };
-    let found = &mut more.entries;
-    found.extend(exchange.entries(bodies, header(received, SESSION), seen));
-    let values = HEADERS.iter().flat_map(|name| entry.all(name));
-    let values = values.chain(["requestBody", "responseBody"].iter().filter_map(|name| entry.get(name)));
-    if values.map(mentions).sum::<usize>() > told(&*found) {
-        // A message may be where headers are, or deeper in a body.
-        return Some((0, LogLine::new(text).into()));
-    }
-    if found.is_empty() {
-        found.extend(comment(&method, &url));
-    }
-    found.pop_front()
+    let found = exchange.entries(bodies, header(received, SESSION), seen);
+    more.first_of(described(found, text, 0, (&method, &url)))
 }
 
 #[cfg(test)]

@@ -171,20 +171,18 @@ impl LineSplitter {
     }
 }
 
-/// The members that may hold messages, or words of messages, which are not messages of the log; `None` if every member
-/// may.
-pub(super) type KnownMembers = Option<&'static [&'static str]>;
-
-/// Returns the entry found in an envelope, and before it the `text` of the envelope if another member mentions more
-/// messages than were found in it, or if the text after the last member does.
+/// Returns the entry found in an envelope, and before it the `text` of the envelope if a member that is not `known`
+/// mentions more messages than were found in it, or if the text after the last member does.
 pub(super) fn with_others<'a>(
     envelope: &RawObject<'_>,
     text: &'a [u8],
-    known: KnownMembers,
+    known: &[&str],
     (start, entry): FoundEntry<'a>,
     more: &mut Extras,
 ) -> FoundEntry<'a> {
-    let Some(known) = known.filter(|_| entry.bytes().len() < text.len()) else { return (start, entry) };
+    if entry.bytes().len() >= text.len() {
+        return (start, entry);
+    }
     let others = more.entries.iter().map(|(start, entry)| (*start, entry.bytes()));
     let found: Vec<_> = iter::once((start, entry.bytes())).chain(others).collect();
     let says_more = |(name, value): (&[u8], &[u8])| {
@@ -209,23 +207,20 @@ pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): FoundEntry<'a>, more
 /// Returns the first entry of a line that may be an object with a message inside. `open` returns the first entry in an
 /// object, which may be cut off; `None` if the object is not an envelope.
 ///
-/// The content of members that are not `known` is given too, see [`with_others`]. Lines that are not objects are text.
-/// An object that is not an envelope is text too if it is whole. It is a record as it is if it has a syntax error, is
-/// cut off, or is a message without an envelope. The text after an object is read as another line.
+/// Lines that are not objects are text. An object that is not an envelope is text too if it is whole. It is a record as
+/// it is if it has a syntax error, is cut off, or is a message without an envelope. The text after an object is read as
+/// another line.
 pub(super) fn in_envelope<'a>(
     line: &'a [u8],
     more: &mut Extras,
-    known: KnownMembers,
     open: impl FnOnce(&RawObject<'a>, &'a [u8], &mut Extras) -> Option<FoundEntry<'a>>,
 ) -> Option<FoundEntry<'a>> {
     let Some((object, length)) = RawObject::first(line) else { return Some((0, LogLine::new(line).into())) };
     let own = &line[..length];
     more.taken = (length < line.len()).then_some(length);
-    match open(&object, own, more) {
-        Some(found) => Some(with_others(&object, own, known, found, more)),
-        None if object.is_whole() && !object.has("jsonrpc") => Some((0, LogLine::new(own).into())),
-        None => Some((0, Record::new(own).into())),
-    }
+    let is_text = object.is_whole() && !object.has("jsonrpc");
+    let otherwise = || if is_text { LogLine::new(own).into() } else { Record::new(own).into() };
+    Some(open(&object, own, more).unwrap_or_else(|| (0, otherwise())))
 }
 
 /// Returns the end of the value that begins at `start`, or of the string whose text begins there.

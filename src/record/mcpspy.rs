@@ -2,7 +2,7 @@
 //! as it was on the wire in a string.
 
 use super::decoder::Decoder;
-use super::lines::{Extras, FoundEntry, LineFormat, LineSplitter, in_envelope};
+use super::lines::{Extras, FoundEntry, LineFormat, LineSplitter, in_envelope, with_others};
 use super::object::{RawObject, offset_in, unescape};
 use super::{Direction, Record, Sender};
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ impl LineFormat for McpSpy {
     }
 
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
-        in_envelope(line, more, Some(&MESSAGE), |object, own, _| open(object, own))
+        in_envelope(line, more, |object, own, more| Some(with_others(object, own, &MESSAGE, open(object, own)?, more)))
     }
 }
 

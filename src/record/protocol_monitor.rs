@@ -8,7 +8,7 @@ use super::times::{duration, epoch, from_milliseconds, later, number};
 use super::{Flags, Record, Sender};
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
-    object_array(None, open)
+    object_array(open)
 }
 
 fn sender(entry: &RawObject<'_>) -> Option<Sender> {

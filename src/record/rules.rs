@@ -119,7 +119,7 @@ impl EnvelopeFacts {
 impl FormatRules {
     pub fn decoder(self: Arc<Self>) -> Box<dyn Decoder> {
         match self.is_array {
-            true => object_array(Some(&[]), move |object, text, more| self.open(object, text, more)),
+            true => object_array(move |object, text, more| self.open(object, text, more)),
             false => {
                 LineSplitter::boxed(RuleReader { rules: self, connections: None, heading: EnvelopeFacts::default() })
             }
@@ -129,7 +129,8 @@ impl FormatRules {
     /// Returns the first entry in an envelope, and adds the others to `more`.
     fn open<'a>(&self, object: &RawObject<'a>, text: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let mut rules = self.rules.iter().filter(|rule| rule.line.is_none());
-        more.first_of(rules.find_map(|rule| rule.open(object, text, &EnvelopeFacts::default()))?)
+        let first = more.first_of(rules.find_map(|rule| rule.open(object, text, &EnvelopeFacts::default()))?)?;
+        Some(with_others(object, text, &[], first, more))
     }
 
     /// Returns the value at the beginning of `text`, the end of a line, and the number of consumed bytes: up to the end
@@ -230,7 +231,7 @@ impl LineFormat for RuleReader {
         let rules = self.rules.clone();
         let has_envelope = || rules.rules.iter().any(|rule| rule.line.is_none());
         if line.starts_with(b"{") && has_envelope() {
-            return in_envelope(line, more, Some(&[]), |object, own, more| rules.open(object, own, more));
+            return in_envelope(line, more, |object, own, more| rules.open(object, own, more));
         }
         rules.rules.iter().find_map(|rule| self.line(rule, line, more))
     }
@@ -282,7 +283,7 @@ impl RuleReader {
             let (object, length) = RawObject::first(&line[start..])?;
             let (own, said) = (&line[start..start + length], self.said(rule, &captures, session));
             let first = more.first_of(rule.open(&object, own, &said)?)?;
-            let (at, entry) = with_others(&object, own, Some(&[]), first, more);
+            let (at, entry) = with_others(&object, own, &[], first, more);
             more.entries.iter_mut().for_each(|(at, _)| *at += start);
             more.taken = Some(start + length).filter(|taken| *taken < line.len());
             let found = (start + at, entry);

@@ -197,17 +197,21 @@ const FRONT: usize = 1024;
 /// The number of words before a message that are searched for a name.
 pub(super) const WORDS: usize = 12;
 
+/// True for the name of a level of logging.
+pub(super) fn is_level(word: &str) -> bool {
+    const LEVELS: [&str; 9] = ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical"];
+    LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word))
+}
+
 /// Returns the word with the index `nth` in the text before a message, if it may be the name of a writer: not a time, a
 /// level, a direction or a method.
 pub(super) fn word(text: &[u8], nth: usize) -> Option<&[u8]> {
-    const LEVELS: [&[u8]; 9] =
-        [b"trace", b"debug", b"info", b"notice", b"warn", b"warning", b"error", b"fatal", b"critical"];
     let mut words = text.split(|byte| byte.is_ascii_whitespace() || b":|[](){}\"',;".contains(byte));
     let word = words.by_ref().filter(|word| word.iter().any(u8::is_ascii_alphanumeric)).nth(nth)?;
     let said = str::from_utf8(word).ok()?;
     let is_name = said.starts_with(|first: char| first.is_alphabetic() || first == '_')
         && !said.contains(['/', '<', '>'])
-        && !LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word))
+        && !is_level(said)
         && named_direction(said).is_none()
         && known_method(said).is_none();
     // Other pairs need not be names.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
     let (mut asked, mut seen) = (HashMap::new(), ArchiveFacts::default());
-    object_array(None, move |packet, text, more| open(packet, text, more, (&mut asked, &mut seen)))
+    object_array(move |packet, text, more| open(packet, text, more, (&mut asked, &mut seen)))
 }
 
 /// True if the first element of the first value has layers, or if the first or second object has layers or announces

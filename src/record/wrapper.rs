@@ -12,10 +12,10 @@
 
 use super::Time;
 use super::colours::{COLOUR, without_colours};
-use super::decoder::{is_blank, leading_blanks, trim_end};
+use super::decoder::{leading_blanks, trim_end};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
-use super::surroundings::named_direction;
-use super::times::{self, clock, timestamp};
+use super::surroundings::{is_level, named_direction};
+use super::times;
 use super::window::{InputHead, lines};
 use memchr::{memchr, memmem};
 use regex::bytes::Regex;
@@ -72,11 +72,6 @@ impl<'a> UnwrappedLine<'a> {
         let writer = Cow::default();
         Self { text: line[start..].into(), start, time, writer, stream: b"", goes_on: false, used: line.len() }
     }
-
-    /// Sets the writer.
-    fn by(self, writer: &'a [u8]) -> Self {
-        Self { writer: writer.into(), ..self }
-    }
 }
 
 /// Wrappers that each line shows.
@@ -112,6 +107,7 @@ impl Wrapper {
     pub(super) fn shown(text: &[u8]) -> Option<Self> {
         let count = lines(text).count();
         // The bars after the names of services are all in the same column.
+        let bar = |line: &[u8]| behind_front(&COMPOSE, line).and_then(|_| memchr(b'|', line));
         let first_bar = lines(text).find_map(|(_, line)| bar(line));
         SHOWN.into_iter().find(|&wrapper| {
             let shows = |&(at, line): &(usize, &[u8])| match wrapper {
@@ -132,7 +128,7 @@ impl Wrapper {
         let indents =
             lines(text).map(|(at, _)| text[..at].iter().rev().take_while(|byte| b" \t".contains(byte)).count());
         let indent = indents.min().filter(|&indent| indent > 0);
-        let is_quoted = first.starts_with(b">") && lines(text).all(|(_, line)| quote(line).is_some());
+        let is_quoted = first.starts_with(b">") && lines(text).all(|(_, line)| behind_front(&QUOTED, line).is_some());
         if header(first).is_some() {
             return Some(Self::Tail);
         }
@@ -152,24 +148,7 @@ impl Wrapper {
         let mut taken = match self {
             Self::Docker => return docker(line, ended),
             Self::Journald => return journald(line, ended),
-            Self::Cri => cri(line)?,
-            Self::Syslog => syslog(line)?,
-            Self::Compose => {
-                let bar = bar(line)?;
-                let text = bar + 1;
-                let text = text + usize::from(line.get(text) == Some(&b' '));
-                UnwrappedLine::rest(line, text, None).by(line[..bar].trim_ascii_end())
-            }
-            Self::Kubectl => {
-                let end = memchr(b']', &line[..line.len().min(512)])?;
-                let writer = line[..end].strip_prefix(b"[pod/")?;
-                let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/".contains(byte);
-                let is_pod = writer.iter().all(is_name) && memchr(b'/', writer).is_some();
-                let text = end + 1 + usize::from(line.get(end + 1) == Some(&b' '));
-                is_pod.then(|| UnwrappedLine::rest(line, text, None).by(writer))?
-            }
             Self::Colours => UnwrappedLine { text: without_colours(line), ..UnwrappedLine::rest(line, 0, None) },
-            Self::Quoted => UnwrappedLine::rest(line, quote(line)?, None),
             Self::Fenced => {
                 if is_fence(line) {
                     *inside = if inside.is_empty() { b"`".to_vec() } else { Vec::new() };
@@ -188,6 +167,14 @@ impl Wrapper {
                 let blanks = line.iter().take(blanks).take_while(|byte| b" \t".contains(byte)).count();
                 UnwrappedLine::rest(line, blanks, None)
             }
+            Self::Syslog => behind_front(&STRUCTURED_SYSLOG, line).or_else(|| {
+                let found = behind_front(&SYSLOG, line)?;
+                (!is_about_a_message(&found.writer)).then_some(found)
+            })?,
+            Self::Cri => behind_front(&CRI, line)?,
+            Self::Compose => behind_front(&COMPOSE, line)?,
+            Self::Kubectl => behind_front(&KUBECTL, line)?,
+            Self::Quoted => behind_front(&QUOTED, line)?,
         };
         taken.goes_on |= !ended;
         Some(taken)
@@ -260,107 +247,52 @@ fn journald(line: &[u8], ended: bool) -> Option<UnwrappedLine<'_>> {
     Some(UnwrappedLine { text, start, time, writer, stream, goes_on, used })
 }
 
-/// Parses `TIME stdout F TEXT`; with `P` in place of `F`, the line is continued.
-fn cri(line: &[u8]) -> Option<UnwrappedLine<'_>> {
-    let (length, time) = timestamp(line)?;
-    let rest = line[length..].strip_prefix(b" ")?;
-    let stream = [&b"stdout"[..], b"stderr"].into_iter().find(|stream| rest.starts_with(stream))?;
-    let (tag, text) = match &rest[stream.len()..] {
-        [b' ', tag @ (b'F' | b'P')] => (tag, line.len()),
-        [b' ', tag @ (b'F' | b'P'), b' ' | b'\r', text @ ..] => (tag, line.len() - text.len()),
-        _ => return None,
-    };
-    // The line end of a partial line belongs to the wrapper.
-    let goes_on = *tag == b'P';
-    let end = line.strip_suffix(b"\r").filter(|_| goes_on).unwrap_or(line).len().max(text);
-    Some(UnwrappedLine { text: line[text..end].into(), stream, goes_on, ..UnwrappedLine::rest(line, text, time) })
-}
+/// A regular expression for the front of a line, with groups for the time, the writer and the stream, and a group `part`
+/// if the line is continued. The text comes after the front.
+type LineFront = LazyLock<Option<Regex>>;
 
-/// Parses `<14>1 TIME HOST APP PID ID DATA TEXT`, or `TIME HOST APP[PID]: TEXT` with or without a priority.
-fn syslog(line: &[u8]) -> Option<UnwrappedLine<'_>> {
-    let (priority, mut rest) = match line.strip_prefix(b"<") {
-        Some(rest) => {
-            let end = memchr(b'>', &rest[..rest.len().min(4)])?;
-            let is_number = end > 0 && rest[..end].iter().all(u8::is_ascii_digit);
-            (true, is_number.then(|| &rest[end + 1..])?)
-        }
-        None => (false, line),
-    };
-    if priority && let Some(fields) = rest.strip_prefix(b"1 ") {
-        return structured_syslog(line, fields);
-    }
-    let time = if let Some((length, time)) = timestamp(rest).filter(|_| rest[10] == b'T') {
-        rest = &rest[length..];
-        time
-    } else {
-        const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
-        let [month @ .., b' ', day, unit @ b'0'..=b'9', b' '] = rest.get(..7)? else { return None };
-        MONTHS.chunks(3).find(|known| *known == month)?;
-        matches!(day, b' ' | b'0'..=b'3').then_some(unit)?;
-        rest = &rest[7..];
-        let time = clock(rest)?;
-        rest = &rest[memchr(b' ', rest)?..];
-        Some(time)
-    };
-    let writer = rest.strip_prefix(b" ")?;
-    let (host, rest) = word(writer)?;
-    let (tag, _) = word(rest)?;
-    let name = tag.strip_suffix(b":")?;
-    const LEVELS: [&[u8]; 8] = [b"trace", b"debug", b"info", b"notice", b"warn", b"warning", b"error", b"fatal"];
-    let is_name = |name: &[u8], others: &[u8]| {
-        !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || others.contains(byte))
-    };
-    let is_level = LEVELS.iter().any(|level| level.eq_ignore_ascii_case(host));
-    (is_name(host, b"._-") && is_name(name, b"._-/@()[]") && !is_level && !are_about_a_message(host, name)).then(|| {
-        let text = offset_in(line, rest) + tag.len();
-        let writer = &writer[..offset_in(writer, rest) + name.len()];
-        UnwrappedLine::rest(line, text + usize::from(line.get(text) == Some(&b' ')), time).by(writer)
-    })
-}
+static CRI: LineFront = LazyLock::new(|| Regex::new(CRI_FRONT).ok());
+const CRI_FRONT: &str = r"(?x-u)^(?<time>\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d:\d\d[0-9.,:+Z-]*)
+    \ (?<stream>stdout|stderr)\ (?:F|(?<part>P))(?:[\ \r]|$)";
 
-/// True if two words describe a message, as in `Sending request:` and `mcp server:`, and are not a host and a program.
-fn are_about_a_message(first: &[u8], last: &[u8]) -> bool {
-    const NOUNS: [&str; 9] =
-        ["call", "client", "error", "event", "message", "notification", "request", "response", "server"];
-    let is_direction = |word: &[u8]| str::from_utf8(word).is_ok_and(|word| named_direction(word).is_some());
-    is_direction(first) || is_direction(last) || NOUNS.iter().any(|noun| last.eq_ignore_ascii_case(noun.as_bytes()))
-}
+/// RFC 3164, and `journalctl`.
+static SYSLOG: LineFront = LazyLock::new(|| Regex::new(SYSLOG_FRONT).ok());
+const SYSLOG_FRONT: &str = r"(?x-u)^(?:<\d{1,3}>)?
+    (?<time>(?:\d{4}-\d\d-\d\dT|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ [\ 0-3]\d\ )
+        \d\d:\d\d:\d\d[0-9.,:+Z-]*)
+    \ (?<writer>[A-Za-z0-9._-]+[\ \t][A-Za-z0-9._/@()\[\]-]+):(?:\s|$)";
 
-/// The fields of RFC 5424 after the version: time, host, program, process, and data, which is `-`, or groups in brackets
-/// with quoted values.
-static STRUCTURED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(STRUCTURED_FIELDS).ok());
-const STRUCTURED_FIELDS: &str = r#"(?sx-u)^(?<time>\S+)\s(?<writer>\S+\s\S+\s\S+)\s\S+\s
+/// RFC 5424. Data is `-`, or groups in brackets with quoted values.
+static STRUCTURED_SYSLOG: LineFront = LazyLock::new(|| Regex::new(STRUCTURED_SYSLOG_FRONT).ok());
+const STRUCTURED_SYSLOG_FRONT: &str = r#"(?sx-u)^<\d{1,3}>1\ (?<time>\S+)\s(?<writer>\S+\s\S+\s\S+)\s\S+\s
     (?:-|(?:\[(?:[^"\]\\]|\\.|"(?:[^"\\]|\\.)*")*\])+)(?:\x20(?:\xef\xbb\xbf)?|\s*$)"#;
 
-fn structured_syslog<'a>(line: &'a [u8], fields: &'a [u8]) -> Option<UnwrappedLine<'a>> {
-    let found = STRUCTURED.as_ref()?.captures(fields)?;
-    let time = timestamp(found.name("time")?.as_bytes()).and_then(|(_, time)| time);
-    let text = offset_in(line, fields) + found.get(0)?.end();
-    Some(UnwrappedLine::rest(line, text, time).by(found.name("writer")?.as_bytes()))
+static COMPOSE: LineFront = LazyLock::new(|| Regex::new(r"(?-u)^(?<writer>[\w.-]+)\s+\|(?: |\r?$)").ok());
+static KUBECTL: LineFront = LazyLock::new(|| Regex::new(r"(?-u)^\[pod/(?<writer>[\w.-]*/[\w./-]*)\] ?").ok());
+static QUOTED: LineFront = LazyLock::new(|| Regex::new(r"(?-u)^(?:> |>\r?$|[ \t\r]*$)").ok());
+
+fn behind_front<'a>(front: &LineFront, line: &'a [u8]) -> Option<UnwrappedLine<'a>> {
+    // No front begins like an object, so the expressions are not compiled for a log of objects.
+    let found = if line.starts_with(b"{") { None } else { front.as_ref()?.captures(line) }?;
+    let group = |name: &str| found.name(name).map(|group| group.as_bytes()).unwrap_or_default();
+    let (goes_on, start) = (found.name("part").is_some(), found.get(0)?.end());
+    // The line end of a partial line belongs to the wrapper.
+    let text = line[start..].strip_suffix(b"\r").filter(|_| goes_on).unwrap_or(&line[start..]);
+    let time = times::first(group("time"));
+    let unwrapped =
+        UnwrappedLine { text: text.into(), stream: group("stream"), goes_on, ..UnwrappedLine::rest(line, start, time) };
+    Some(UnwrappedLine { writer: group("writer").into(), ..unwrapped })
 }
 
-/// Returns the first word of `text`, up to a blank or the end, and the text after the blank.
-fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = text.iter().position(|&byte| is_blank(byte)).unwrap_or(text.len());
-    (end > 0).then(|| (&text[..end], text.get(end + 1..).unwrap_or_default()))
-}
-
-/// Returns the offset of the bar after the name of a service, `api-1  | `.
-fn bar(line: &[u8]) -> Option<usize> {
-    let bar = memchr(b'|', &line[..line.len().min(128)])?;
-    let name = line[..bar].trim_ascii_end();
-    let is_name = name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte));
-    let is_apart = matches!(line.get(bar + 1), None | Some(b' ' | b'\r'));
-    (is_name && is_apart && !name.is_empty() && name.len() < bar).then_some(bar)
-}
-
-/// Returns the offset of the text in a quoted line.
-fn quote(line: &[u8]) -> Option<usize> {
-    match line {
-        [b'>'] | [b'>', b'\r'] => Some(1),
-        [b'>', b' ', ..] => Some(2),
-        _ => trim_end(line).is_empty().then_some(0),
-    }
+/// True if two words, as in `Sending request:`, `mcp server:` and `DEBUG app:`, are not a host and a program.
+fn is_about_a_message(words: &[u8]) -> bool {
+    const NOUNS: [&str; 9] =
+        ["call", "client", "error", "event", "message", "notification", "request", "response", "server"];
+    let words = String::from_utf8_lossy(words);
+    let Some((first, last)) = words.split_once([' ', '\t']) else { return false };
+    is_level(first)
+        || [first, last].into_iter().any(|word| named_direction(word).is_some())
+        || NOUNS.iter().any(|noun| last.eq_ignore_ascii_case(noun))
 }
 
 /// Returns the name of the file in the header line of `tail` or `head`.

@@ -10,7 +10,7 @@ use super::{Flags, LogLine, Record, Sender};
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
     let mut asked = UnansweredRequests::default();
-    object_array(None, move |entry, text, more| open(entry, text, &mut asked, more))
+    object_array(move |entry, text, more| open(entry, text, &mut asked, more))
 }
 
 /// True if a value has the members of an error, and no others.
