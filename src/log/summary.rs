@@ -178,7 +178,7 @@ impl Summary {
                 let list = "(`rpcgraph formats` lists them)";
                 let advice = match nested(&self.head) {
                     _ if line.starts_with('{') && names_jsonrpc(line.as_bytes()) && self.malformed > 0 => {
-                        "its messages are not valid JSON; `rpcgraph problems` lists them".to_owned()
+                        "its messages are not valid JSON or too large; `rpcgraph problems` lists them".to_owned()
                     }
                     _ if stated => format!("try without --from, or with another format {list}"),
                     _ if self.doubtful > 0 => {

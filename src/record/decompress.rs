@@ -151,7 +151,12 @@ impl<R: BufRead> Read for GzipMembers<R> {
                 return Ok(read);
             }
             let mut input = member.into_inner();
-            self.0 = skip_zeros(&mut input)?.then(|| GzDecoder::new(input));
+            if skip_zeros(&mut input)? {
+                if input.fill_buf()?.first() != Some(&0x1f) {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "its end is followed by other bytes"));
+                }
+                self.0 = Some(GzDecoder::new(input));
+            }
         }
         Ok(0)
     }
@@ -365,8 +370,10 @@ mod tests {
             whole[at] ^= 1;
             assert_eq!(read(&whole[..]).1, Some(format!("{kind} data is damaged")));
         }
-        let garbage = [&zstd(text)[..], b"no frame"].concat();
-        assert_eq!(read(&garbage[..]), (text.to_vec(), Some("zstd data is damaged".to_owned())));
+        for (kind, whole) in [("gzip", gzip(text)), ("zstd", zstd(text))] {
+            let garbage = [&whole[..], b"no frame"].concat();
+            assert_eq!(read(&garbage[..]), (text.to_vec(), Some(format!("{kind} data is damaged"))));
+        }
     }
 
     #[test]
