@@ -116,7 +116,7 @@ pub use pointer::PointerError;
 pub use reader::{OwnEntries, ReadError, Reader, ReaderOptions};
 pub use session_by::SessionBy;
 pub(crate) use surroundings::stated_time;
-pub(crate) use times::{days_later, is_time, unix_epoch};
+pub(crate) use times::{date_time_text, days_later, is_time, unix_epoch};
 pub(crate) use unread::{nested, other_kind};
 pub(crate) use value::whole_value;
 pub use wrapper::Wrapper;

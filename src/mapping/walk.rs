@@ -27,7 +27,7 @@ use super::terms::{class, kind_of_error};
 use crate::json::{Canonical, Object, Value, sha256};
 use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Member, Message, Payload, Problem, Problems};
 use crate::protocol::{Statement, StatementObject};
-use crate::record::{Sender, Time};
+use crate::record::{Sender, Time, date_time_text};
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
 use crate::vocab::{jrpc, prov, rpcg};
@@ -345,7 +345,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             self.writer.count(rpcg::SEQUENCE, annotated.name.record);
         }
         match annotated.time {
-            Some(Time::DateTime(time)) => self.writer.literal(rpcg::CAPTURED_AT, &time.to_string(), xsd::DATE_TIME),
+            Some(Time::DateTime(time)) => self.writer.literal(rpcg::CAPTURED_AT, &date_time_text(time), xsd::DATE_TIME),
             Some(Time::Clock(time)) => self.writer.literal(rpcg::CLOCK_TIME, &time.to_string(), xsd::TIME),
             None => {}
         }

@@ -197,7 +197,9 @@ fn in_text<'a>(line: &'a [u8], around: Surroundings<'a>, deep: usize, known: usi
         found.push(text(line, line[prefix..].trim_ascii()));
     }
     // Loggers write their values in any order.
-    if let [(_, Entry::Record(record))] = &mut found[before..] {
+    if let [(_, Entry::Record(record))] = &mut found[before..]
+        && !line[prefix..].trim_ascii().is_empty()
+    {
         let behind = Surroundings::default().in_front(&line[prefix..]);
         record.time = record.time.or(behind.time);
         record.sender = record.sender.or(behind.sender);

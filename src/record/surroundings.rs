@@ -9,6 +9,7 @@ use super::{Direction, Record, Sender, Time};
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
 
 /// The place of the value that names the session of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,7 +116,8 @@ impl<'a> Surroundings<'a> {
         let session = self.key.and_then(|key| key.in_front(&text[..text.len().min(FRONT)])).or(self.session);
         let text = without_colours(trim_end(&text[text.len().saturating_sub(FRONT)..]));
         let text = String::from_utf8_lossy(&text);
-        let pairs = || text.split_whitespace().filter_map(|word| word.split_once('='));
+        let paired = Some(&*text).filter(|text| text.contains('='));
+        let pairs = || paired.into_iter().flat_map(str::split_whitespace).filter_map(|word| word.split_once('='));
         let stated = |names: &'static [&str]| {
             pairs().filter(|(name, _)| names.contains(name)).map(|(_, value)| value.trim_matches('"'))
         };
@@ -167,10 +169,11 @@ pub(super) fn took(object: &RawObject<'_>, is_exchange: bool) -> Option<Decimal>
 
 /// Returns the time that an answer took, from a text with `t=1.4ms`, `took 2ms` or `in 510ms`.
 pub(super) fn took_in_text(text: &[u8], is_exchange: bool) -> Option<Decimal> {
-    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(FRONT)..]).into_owned();
-    let words = || text.split_whitespace();
-    let said = words().zip(words().skip(1)).filter(|(word, _)| matches!(*word, "took" | "in"));
-    let named = words().filter_map(|word| word.split_once('='));
+    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(FRONT)..]);
+    let pairs = text.split_whitespace().scan("", |before, word| Some((mem::replace(before, word), word)));
+    let said = pairs.filter(|(before, _)| matches!(*before, "took" | "in"));
+    let paired = Some(&*text).filter(|text| text.contains('='));
+    let named = paired.into_iter().flat_map(str::split_whitespace).filter_map(|word| word.split_once('='));
     let named = named.filter(|(name, _)| durations(is_exchange).any(|known| known == *name));
     said.chain(named).find_map(|(_, value)| times::with_units(value.trim_matches(['"', '.', ',', ':', '(', ')'])))
 }
@@ -236,8 +239,47 @@ fn last_words(text: &str) -> Option<Sender> {
     let ends = (1..=words.len())
         .filter_map(|count| words.get(..count))
         .map(|last| last.iter().rev().copied().collect::<String>());
-    ends.filter(|words| !["client", "server"].contains(&&*words.to_ascii_lowercase()))
-        .find_map(|words| named_side(&words))
+    ends.filter(|words| !["client", "server"].iter().any(|name| name.eq_ignore_ascii_case(words)))
+        .find_map(|words| meaning(&words, &SIDES))
+}
+
+/// Words, in any case, with what they mean.
+type Meanings<T> = [(T, &'static [&'static str]); 2];
+
+const DIRECTIONS: Meanings<Direction> = [
+    (
+        Direction::Out,
+        &[
+            "out", "send", "sent", "sends", "sending", "outgoing", "outbound", "egress", "tx", "write", "wrote",
+            "writing",
+        ],
+    ),
+    (
+        Direction::In,
+        &[
+            "in",
+            "recv",
+            "receive",
+            "received",
+            "receives",
+            "receiving",
+            "incoming",
+            "inbound",
+            "ingress",
+            "rx",
+            "read",
+            "reading",
+        ],
+    ),
+];
+
+const SIDES: Meanings<Sender> = [
+    (Sender::Client, &["client", "fromclient", "toserver", "clienttoserver", "ctos", "c2s", "clientsays"]),
+    (Sender::Server, &["server", "fromserver", "toclient", "servertoclient", "stoc", "s2c", "serversays"]),
+];
+
+fn meaning<T: Copy>(word: &str, meanings: &Meanings<T>) -> Option<T> {
+    meanings.iter().find(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(word))).map(|(it, _)| *it)
 }
 
 /// Returns the direction of an arrow: away from the writer of the log, as in `>`, `-->`, `==>` and `→`, or to it. `=>` may
@@ -246,8 +288,8 @@ fn arrow(token: &str) -> Option<Direction> {
     let is_of = |marks: &str| !token.is_empty() && token.chars().all(|mark| marks.contains(mark));
     match token {
         "=>" | "<=" => None,
-        _ if is_of("-=>→►▶") && token.ends_with(['>', '→', '►', '▶']) => Some(Direction::Out),
-        _ if is_of("-=<←◄◀") && token.starts_with(['<', '←', '◄', '◀']) => Some(Direction::In),
+        _ if token.ends_with(['>', '→', '►', '▶']) && is_of("-=>→►▶") => Some(Direction::Out),
+        _ if token.starts_with(['<', '←', '◄', '◀']) && is_of("-=<←◄◀") => Some(Direction::In),
         _ => None,
     }
 }
@@ -269,8 +311,11 @@ fn last_direction(text: &str) -> Option<Direction> {
 }
 
 /// Replaces each arrow to the right with `to`. `None` if there is an arrow to the left.
-fn with_words_for_arrows(text: &str) -> Option<String> {
-    (!text.contains("<-") && !text.contains('←')).then(|| text.replace("->", " to ").replace('→', " to "))
+fn with_words_for_arrows(text: &str) -> Option<Cow<'_, str>> {
+    if text.bytes().all(|byte| byte.is_ascii() && !matches!(byte, b'<' | b'>')) {
+        return Some(text.into());
+    }
+    (!text.contains("<-") && !text.contains('←')).then(|| text.replace("->", " to ").replace('→', " to ").into())
 }
 
 /// Returns the characters of a number or a string.
@@ -282,16 +327,7 @@ fn text<'a>(object: &RawObject<'a>, name: &str) -> Option<Cow<'a, [u8]>> {
 /// Returns the direction that a word about a message names.
 pub(super) fn named_direction(word: &str) -> Option<Direction> {
     let word = word.trim();
-    if let Some(direction) = arrow(word) {
-        return Some(direction);
-    }
-    match &*word.get(..word.len().min(16))?.to_ascii_lowercase() {
-        "out" | "send" | "sent" | "sends" | "sending" | "outgoing" | "outbound" | "egress" | "tx" | "write"
-        | "wrote" | "writing" => Some(Direction::Out),
-        "in" | "recv" | "receive" | "received" | "receives" | "receiving" | "incoming" | "inbound" | "ingress"
-        | "rx" | "read" | "reading" => Some(Direction::In),
-        _ => None,
-    }
+    arrow(word).or_else(|| meaning(word, &DIRECTIONS))
 }
 
 /// Returns the side that a word names as the sender of a message. Words about the writer of the log (`in`, `sent`) do
@@ -300,13 +336,9 @@ pub(super) fn named_side(word: &str) -> Option<Sender> {
     if word.len() > 32 {
         return None;
     }
-    let mut letters = with_words_for_arrows(word)?;
+    let mut letters = with_words_for_arrows(word)?.into_owned();
     letters.retain(|c| c.is_ascii_alphanumeric());
-    match &*letters.to_ascii_lowercase() {
-        "client" | "fromclient" | "toserver" | "clienttoserver" | "ctos" | "c2s" | "clientsays" => Some(Sender::Client),
-        "server" | "fromserver" | "toclient" | "servertoclient" | "stoc" | "s2c" | "serversays" => Some(Sender::Server),
-        _ => None,
-    }
+    meaning(&letters, &SIDES)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::Time;
 use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Parses a number. A number with an exponent or too many digits is read as a double, to nine places.
@@ -49,13 +50,18 @@ pub(super) fn from_milliseconds(milliseconds: &[u8]) -> Option<Decimal> {
 
 /// Parses a date and a time.
 pub(super) fn date_time(text: &[u8]) -> Option<Time> {
-    utc(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok()).map(Time::DateTime)
+    let common = if text.get(10) == Some(&b'T') { common(text) } else { None };
+    common.or_else(|| std::str::from_utf8(text).ok()?.parse().ok()).map(Time::DateTime)
 }
 
-/// Parses the form that most logs have, `2025-03-10T17:03:18.764Z`, in less than half the time.
-fn utc(text: &[u8]) -> Option<DateTime> {
-    let (whole, fraction) = text.strip_suffix(b"Z")?.split_at_checked(b"0000-00-00T00:00:00".len())?;
-    fits(whole, b"0000-00-00T00:00:00")?;
+/// Parses the forms that most logs have, `2025-03-10T17:03:18.764Z` and `2025-03-10 17:03:18.764`, in a fraction of the time.
+fn common(text: &[u8]) -> Option<DateTime> {
+    let (local, begin) = match text.strip_suffix(b"Z") {
+        Some(local) => (local, unix_epoch()?),
+        None => (text, local_epoch()?),
+    };
+    let (whole, fraction) = local.split_at_checked(b"0000-00-00 00:00:00".len())?;
+    fits(whole, b"0000-00-00 00:00:00")?;
     let two = |at: usize| i64::from(10 * (whole[at] - b'0') + whole[at + 1] - b'0');
     let (year, month, day) = (100 * two(0) + two(2), two(5), two(8));
     let (hour, minute, second) = (two(11), two(14), two(17));
@@ -65,7 +71,7 @@ fn utc(text: &[u8]) -> Option<DateTime> {
     }
     let fraction = match fraction {
         [] => fraction,
-        [b'.', digits @ ..] if (1..=9).contains(&digits.len()) => digits,
+        [b'.' | b',', digits @ ..] if (1..=9).contains(&digits.len()) => digits,
         _ => return None,
     };
     // Years that begin in March have the leap day at their end; 719,468 days of such years were before 1970.
@@ -77,12 +83,76 @@ fn utc(text: &[u8]) -> Option<DateTime> {
         count = 10 * count + i128::from(byte.is_ascii_digit().then(|| byte - b'0')?);
     }
     let seconds = Decimal::new(count, fraction.len() as u32).ok()?;
-    unix_epoch()?.checked_add_day_time_duration(DayTimeDuration::new(seconds))
+    begin.checked_add_day_time_duration(DayTimeDuration::new(seconds))
+}
+
+/// Returns the text of a date and a time, as `Display` writes it, in a fraction of the time.
+pub(crate) fn date_time_text(time: DateTime) -> String {
+    common_text(time).unwrap_or_else(|| time.to_string())
+}
+
+/// `None` for years with more than four digits.
+fn common_text(time: DateTime) -> Option<String> {
+    let zone = time.timezone_offset();
+    let seconds = time.checked_sub(if zone.is_some() { unix_epoch()? } else { local_epoch()? })?.as_seconds();
+    // Decimals have 18 places.
+    let unit = 10_i128.pow(18);
+    let count = i128::from_be_bytes(seconds.to_be_bytes());
+    let offset = zone.map_or(0, |zone| i64::from(i16::from_be_bytes(zone.to_be_bytes())));
+    let whole = count.div_euclid(unit);
+    let mut fraction = u64::try_from(count - whole * unit).ok()?;
+    let seconds = i64::try_from(whole).ok()? + 60 * offset;
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // As above: years begin in March.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = (era * 400 + year + month / 10, (month + 2) % 12 + 1);
+    if !(1..=9999).contains(&year) {
+        return None;
+    }
+    let mut text = String::with_capacity(36);
+    let mut two = |number: i64, behind: &str| {
+        let digit = |number: i64| char::from(b'0' + (number % 10) as u8);
+        text.extend([digit(number / 10), digit(number)]);
+        text.push_str(behind);
+    };
+    two(year / 100, "");
+    two(year % 100, "-");
+    two(month, "-");
+    two(day, "T");
+    two(second / 3_600, ":");
+    two(second / 60 % 60, ":");
+    two(second % 60, "");
+    if fraction > 0 {
+        let mut digits = [b'0'; 18];
+        for digit in digits.iter_mut().rev() {
+            *digit += (fraction % 10) as u8;
+            fraction /= 10;
+        }
+        text.push('.');
+        text.push_str(str::from_utf8(&digits).ok()?.trim_end_matches('0'));
+    }
+    match zone {
+        None => {}
+        Some(_) if offset == 0 => text.push('Z'),
+        Some(zone) => text.push_str(&zone.to_string()),
+    }
+    Some(text)
 }
 
 /// The beginning of 1970, in UTC.
 pub(crate) fn unix_epoch() -> Option<DateTime> {
     static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| "1970-01-01T00:00:00Z".parse().ok());
+    *EPOCH
+}
+
+/// The beginning of 1970, without a zone.
+fn local_epoch() -> Option<DateTime> {
+    static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| "1970-01-01T00:00:00".parse().ok());
     *EPOCH
 }
 
@@ -151,31 +221,36 @@ pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
     if line.get(length) == Some(&b'.') || fits(&line[length..], b",000").is_some() {
         length += 1 + digits(&line[length + 1..]);
     }
-    let mut text = std::str::from_utf8(&line[..length]).ok()?.replacen(' ', "T", 1).replace(',', ".");
-    if let Some((more, is_after_noon)) = half_of_day(&line[length..]) {
-        length += more;
+    let (local, half) = (&line[..length], half_of_day(&line[length..]));
+    length += half.map_or(0, |(length, _)| length);
+    let (more, zone) = zone(&line[length..]);
+    length += more;
+    let is_common = half.is_none() && matches!(&*zone, "" | "Z");
+    if let Some(time) = if is_common { common(&line[..length]) } else { None } {
+        return Some((length, Some(Time::DateTime(time))));
+    }
+    let mut text = std::str::from_utf8(local).ok()?.replacen(' ', "T", 1).replace(',', ".");
+    if let Some((_, is_after_noon)) = half {
         set_half(&mut text, "0000-00-00T".len(), is_after_noon);
     }
-    let (more, zone) = zone(&line[length..]);
-    text.push_str(&zone);
-    Some((length + more, date_time(text.as_bytes())))
+    Some((length, date_time((text + &zone).as_bytes())))
 }
 
 /// Returns the length of the zone at the beginning of `text`, and the zone as `xsd:dateTime` has it; nothing if there is none.
-fn zone(text: &[u8]) -> (usize, String) {
+fn zone(text: &[u8]) -> (usize, Cow<'static, str>) {
     let (blank, sign, digits) = match text {
-        [b'Z', ..] => return (1, "Z".to_owned()),
+        [b'Z', ..] => return (1, "Z".into()),
         [sign @ (b'+' | b'-'), digits @ ..] => (0, *sign, digits),
         // Go and Ruby write a blank before the zone.
         [b' ', sign @ (b'+' | b'-'), digits @ ..] => (1, *sign, digits),
-        _ => return (0, String::new()),
+        _ => return (0, "".into()),
     };
     // journald leaves out the colon.
     let short = || fits(digits, b"0000").filter(|&length| !digits.get(length).is_some_and(u8::is_ascii_digit));
-    let Some(length) = fits(digits, b"00:00").or_else(short) else { return (0, String::new()) };
+    let Some(length) = fits(digits, b"00:00").or_else(short) else { return (0, "".into()) };
     let (hours, minutes) = (&digits[..2], &digits[length - 2..length]);
     let text = [&[sign][..], hours, b":", minutes].concat();
-    (blank + 1 + length, String::from_utf8_lossy(&text).into_owned())
+    (blank + 1 + length, String::from_utf8_lossy(&text).into_owned().into())
 }
 
 /// Returns the length of `AM` or `PM`, in any case, at the beginning of `text` or behind a blank there, and true for `PM`.
@@ -260,13 +335,15 @@ mod tests {
             "1969-12-28T23:59:59.25Z",
             "1600-03-01T00:00:00Z",
             "1999-12-27T12:00:00.1Z",
+            "2025-06-01T10:00:00",
+            "2025-06-01T10:00:00.120",
         ] {
-            let time = utc(text.as_bytes());
+            let time = common(text.as_bytes());
             assert!(time.is_some() && time == text.parse().ok(), "{text}");
             assert_eq!(time.map(|time| time.to_string()), text.parse::<DateTime>().ok().map(|time| time.to_string()));
         }
         for text in [
-            "2025-06-01T10:00:00",
+            "2025-06-01T10:00:00.",
             "2025-06-01T10:00:00.Z",
             "2025-06-01T10:00:00.1234567890Z",
             "2025-06-31T10:00:00Z",
@@ -278,7 +355,23 @@ mod tests {
             "12025-06-01T10:00:00Z",
             "Z",
         ] {
-            assert_eq!(utc(text.as_bytes()), None, "{text}");
+            assert_eq!(common(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_of_times_are_canonical() {
+        let zones = ["", "Z", "+02:00", "-00:30", "+14:00", "-14:00"];
+        let fractions = ["", ".5", ".000000001", ".999999999999999999", ".120"];
+        let dates = ["0001-01-01", "1600-02-29", "1969-12-31", "1970-01-01", "2000-02-28", "2026-11-30", "9999-12-31"];
+        for date in dates.into_iter().chain(["-0044-03-15", "12026-01-05"]) {
+            for clock in ["00:00:00", "09:59:59", "23:00:10"] {
+                for (zone, fraction) in zones.iter().flat_map(|zone| fractions.map(|fraction| (zone, fraction))) {
+                    let text = format!("{date}T{clock}{fraction}{zone}");
+                    let time: DateTime = text.parse().unwrap();
+                    assert_eq!(date_time_text(time), time.to_string(), "{text}");
+                }
+            }
         }
     }
 
