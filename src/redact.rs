@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use self::placeholder::HmacKey;
+use crate::json;
 use crate::record::days_later;
 
 /// The maximum number of digits of a number that stays.
@@ -81,7 +82,10 @@ impl Redactor {
         for range in secrets::hidden(text) {
             out.extend_from_slice(&text[at..range.start]);
             at = range.end;
-            out.extend_from_slice(self.key.word(&text[range]).as_bytes());
+            // Equal secrets may be spelled with other escape sequences.
+            let spelled = &text[range];
+            let value = str::from_utf8(spelled).ok().and_then(json::unescaped);
+            out.extend_from_slice(self.key.word(value.as_deref().map_or(spelled, str::as_bytes)).as_bytes());
             self.count("secret");
         }
         out.extend_from_slice(&text[at..]);

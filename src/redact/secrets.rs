@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
+use std::iter;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::{memchr2_iter, memmem};
 use regex::bytes::Regex;
 
 use crate::json::{self, Cursor};
@@ -23,15 +24,15 @@ const LOOKS: &str = r#"(?x-u)
     | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]* )
     | hooks\.slack\.com/services/[A-Za-z0-9+/]{40,}
     | -----BEGIN[\x20A-Z0-9_]{0,100}PRIVATE\x20KEY(?:\x20BLOCK)?-----
-    | (?i: \bbearer\x20[A-Za-z0-9._~+/-]{16,}
-    | \\*"(?:[a-z0-9_-]*NAMES|(?:proxy-)?authorization|(?:set-)?cookie)\\*"\s*:\s*\\*"[^"\\]{4,}
-    | \bauthorization:\x20?(?:basic|bearer|digest|token)\x20[^\s"'\\]{8,}
-    | \bcookie:\x20?[^\s=;"\\]{1,100}=[^\s;"\\]{8,}
-    | \b[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s/?\#:@"'\\]{0,100}:[^\s/?\#@"'\\<>{}$*]{3,100}@
-    | [?&](?:NAMES|token)=[^\s&\#"'\\<>{}$*]{4,}
-    | \b[a-z0-9_.-]{0,40}NAMES=(?:\\*["'])?[^\s"'\\&;,<>(){}\[\]$*|=]{4,} )
+    | (?i: \bbearer\x20(?:[A-Za-z0-9._~+/-]|\\+/){16,}
+    | \\*"(?:[a-z0-9_-]*NAMES|(?:proxy-)?authorization|(?:set-)?cookie)\\*"\s*:\s*\\*"(?:[^"\\]{4}|[^"\\]{0,3}\\)
+    | \bauthorization:\x20?(?:basic|bearer|digest|token)\x20(?:[^\s"'\\]|\\+/){8,}
+    | \bcookie:\x20?[^\s=;"\\]{1,100}=(?:[^\s;"\\]|\\+/){8,}
+    | \b[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s/?\#:@"'\\]{0,100}:(?:[^\s/?\#@"'\\<>{}$*]|\\+u[0-9a-f]{4}){3,100}@
+    | [?&](?:NAMES|token)=(?:[^\s&\#"'\\<>{}$*]|\\+/){4,}
+    | \b[a-z0-9_.-]{0,40}NAMES=(?:\\*["'])?(?:[^\s"'\\&;,<>(){}\[\]$*|=]|\\+/){4,} )
     | (?:\b|\\[nrt])[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]*
-      =(?:\\*["'])?[^\s"'\\&;,<>(){}\[\]$*|=]{4,}"#;
+      =(?:\\*["'])?(?:[^\s"'\\&;,<>(){}\[\]$*|=]|\\+/){4,}"#;
 
 /// The endings of names of secrets.
 const NAMES: &str = "(?:passw(?:or)?d|passphrase|secret|(?:api|access|private|secret)[_-]?key\
@@ -40,11 +41,53 @@ const NAMES: &str = "(?:passw(?:or)?d|passphrase|secret|(?:api|access|private|se
 /// `None` only if the regular expression is invalid.
 static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&LOOKS.replace("NAMES", NAMES)).ok());
 
-/// Returns the ranges of secrets in a text, in bytes. A range includes the member's name if the name identifies the
-/// secret.
+/// Returns the ranges of secrets in a text, in bytes, without the names that identify them. Of a private key, it is the
+/// first line.
 pub(crate) fn ranges(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    let found = SECRETS.iter().flat_map(move |looks| looks.find_iter(text));
-    found.filter(move |found| !is_code(found.as_bytes(), text.get(found.end()))).map(|found| found.range())
+    let mut at = 0;
+    iter::from_fn(move || {
+        loop {
+            let found = SECRETS.as_ref()?.find_at(text, at)?;
+            at = found.end();
+            let range = if is_code(found.as_bytes(), text.get(at)) { None } else { secret(text, found.range()) };
+            if let Some(range) = range {
+                at = at.max(range.end);
+                return Some(range);
+            }
+        }
+    })
+}
+
+/// Returns the secret that was found in a range: the whole string behind the name of a member, the text behind the name
+/// of a variable, the password in a URL, or all of it. `None` if it is too short for a secret.
+fn secret(text: &[u8], found: Range<usize>) -> Option<Range<usize>> {
+    let shown = &text[found.clone()];
+    if shown.iter().find(|byte| **byte != b'\\') == Some(&b'"') {
+        let start = found.start + shown.iter().rposition(|byte| *byte == b'"')? + 1;
+        let end = string_end(text, start);
+        return (end >= start + 4).then_some(start..end);
+    }
+    if let Some(url) = shown.strip_suffix(b"@") {
+        return Some(found.start + url.iter().rposition(|byte| *byte == b':')? + 1..found.end - 1);
+    }
+    let value = shown.iter().rposition(|byte| *byte != b'=')?;
+    let name = shown[..value].iter().rposition(|byte| matches!(byte, b'"' | b'=')).map_or(0, |at| at + 1);
+    Some(found.start + name..found.end)
+}
+
+/// Returns the end of the string that begins at `start`, behind its quote, or of the line. In JSON in a string, quotes
+/// have escape sequences, as in `{\"password\":\"a\\\"b\"}`.
+fn string_end(text: &[u8], start: usize) -> usize {
+    let escapes = |first: usize, at: usize| text[first..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+    let opening = escapes(0, start - 1);
+    for at in memchr2_iter(b'"', b'\n', &text[start..]).map(|at| start + at) {
+        let count = escapes(start, at);
+        // Escaped backslashes in the string double with each level.
+        if text[at] == b'\n' || count < opening || count % (2 * (opening + 1)) == opening {
+            return if text[at] == b'"' { at - count.min(opening) } else { at };
+        }
+    }
+    text.len()
 }
 
 /// True if an assignment is program source: `password=self.password`, `token=read(`.
@@ -130,8 +173,7 @@ fn name<'a>(cursor: &mut Cursor<'a>, path: &mut [PathStep<'a>]) {
 }
 
 /// Masks a secret: shows its first characters if it is long enough to stay secret.
-fn mask(found: &str) -> String {
-    let secret = secret(found);
+fn mask(secret: &str) -> String {
     if secret.starts_with(PEM) {
         return secret.to_owned();
     }
@@ -141,23 +183,15 @@ fn mask(found: &str) -> String {
 
 const PEM: &str = "-----BEGIN";
 
-/// Returns the secret: the text after the name of the member or variable; in a URL, the password.
-fn secret(found: &str) -> &str {
-    let password = found.strip_suffix('@').and_then(|url| url.rsplit(':').next());
-    password.unwrap_or_else(|| found.trim_end_matches('=').rsplit(['"', '=']).next().unwrap_or(found))
-}
-
-/// Returns the ranges of secrets without the names of their members, and of private keys up to their end.
+/// Returns the ranges of secrets, and of private keys up to their end.
 pub(crate) fn hidden(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     ranges(text).map(move |range| {
-        let found = str::from_utf8(&text[range.clone()]).unwrap_or_default();
-        if found.starts_with(PEM) {
-            let rest = &text[range.end..];
-            let end = memmem::find(rest, b"-----END").or_else(|| memchr::memchr(b'"', rest)).unwrap_or(rest.len());
-            return range.end..range.end + end;
+        if !text[range.clone()].starts_with(PEM.as_bytes()) {
+            return range;
         }
-        let start = range.start + found.find(secret(found)).unwrap_or_default();
-        start..if found.ends_with('@') { range.end - 1 } else { range.end }
+        let rest = &text[range.end..];
+        let end = memmem::find(rest, b"-----END").or_else(|| memchr::memchr(b'"', rest)).unwrap_or(rest.len());
+        range.end..range.end + end
     })
 }
 
@@ -192,6 +226,27 @@ mod tests {
             ("sk_live_0123456789 hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", 2),
         ] {
             assert_eq!(ranges(text.as_bytes()).count(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_secrets_are_hidden() {
+        for (text, expected) in [
+            (r#"{"password":"R2d2\u0026Tail"}"#, vec![r"R2d2\u0026Tail"]),
+            (r#"{"password":"ab\"Tail\\"},{"password":"next"}"#, vec![r#"ab\"Tail\\"#, "next"]),
+            (r#"{"password":"a\nb","user":"ida"}"#, vec![r"a\nb"]),
+            (r#"{"password":"abc=def=","set-cookie":"sid=0123; Path=/"}"#, vec!["abc=def=", "sid=0123; Path=/"]),
+            (r#"{"password":"","secret":"\"","api_key":"abc"}"#, vec![]),
+            (r#""{\"password\":\"\",\"secret\":\"a\\u0026bc\\\"d\\\\\",\"x\":1}""#, vec![r#"a\\u0026bc\\\"d\\\\"#]),
+            (r#""{\"in\":\"{\\\"password\\\":\\\"hunter2\\\",\\\"x\\\":1}\"}""#, vec!["hunter2"]),
+            ("{\"password\":\"cut off\n{\"x\":\"\"}", vec!["cut off"]),
+            (r#"{"password":"cut \"of"#, vec![r#"cut \"of"#]),
+            (r#""AWS_SECRET_ACCESS_KEY=wJal\/K7MD\/bPx\n""#, vec![r"wJal\/K7MD\/bPx"]),
+            (r#""Authorization: Bearer abcd\/efgh\/ijkl.mnop""#, vec![r"Authorization: Bearer abcd\/efgh\/ijkl.mnop"]),
+            (r#""https://ida:pass\u0026word@host/?api_key=ab\/cd\u0026b=1""#, vec![r"pass\u0026word", r"ab\/cd"]),
+        ] {
+            let found: Vec<_> = hidden(text.as_bytes()).map(|range| &text[range]).collect();
+            assert_eq!(found, expected, "{text}");
         }
     }
 
