@@ -8,7 +8,8 @@ use crate::query::{Cancel, Dataset, Query, QueryError, SyntaxError};
 /// The maximum number of messages in one query.
 const AT_ONCE: usize = 1_000;
 
-const SESSIONS: &str = "SELECT ?session { ?session a rpcg:Session }";
+/// The sessions that are not empty.
+const SESSIONS: &str = "SELECT ?session { ?session a rpcg:Session FILTER NOT EXISTS { ?session rpcg:recordCount 0 } }";
 const AGREED: &str = include_str!("agreed.rq");
 const INTRODUCED: &str = include_str!("introduced.rq");
 const NAMED: &str = include_str!("named.rq");

@@ -159,6 +159,9 @@ impl Judge<'_> {
     /// Returns the sessions that a rule can be decided for, or the verdict if there are none.
     fn sessions_for(&self, rule: &Rule) -> Result<Result<BTreeSet<&str>, Verdict>, QueryError> {
         let mut sessions: BTreeSet<_> = self.sessions.0.keys().map(String::as_str).collect();
+        if sessions.is_empty() {
+            return Ok(Err(Verdict::Unexercised("the log is empty".to_owned())));
+        }
         for (nth, condition) in rule.requires.iter().enumerate() {
             let Some((reason, met)) = self.conditions.get(&**condition) else { continue };
             sessions.retain(|session| met.contains(*session));
