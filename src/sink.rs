@@ -21,7 +21,6 @@ mod terminal;
 mod text;
 #[cfg(not(target_family = "wasm"))]
 mod unfinished;
-pub(crate) mod units;
 
 use std::io::{self, Write};
 

@@ -5,12 +5,12 @@ use oxsdatatypes::DateTime;
 
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::message::{Id, Kind};
+use crate::record::units::{scaled, since_1970};
 use crate::record::{Time, known_method};
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, FailureKind, Name, Node, SessionEnd, asked_id, session_reference};
 use crate::sink::parquet::schema::{messages, sessions};
 use crate::sink::parquet::{ExchangeRole, RecordRows, RowTriples};
-use crate::sink::units::{scaled, since_1970};
 
 impl MapTarget for RecordRows {
     fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {

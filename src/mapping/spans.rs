@@ -15,11 +15,11 @@ use super::facts::Facts;
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::message::{ErrorMember, Id, Kind, Message};
 use crate::protocol::{Statement, StatementObject, literal_of};
+use crate::record::units::{scaled, since_1970};
 use crate::record::{Protocols, Time, known_method};
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, FailureKind, Name, Node};
 use crate::sink::otlp::{SpanPart, SpanRecords, TimedRequest, attribute};
-use crate::sink::units::{scaled, since_1970};
 use crate::vocab::rpcg;
 
 impl MapTarget for SpanRecords {

@@ -116,10 +116,8 @@ impl<'a> Surroundings<'a> {
         let session = self.key.and_then(|key| key.in_front(&text[..text.len().min(FRONT)])).or(self.session);
         let text = without_colours(trim_end(&text[text.len().saturating_sub(FRONT)..]));
         let text = String::from_utf8_lossy(&text);
-        let paired = Some(&*text).filter(|text| text.contains('='));
-        let pairs = || paired.into_iter().flat_map(str::split_whitespace).filter_map(|word| word.split_once('='));
         let stated = |names: &'static [&str]| {
-            pairs().filter(|(name, _)| names.contains(name)).map(|(_, value)| value.trim_matches('"'))
+            pairs(&text).filter(|(name, _)| names.contains(name)).map(|(_, value)| value.trim_matches('"'))
         };
         let date = || stated(&[DATE]).next().map(str::as_bytes);
         let time = stated(&TIMES)
@@ -167,14 +165,19 @@ pub(super) fn took(object: &RawObject<'_>, is_exchange: bool) -> Option<Decimal>
     milliseconds.or_else(with_units).or_else(archived).or_else(in_event)
 }
 
+/// Returns the names and values of the words `name=value` in a text.
+fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    // Most texts have none.
+    let paired = Some(text).filter(|text| text.contains('='));
+    paired.into_iter().flat_map(str::split_whitespace).filter_map(|word| word.split_once('='))
+}
+
 /// Returns the time that an answer took, from a text with `t=1.4ms`, `took 2ms` or `in 510ms`.
 pub(super) fn took_in_text(text: &[u8], is_exchange: bool) -> Option<Decimal> {
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(FRONT)..]);
-    let pairs = text.split_whitespace().scan("", |before, word| Some((mem::replace(before, word), word)));
-    let said = pairs.filter(|(before, _)| matches!(*before, "took" | "in"));
-    let paired = Some(&*text).filter(|text| text.contains('='));
-    let named = paired.into_iter().flat_map(str::split_whitespace).filter_map(|word| word.split_once('='));
-    let named = named.filter(|(name, _)| durations(is_exchange).any(|known| known == *name));
+    let words = text.split_whitespace().scan("", |before, word| Some((mem::replace(before, word), word)));
+    let said = words.filter(|(before, _)| matches!(*before, "took" | "in"));
+    let named = pairs(&text).filter(|(name, _)| durations(is_exchange).any(|known| known == *name));
     said.chain(named).find_map(|(_, value)| times::with_units(value.trim_matches(['"', '.', ',', ':', '(', ')'])))
 }
 

@@ -1,9 +1,9 @@
 //! Times and durations, in the spellings of all logs.
 
 use super::Time;
+use super::units::{civil, days, local_epoch, scaled, unix_epoch};
 use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// Parses a number. A number with an exponent or too many digits is read as a double, to nine places.
 pub(super) fn number(text: &[u8]) -> Option<Decimal> {
@@ -74,11 +74,7 @@ fn common(text: &[u8]) -> Option<DateTime> {
         [b'.' | b',', digits @ ..] if (1..=9).contains(&digits.len()) => digits,
         _ => return None,
     };
-    // Years that begin in March have the leap day at their end; 719,468 days of such years were before 1970.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    let days = 365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468;
-    let mut count = i128::from(((24 * days + hour) * 60 + minute) * 60 + second);
+    let mut count = i128::from(((24 * days(year, month, day) + hour) * 60 + minute) * 60 + second);
     for byte in fraction {
         count = 10 * count + i128::from(byte.is_ascii_digit().then(|| byte - b'0')?);
     }
@@ -95,22 +91,12 @@ pub(crate) fn date_time_text(time: DateTime) -> String {
 fn common_text(time: DateTime) -> Option<String> {
     let zone = time.timezone_offset();
     let seconds = time.checked_sub(if zone.is_some() { unix_epoch()? } else { local_epoch()? })?.as_seconds();
-    // Decimals have 18 places.
-    let unit = 10_i128.pow(18);
-    let count = i128::from_be_bytes(seconds.to_be_bytes());
+    let (count, unit) = (scaled(seconds, 18), 10_i128.pow(18));
     let offset = zone.map_or(0, |zone| i64::from(i16::from_be_bytes(zone.to_be_bytes())));
     let whole = count.div_euclid(unit);
     let mut fraction = u64::try_from(count - whole * unit).ok()?;
     let seconds = i64::try_from(whole).ok()? + 60 * offset;
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // As above: years begin in March.
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (year, month) = (era * 400 + year + month / 10, (month + 2) % 12 + 1);
+    let ((year, month, day), second) = (civil(seconds.div_euclid(86_400)), seconds.rem_euclid(86_400));
     if !(1..=9999).contains(&year) {
         return None;
     }
@@ -142,18 +128,6 @@ fn common_text(time: DateTime) -> Option<String> {
         Some(zone) => text.push_str(&zone.to_string()),
     }
     Some(text)
-}
-
-/// The beginning of 1970, in UTC.
-pub(crate) fn unix_epoch() -> Option<DateTime> {
-    static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| "1970-01-01T00:00:00Z".parse().ok());
-    *EPOCH
-}
-
-/// The beginning of 1970, without a zone.
-fn local_epoch() -> Option<DateTime> {
-    static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| "1970-01-01T00:00:00".parse().ok());
-    *EPOCH
 }
 
 /// Returns the time that many seconds after the beginning of 1970, in UTC. `None` before 1973: such numbers come from a
@@ -262,11 +236,18 @@ fn half_of_day(text: &[u8]) -> Option<(usize, bool)> {
     is_word.then_some((blank + 2, half.eq_ignore_ascii_case(&b'p')))
 }
 
-/// Changes the hour at an offset from a clock of 12 hours to one of 24. An hour after 12 is of 24 already, as some programs
-/// write it.
+/// Returns the hour of a clock of 24 hours. An hour after 12 is of such a clock already, as some programs write it.
+pub(super) fn hour_of_day(hour: u8, is_after_noon: bool) -> u8 {
+    match hour {
+        0..=12 => hour % 12 + if is_after_noon { 12 } else { 0 },
+        _ => hour,
+    }
+}
+
+/// Changes the hour at an offset from a clock of 12 hours to one of 24.
 fn set_half(text: &mut String, at: usize, is_after_noon: bool) {
-    if let Some(hour) = text.get(at..at + 2).and_then(|hour| hour.parse::<u8>().ok()).filter(|hour| *hour <= 12) {
-        text.replace_range(at..at + 2, &format!("{:02}", hour % 12 + if is_after_noon { 12 } else { 0 }));
+    if let Some(hour) = text.get(at..at + 2).and_then(|hour| hour.parse().ok()) {
+        text.replace_range(at..at + 2, &format!("{:02}", hour_of_day(hour, is_after_noon)));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Time;
 use super::decoder::leading_blanks;
-use super::times::timestamp;
+use super::times::{hour_of_day, timestamp};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -73,10 +73,7 @@ pub(super) fn clock(text: &[u8]) -> Option<Time> {
     };
     let mut parts = text[digits].splitn(4, [':', '.', ',']);
     let (hour, minute, second) = (parts.next()?.parse::<u8>().ok()?, parts.next()?, parts.next()?);
-    let hour = match after_noon {
-        Some(after_noon) if hour <= 12 => hour % 12 + if after_noon { 12 } else { 0 },
-        _ => hour,
-    };
+    let hour = after_noon.map_or(hour, |after_noon| hour_of_day(hour, after_noon));
     let fraction = parts.next().map(|digits| format!(".{digits}")).unwrap_or_default();
     format!("{hour:02}:{minute:0>2}:{second:0>2}{fraction}").parse().ok().map(Time::Clock)
 }

@@ -18,6 +18,7 @@
 use oxrdf::vocab::xsd;
 
 use super::kept::TextForm;
+use crate::record::units::{civil, days};
 use crate::session::Name;
 use crate::session::triples::{BlankName, NodeRef, PartKind, ProtocolPart};
 
@@ -439,26 +440,6 @@ fn date(text: &str) -> Option<i64> {
     let days = in_range.then(|| days(year, month, day))?;
     // Only an existing day survives the round trip.
     (civil(days) == (year, month, day)).then_some(days)
-}
-
-/// Returns the days from 1970-01-01 to a day of the Gregorian calendar. A year begins in March here, so that a leap day
-/// is at its end.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month > 2 { year } else { year - 1 };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// Returns the day that is `days` after 1970-01-01: year, month, day.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (era * 400 + year_of_era + i64::from(month <= 2), month, of_year - (153 * from_march + 2) / 5 + 1)
 }
 
 #[cfg(test)]
