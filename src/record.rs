@@ -119,7 +119,7 @@ pub use session_by::SessionBy;
 pub(crate) use surroundings::stated_time;
 pub(crate) use times::{date_time_text, days_later, is_time};
 pub(crate) use units::unix_epoch;
-pub(crate) use unread::{nested, other_kind};
+pub(crate) use unread::{nested, other_kind, undecoded};
 pub(crate) use value::whole_value;
 pub use wrapper::Wrapper;
 
