@@ -28,7 +28,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 
 use self::placeholder::HmacKey;
 use self::secrets::{SecretKind, SecretSpan};
@@ -118,9 +117,9 @@ impl Redactor {
                 SecretKind::Text => out.extend_from_slice(self.key.word(value.as_bytes()).as_bytes()),
                 SecretKind::Number => out.extend_from_slice(self.key.number(&value).as_bytes()),
                 SecretKind::Base64 => {
-                    let (mut inside, bytes) = (Vec::new(), STANDARD.decode(&*value).unwrap_or_default());
+                    let (mut inside, bytes) = (Vec::new(), secrets::BASE64.decode(&*value).unwrap_or_default());
                     self.secrets(&bytes, &mut inside);
-                    out.extend_from_slice(STANDARD.encode(inside).as_bytes());
+                    out.extend_from_slice(secrets::BASE64.encode(inside).as_bytes());
                     continue;
                 }
             }

@@ -13,18 +13,28 @@ use std::cell::LazyCell;
 use std::iter;
 use std::ops::Range;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine as _, alphabet};
 use memchr::{memchr3_iter, memmem};
 
 use self::decoded::Decoded;
 use self::names::{Secrecy, is_name_of_pair, is_of_progress, is_of_schema, is_of_values, is_value_of_pair};
 use self::patterns::{key_lines, may_hold, ranges};
+use super::placeholder::is_placeholder;
 use crate::json::{self, Cursor};
 use crate::record::{unescaped_bytes, whole_value};
 
 /// The depth of values in values, or of texts in strings, that are searched by their structure.
 const DEEP: usize = 32;
+
+/// The minimum size of the text of a list of the bytes of a key.
+const BYTES: usize = 24;
+
+/// Base64, perhaps without its padding.
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// A secret in a text, without the name that identifies it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,8 +178,14 @@ impl Finder {
 
     fn array(&mut self, text: &[u8], range: Range<usize>, secrecy: Secrecy) {
         let (mut at, mut named) = (range.start + 1, Secrecy::None);
+        // The bytes of a key may be numbers.
+        let are_bytes = secrecy == Secrecy::Strong && range.len() >= BYTES;
         while let Some(element) = next_value(text, &mut at) {
             let content = content(text, &element);
+            if are_bytes && content.iter().all(u8::is_ascii_digit) && !is_placeholder(&content) {
+                self.push(element, SecretKind::Number);
+                continue;
+            }
             let of_option = match named {
                 Secrecy::Cookies if content.contains(&b':') => Secrecy::Strong,
                 Secrecy::Cookies => Secrecy::None,
@@ -272,7 +288,7 @@ fn in_base64(text: &[u8]) -> Option<(usize, Vec<u8>)> {
     let start = if text.starts_with(b"data:") { memmem::find(text, MARK)? + MARK.len() } else { 0 };
     // Text begins with a letter, punctuation or a line end.
     let is_possible = text.len() >= start + 24 && matches!(text[start], b'C' | b'D' | b'I'..=b'Z' | b'a'..=b'f');
-    let bytes = is_possible.then(|| STANDARD.decode(&text[start..]).ok())??;
+    let bytes = is_possible.then(|| BASE64.decode(&text[start..]).ok())??;
     str::from_utf8(&bytes).is_ok().then_some((start, bytes))
 }
 
@@ -439,6 +455,8 @@ mod tests {
             (r#"{"method":"$/progress","params":{"token":"a1-b2","value":{"kind":"end"}}}"#, vec![]),
             (r#"{"x":{"token":"a1-b2"},"data":"eyJhIjoxLCJwYXNzd29yZCI6Imh1bnRlcjIifQ=="}"#, vec!["a1-b2", "eyJhIjoxLCJwYXNzd29yZCI6Imh1bnRlcjIifQ=="]),
             ("postgres://ida:p@ss:w0rd@db/x curl -u ida:pw12 <password>hunter2</password>", vec!["p@ss:w0rd", "pw12", "hunter2"]),
+            (r#"{"secretKey":[174,47,154,16,129,6,9,1,200,3],"n":[174,47,154,16,129,6,9,1,200,3]}"#, vec!["174", "47", "154", "16", "129", "6", "9", "1", "200", "3"]),
+            ("https://h/x?sv=1&sig=ab%2Fcd {'password': 'hun ter2'}", vec!["ab%2Fcd", "hun ter2"]),
             ("password: must not be empty; Password: required", vec![]),
         ] {
             let found: Vec<_> = spans(text.as_bytes()).map(|span| &text[span.range]).collect();

@@ -17,7 +17,8 @@ const NAMES: &str = r"(?:passw(?:or)?d|pass[_.-]?phrase|secret|secret[_-]?key[_-
 /// Names whose values are secret. Names of variables in capitals may have their word anywhere.
 const STRONG: &str = r"(?six-u)^(?: .* NAMES s? | (?:proxy-)?authorization | (?:set-)?cookie2? | bearer | jwt | psk
     | .*[_.-]token | (?-i: [A-Z0-9_]*
-        (?:PASSWORD|PASSWD|SECRET|TOKEN(?:_|\z)|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]* ) )$";
+        (?:PASSWORD|PASSWD|SECRET|TOKEN(?:_|\z)|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]*
+    | [A-Z0-9_]+_(?:AUTH|CREDENTIALS?|PASS|PWD) ) )$";
 
 /// Tokens that are not secret: of progress, of pages, and of language models.
 const HARMLESS: &str = r"(?ix-u)(?:bos|cancel|cancellation|cls|continuation|done|end|eos|mask|next|pad|page|progress|result
@@ -134,6 +135,8 @@ mod tests {
             ("X-Auth-Token", "abcd", true),
             ("GITHUB_TOKEN", "abcd", true),
             ("AWS_SECRET_ACCESS_KEY_ID", "abcd", true),
+            ("MYSQL_PWD", "abcd", true),
+            ("PWD", "/root/a1", false),
             ("MAX_TOKENS", "4096", false),
             ("progress_token", "a1-b2", false),
             ("nextPageToken", "a1-b2", false),

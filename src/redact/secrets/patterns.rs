@@ -33,14 +33,15 @@ const LOOKS: &str = r#"(?x-u)
     | (?:--cookie\s+|\b(?:set-)?cookie2?["']?\s*[:=]\s*)["']?((?:[^\s=;"',]+=[^\s;"']*;\s?)*[^\s=;"',]+=[^\s;"']{4,}(?:;\s?[^\s;"']+)*)
     | \b[a-z][a-z0-9+.-]{0,20}://[^\s/?\#:@"'<>]{0,200}:([^\s"'<>/?\#]{3,400})@
     | (?:\A|\s)(?:-u|--user)[\s=]+["']?[^\s:"']{1,100}:([^\s"']{3,})
-    | NAMED["']?\s*(?:=>|:=|=|:)\s*["']()
+    | (?:NAMED["']?\s*(?:=>|:=|=|:)\s*|-NAMED\s+)["']()
     | NAMED\s*[:=]\s*(VALUE{4,})
     | -NAMED\s+(VALUE{4,})
     | <NAMED>([^<]{4,})</
     | name="NAMED"\r?\n\r?\n([^\r\n]{4,}) )"#;
 const VALUE: &str = r#"[^\x20\t\n\r\x0c"'&;<>{}\[\]|]"#;
-const PARAMETERS: &str = r#"(?:[a-z_-]+=(?:"[^",:{}\[\]\n]*"|VALUE+)(?:,\s?)?)+"#;
-const NAMED: &str = r"[a-z0-9_.-]*(?:passw|pass|pwd|secret|token|key|auth|credential|jwt|psk)[a-z0-9_-]*";
+const PARAMETERS: &str = r"PARAMETER(?:,?\x20?PARAMETER)*";
+const PARAMETER: &str = r#"[a-z_-]+=(?:"[^",:{}\[\]\n]*"|(?:VALUE|;)+)"#;
+const NAMED: &str = r"[a-z0-9_.-]*(?:passw|pass|pwd|secret|token|key|auth|credential|jwt|psk|sig)[a-z0-9_-]*";
 /// The groups of [`LOOKS`] that need an examination of their own.
 const BEARER: usize = 1;
 const BASIC: usize = 2;
@@ -53,11 +54,11 @@ const USER: usize = 6;
 const HINTS: &str = r#"(?ix-u) -BEGIN | \\u00[2-7][0-9a-f] | NAMES | authorization | cookie | [_.-]token | (?-i:TOKEN)
     | (?:\b|\\[bfnrt]|\\u[0-9a-f]{4}|[_.-])(?:token|auth|credentials?|pwd|pass|passcode|bearer|basic|jwt|psk)(?:\b|_|\\)
     | -u\b | --user\b | :(?:\\*/){2}[^\s"]*@ | hooks\.slack | (?-i:TOKENS)
-    | "(?-i:[CDI-Za-f])[a-z0-9+/\\]{23} | ;base64, "#;
+    | (?:[?&]|\\u[0-9a-f]{4})[a-z0-9_.-]*sig | "(?-i:[CDI-Za-f])[a-z0-9+/\\]{23} | ;base64, "#;
 
 static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let looks = LOOKS.replace("TOKENS", TOKENS).replace("NAMED", NAMED).replace("PARAMETERS", PARAMETERS);
-    compiled(&looks.replace("VALUE", VALUE))
+    compiled(&looks.replace("PARAMETER", PARAMETER).replace("VALUE", VALUE))
 });
 static MAY_HOLD: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(&HINTS.replace("TOKENS", TOKENS)));
 
@@ -119,7 +120,9 @@ fn secret(found: &Captures<'_>, spelled: &[u8], view: &Decoded<'_>, is_string: b
             let is_parameter = (whole.start() + name_start).checked_sub(1).is_some_and(|at| b"?&".contains(&text[at]));
             let is_quoted = value.is_empty();
             let secrecy = Secrecy::of(name);
-            let secrecy = if secrecy == Secrecy::Weak && is_parameter { Secrecy::Strong } else { secrecy };
+            let is_signature = || [&b"sig"[..], b"signature"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+            let is_certain = is_parameter && (secrecy == Secrecy::Weak || is_signature());
+            let secrecy = if is_certain { Secrecy::Strong } else { secrecy };
             let is_bare_code = !is_quoted && !is_parameter && sign == Some(&b'=') && is_code(name, content);
             // A closing quote is not an opening one.
             let is_outside = is_quoted && matches!(content.first(), Some(b',' | b':' | b'}' | b']'));
@@ -137,8 +140,10 @@ fn key_end(text: &[u8], start: usize, is_string: bool) -> usize {
     let rest = &text[start..];
     let rest = &rest[..if is_string { None } else { memchr2(b'"', b'\n', rest) }.unwrap_or(rest.len())];
     let end = memmem::find(rest, b"-----END").and_then(|last| {
-        let dashes = memmem::find(&rest[last + 8..], b"-----")?;
-        Some(last + 8 + dashes + 5)
+        let dashes = last + 8 + memmem::find(&rest[last + 8..], b"-----")?;
+        let behind = dashes + rest[dashes..].iter().take_while(|byte| **byte == b'-').count();
+        // A last line that is cut off may be followed by another key.
+        Some(if rest[behind..].starts_with(b"BEGIN") { behind - 5 } else { dashes + 5 })
     });
     start + end.unwrap_or(rest.len())
 }
