@@ -16,12 +16,14 @@ use super::{Choices, shown};
 pub fn redaction(data: &[u8]) {
     let mut choices = Choices(data);
     let mut planted = Vec::new();
-    let messages: Vec<String> = (0..=choices.below(3)).flat_map(|id| exchange(id, &mut choices, &mut planted)).collect();
+    let messages: Vec<String> =
+        (0..=choices.below(3)).flat_map(|id| exchange(id, &mut choices, &mut planted)).collect();
     let kind = choices.below(9);
     let mut log = wrapped(kind, &messages);
     let has_junk = kind < 3 && choices.below(2) == 1;
     if has_junk {
-        let junk = ["say \"", "{", "[[\"", "\\", "x = {\"a\": \"", "'", "-----END CERTIFICATE-----", "Content-Length: 7"];
+        let junk =
+            ["say \"", "{", "[[\"", "\\", "x = {\"a\": \"", "'", "-----END CERTIFICATE-----", "Content-Length: 7"];
         let lines: Vec<_> = log.lines().map(|line| format!("{}\n{line}\n", junk[choices.below(junk.len())])).collect();
         log = lines.concat();
     }
@@ -62,7 +64,9 @@ fn exchange(id: usize, choices: &mut Choices<'_>, planted: &mut Vec<String>) -> 
     let request = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
         "params": { "name": "find", "arguments": call, "_meta": { "progressToken": id } } });
     let response = match choices.below(3) {
-        0 => json!({ "jsonrpc": "2.0", "id": id, "error": { "code": 1, "message": answer.to_string(), "data": answer } }),
+        0 => {
+            json!({ "jsonrpc": "2.0", "id": id, "error": { "code": 1, "message": answer.to_string(), "data": answer } })
+        }
         1 => json!({ "jsonrpc": "2.0", "id": id, "result": {}, "extra": answer }),
         _ => json!({ "jsonrpc": "2.0", "id": id, "result": { "structuredContent": answer } }),
     };
@@ -147,7 +151,9 @@ fn wrapped(kind: usize, messages: &[String]) -> String {
             format!("2026-01-05T10:00:0{n}.000Z [info] Message from {side}: {message}\n")
         }),
         2 => each(&|n, message| format!("{{\"ts\":\"2026-01-05T10:00:0{n}Z\",\"payload\":{message}}}\n")),
-        3 => each(&|n, message| format!("{}\n", json!({ "ts": format!("2026-01-05T10:00:0{n}Z"), "payload": message }))),
+        3 => {
+            each(&|n, message| format!("{}\n", json!({ "ts": format!("2026-01-05T10:00:0{n}Z"), "payload": message })))
+        }
         4 => each(&|_, message| format!("Content-Length: {}\r\n\r\n{message}", message.len())),
         5 => each(&|_, message| format!("event: message\ndata: {message}\n\n")),
         6 => format!("[\n{}\n]\n", messages.join(",\n")),
@@ -161,7 +167,8 @@ fn wrapped(kind: usize, messages: &[String]) -> String {
                         "encoding": "base64", "text": BASE64.encode(&pair[1]) } } })
             };
             let entries: Vec<_> = messages.chunks(2).map(entry).collect();
-            json!({ "log": { "version": "1.2", "creator": { "name": "x", "version": "1" }, "entries": entries } }).to_string()
+            json!({ "log": { "version": "1.2", "creator": { "name": "x", "version": "1" }, "entries": entries } })
+                .to_string()
         }
     }
 }
@@ -181,9 +188,10 @@ fn tells(text: &[u8], secret: &str, depth: usize) -> bool {
     }
     let is_in_base64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
     depth > 0
-        && plain.split(|c| !is_in_base64(c)).filter(|run| run.len() >= 24).any(|run| {
-            BASE64.decode(run).is_ok_and(|bytes| tells(&bytes, secret, depth - 1))
-        })
+        && plain
+            .split(|c| !is_in_base64(c))
+            .filter(|run| run.len() >= 24)
+            .any(|run| BASE64.decode(run).is_ok_and(|bytes| tells(&bytes, secret, depth - 1)))
 }
 
 /// A text without one level of escape sequences.

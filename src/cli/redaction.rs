@@ -122,7 +122,9 @@ pub fn text_of(input: &InputSource) -> anyhow::Result<Vec<u8>> {
 pub fn unwritable(input: &InputSource, as_lines: bool) -> String {
     let name = input.name();
     if as_lines {
-        return format!("{name} cannot be redacted, since its messages would not read as before: convert its messages first");
+        return format!(
+            "{name} cannot be redacted, since its messages would not read as before: convert its messages first"
+        );
     }
     format!(
         "{name} cannot be redacted in its own format, since it would not read as before: \

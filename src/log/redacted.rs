@@ -76,7 +76,8 @@ pub fn redacted_lines(
             && (!has_times || one.time == other.time)
     };
     let own = ReaderOptions::default().with_format(Format::JsonLines);
-    let is_message = |message: &Result<LoggedMessage, LogError>| !matches!(message, Ok(LoggedMessage { kind: None, .. }));
+    let is_message =
+        |message: &Result<LoggedMessage, LogError>| !matches!(message, Ok(LoggedMessage { kind: None, .. }));
     let (before, after) = (messages(text, options).filter(is_message), messages(&redacted, &own).filter(is_message));
     let is_like = read_alike(before, after, redactor, is_like)?;
     Ok(is_like.then_some(redacted))

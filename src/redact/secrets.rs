@@ -27,6 +27,9 @@ use crate::record::{unescaped_bytes, whole_value};
 /// The depth of values in values, or of texts in strings, that are searched by their structure.
 const DEEP: usize = 32;
 
+/// The size up to which a debug build searches texts without a hint of a secret, in bytes.
+const MAX_CHECKED: usize = 1 << 16;
+
 /// The minimum size of the text of a list of the bytes of a key.
 const BYTES: usize = 24;
 
@@ -58,7 +61,8 @@ pub(crate) enum SecretKind {
 /// begins in.
 pub(crate) fn spans(text: &[u8]) -> impl Iterator<Item = SecretSpan> {
     let may_hold = may_hold(text);
-    let spans = if may_hold || cfg!(debug_assertions) { all_spans(text) } else { Vec::new() };
+    let is_checked = cfg!(debug_assertions) && text.len() < MAX_CHECKED;
+    let spans = if may_hold || is_checked { all_spans(text) } else { Vec::new() };
     debug_assert!(may_hold || spans.is_empty(), "no hint of {spans:?} in {}", text.escape_ascii());
     spans.into_iter()
 }
@@ -199,7 +203,8 @@ impl Finder {
     /// Searches the content of a string.
     fn string(&mut self, text: &[u8], range: Range<usize>, secrecy: Secrecy) {
         let decoded = Decoded::once(&text[range.clone()]);
-        let place = |part: Range<usize>| range.start + decoded.spelled(part.start)..range.start + decoded.spelled(part.end);
+        let place =
+            |part: Range<usize>| range.start + decoded.spelled(part.start)..range.start + decoded.spelled(part.end);
         let content = &*decoded.text;
         if secrecy.hides(content) {
             return self.push(range, SecretKind::Text);
@@ -221,7 +226,8 @@ impl Finder {
         }
         let mut inside = Finder::new(content.len(), self.depth + 1);
         inside.text(content, 0..content.len(), true);
-        self.found.extend(inside.found.into_iter().map(|span| SecretSpan { range: place(span.range), kind: span.kind }));
+        self.found
+            .extend(inside.found.into_iter().map(|span| SecretSpan { range: place(span.range), kind: span.kind }));
     }
 }
 
@@ -401,7 +407,10 @@ mod tests {
             (r#""DB_PASSWORD=hunter2\nAWS_SECRET_ACCESS_KEY='x\nGH_TOKEN=abcdef TOKENS=5 HOME=/root X_SECRET=$Y""#, 2),
             ("mysql --password=hunter2 api_key=sk1234 client-secret=abc-def", 3),
             ("login(password=self.password, api_key=api_key, auth_token=read(x), session_token=next_token)", 0),
-            ("-----BEGIN OPENSSH PRIVATE KEY-----\n-----BEGIN PGP PRIVATE KEY BLOCK-----\n-----BEGIN PUBLIC KEY-----", 2),
+            (
+                "-----BEGIN OPENSSH PRIVATE KEY-----\n-----BEGIN PGP PRIVATE KEY BLOCK-----\n-----BEGIN PUBLIC KEY-----",
+                2,
+            ),
             (r#"{"Cookie":"sid=0123","set-cookie":"a=b; Path=/","x-api-key":"k-123","cookies":"none"}"#, 3),
             ("Authorization: Basic aWRhOnB3MTI= \nSet-Cookie: sid=0123456789; Path=/\nCookie: a=1", 2),
             ("sk_live_0123456789 hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", 2),
@@ -446,16 +455,40 @@ mod tests {
                 "{\"t\":1,\"log\":\"-----BEGIN PRIVATE KEY-----\\n\"}\n{\"t\":2,\"log\":\"MIIE\\n\"}\n{\"t\":3,\"log\":\"hello\\n\"}",
                 vec![r"-----BEGIN PRIVATE KEY-----\n", "MIIE", "hello"],
             ),
-            (r#"{"headers":[{"value":"Basic abcd","name":"Authorization"},{"name":"Accept","value":"*"}]}"#, vec!["Basic abcd"]),
-            (r#"{"cookies":[{"name":"sid","value":"abcd"}],"password":[12345,["abcd"],{"x":"efgh"}]}"#, vec!["abcd", "12345", "abcd", "efgh"]),
-            (r#"{"properties":{"password":{"type":"string","description":"Yours","default":"hunter2"}}}"#, vec!["hunter2"]),
-            (r#"{"args":["--api-key","k-12","-u","ida:pw12","x","authorization","abcd"]}"#, vec!["k-12", "ida:pw12", "abcd"]),
+            (
+                r#"{"headers":[{"value":"Basic abcd","name":"Authorization"},{"name":"Accept","value":"*"}]}"#,
+                vec!["Basic abcd"],
+            ),
+            (
+                r#"{"cookies":[{"name":"sid","value":"abcd"}],"password":[12345,["abcd"],{"x":"efgh"}]}"#,
+                vec!["abcd", "12345", "abcd", "efgh"],
+            ),
+            (
+                r#"{"properties":{"password":{"type":"string","description":"Yours","default":"hunter2"}}}"#,
+                vec!["hunter2"],
+            ),
+            (
+                r#"{"args":["--api-key","k-12","-u","ida:pw12","x","authorization","abcd"]}"#,
+                vec!["k-12", "ida:pw12", "abcd"],
+            ),
             (r#"{"env":["API_TOKEN=a b&c","HOME=/root"],"text":"p\u0061ssword: hunter2."}"#, vec!["a b&c", "hunter2."]),
-            (r#"{"x":"{\"password\":12345,\"env\":[{\"name\":\"K_TOKEN\",\"value\":\"a\\\"b\\\\c\"}]}"}"#, vec!["12345", r#"a\\\"b\\\\c"#]),
+            (
+                r#"{"x":"{\"password\":12345,\"env\":[{\"name\":\"K_TOKEN\",\"value\":\"a\\\"b\\\\c\"}]}"}"#,
+                vec!["12345", r#"a\\\"b\\\\c"#],
+            ),
             (r#"{"method":"$/progress","params":{"token":"a1-b2","value":{"kind":"end"}}}"#, vec![]),
-            (r#"{"x":{"token":"a1-b2"},"data":"eyJhIjoxLCJwYXNzd29yZCI6Imh1bnRlcjIifQ=="}"#, vec!["a1-b2", "eyJhIjoxLCJwYXNzd29yZCI6Imh1bnRlcjIifQ=="]),
-            ("postgres://ida:p@ss:w0rd@db/x curl -u ida:pw12 <password>hunter2</password>", vec!["p@ss:w0rd", "pw12", "hunter2"]),
-            (r#"{"secretKey":[174,47,154,16,129,6,9,1,200,3],"n":[174,47,154,16,129,6,9,1,200,3]}"#, vec!["174", "47", "154", "16", "129", "6", "9", "1", "200", "3"]),
+            (
+                r#"{"x":{"token":"a1-b2"},"data":"eyJhIjoxLCJwYXNzd29yZCI6Imh1bnRlcjIifQ=="}"#,
+                vec!["a1-b2", "eyJhIjoxLCJwYXNzd29yZCI6Imh1bnRlcjIifQ=="],
+            ),
+            (
+                "postgres://ida:p@ss:w0rd@db/x curl -u ida:pw12 <password>hunter2</password>",
+                vec!["p@ss:w0rd", "pw12", "hunter2"],
+            ),
+            (
+                r#"{"secretKey":[174,47,154,16,129,6,9,1,200,3],"n":[174,47,154,16,129,6,9,1,200,3]}"#,
+                vec!["174", "47", "154", "16", "129", "6", "9", "1", "200", "3"],
+            ),
             ("https://h/x?sv=1&sig=ab%2Fcd {'password': 'hun ter2'}", vec!["ab%2Fcd", "hun ter2"]),
             ("password: must not be empty; Password: required", vec![]),
         ] {

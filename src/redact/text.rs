@@ -165,7 +165,8 @@ impl Redactor {
 fn is_in_trace(text: &[u8]) -> bool {
     let line = &text[text.len().saturating_sub(MAX_TRACE)..];
     let line = line.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    memmem::rfind(line, b" '").is_some_and(|quote| line[..quote].ends_with(b"request") || line[..quote].ends_with(b"response"))
+    memmem::rfind(line, b" '")
+        .is_some_and(|quote| line[..quote].ends_with(b"request") || line[..quote].ends_with(b"response"))
 }
 
 /// The maximum size of the beginning of a line of a trace, in bytes.

@@ -491,7 +491,9 @@ const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANbody\n-----END PRIVA
 fn folders() {
     let place = Place::with("logs/a.ndjson", LOG);
     place.put("logs/deep/b.log.gz", "text\n".to_owned() + LOG);
-    place.run(&["redact", "logs"]).said(2, "error: logs is a folder: name a folder for its redacted logs with --output\n");
+    place
+        .run(&["redact", "logs"])
+        .said(2, "error: logs is a folder: name a folder for its redacted logs with --output\n");
     place.run(&["redact", "logs", "-o", "logs/out"]).began(2, "error: logs/out is in the folder that is read");
     place.run(&["redact", "logs", "-r", "-o", "out", "--quiet"]).quietly();
     let [one, other] = ["out/a.ndjson", "out/deep/b.log.gz"].map(|log| {
@@ -559,7 +561,8 @@ fn secrets_in_pieces_are_not_left() {
 fn redacted_logs_have_no_secrets() {
     for secret in SECRETS.iter().step_by(3) {
         for (format, log) in planted(secret) {
-            for options in [RedactOptions::default(), RedactOptions { secrets_only: true, ..RedactOptions::default() }] {
+            for options in [RedactOptions::default(), RedactOptions { secrets_only: true, ..RedactOptions::default() }]
+            {
                 let out = redactor(options.clone()).log(log.as_bytes());
                 let again = redactor(RedactOptions { secrets_only: true, ..RedactOptions::default() }).log(&out);
                 let what = format!("{format} with {secret:?}: {}", String::from_utf8_lossy(&out));
@@ -573,7 +576,8 @@ fn redacted_logs_have_no_secrets() {
 #[test]
 fn digits_and_addresses_in_text_are_replaced() {
     let text = "code - (482913) from 8.8.8.8 via fe80::1:2, pin 4 7 1 1 or 47-11, token 1234567s, <482> in 12ms";
-    let log = format!("{{\"id\":1,\"method\":\"ping\"}}\n{text}\n[Trace - 10:00:00 AM] Sending request 'ping - (2)'.\n");
+    let log =
+        format!("{{\"id\":1,\"method\":\"ping\"}}\n{text}\n[Trace - 10:00:00 AM] Sending request 'ping - (2)'.\n");
     let out = String::from_utf8(redactor(RedactOptions::default()).log(log.as_bytes())).unwrap();
     for part in ["482", "8.8", "::1", "4 7", "47", "1234567s"] {
         assert!(!out.contains(part), "{part} in {out}");

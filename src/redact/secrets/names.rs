@@ -10,7 +10,7 @@ use crate::redact::placeholder::is_placeholder;
 /// The endings of names of secrets, in verbose mode.
 const NAMES: &str = r"(?:passw(?:or)?d|pass[_.-]?phrase|secret|secret[_-]?key[_-]?base
     |(?:access|account|aes|api|auth|client|consumer|decryption|deploy|encryption|hmac|license|master|private|rsa|secret
-    |service|session|shared|signing|ssh|storage|subscription|webhook)[_.-]?key
+    |service|session|shared|signing|ssh|subscription|webhook)[_.-]?key
     |(?:access|api|app|auth|bearer|bot|client|csrf|device|id|invite|jwt|oauth|personal|push|refresh|registration|reset
     |secret|security|service|session|user|verification|webhook|xsrf)[_.-]?token)";
 
@@ -105,9 +105,8 @@ pub(super) fn is_value_of_pair(name: &[u8]) -> bool {
 
 /// True for a member of a JSON Schema.
 pub(super) fn is_of_schema(name: &[u8]) -> bool {
-    const BOUNDS: [&[u8]; 8] = [
-        b"format", b"pattern", b"minLength", b"maxLength", b"minimum", b"maximum", b"multipleOf", b"contentEncoding",
-    ];
+    const BOUNDS: [&[u8]; 8] =
+        [b"format", b"pattern", b"minLength", b"maxLength", b"minimum", b"maximum", b"multipleOf", b"contentEncoding"];
     is_schema_keyword(name) || BOUNDS.contains(&name)
 }
 
@@ -137,6 +136,7 @@ mod tests {
             ("AWS_SECRET_ACCESS_KEY_ID", "abcd", true),
             ("MYSQL_PWD", "abcd", true),
             ("PWD", "/root/a1", false),
+            ("storageKeys", "0x0123456789abcdef", false),
             ("MAX_TOKENS", "4096", false),
             ("progress_token", "a1-b2", false),
             ("nextPageToken", "a1-b2", false),

@@ -72,7 +72,8 @@ pub(super) fn may_hold(text: &[u8]) -> bool {
 pub(super) fn ranges(spelled: &[u8], is_string: bool) -> Vec<Range<usize>> {
     let (mut ranges, mut at) = (Vec::new(), 0);
     let view = Decoded::fully(spelled);
-    while let Some(found) = SECRETS.as_ref().filter(|_| at <= view.text.len()).and_then(|it| it.captures_at(&view.text, at))
+    while let Some(found) =
+        SECRETS.as_ref().filter(|_| at <= view.text.len()).and_then(|it| it.captures_at(&view.text, at))
     {
         let Some(whole) = found.get(0) else { break };
         let secret = secret(&found, spelled, &view, is_string);
@@ -120,7 +121,8 @@ fn secret(found: &Captures<'_>, spelled: &[u8], view: &Decoded<'_>, is_string: b
             let is_parameter = (whole.start() + name_start).checked_sub(1).is_some_and(|at| b"?&".contains(&text[at]));
             let is_quoted = value.is_empty();
             let secrecy = Secrecy::of(name);
-            let is_signature = || [&b"sig"[..], b"signature"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+            let is_signature =
+                || [&b"sig"[..], b"signature"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
             let is_certain = is_parameter && (secrecy == Secrecy::Weak || is_signature());
             let secrecy = if is_certain { Secrecy::Strong } else { secrecy };
             let is_bare_code = !is_quoted && !is_parameter && sign == Some(&b'=') && is_code(name, content);
@@ -176,8 +178,20 @@ fn is_code(name: &[u8], value: &[u8]) -> bool {
 /// True if what follows a name and a colon is a word of a sentence: a word of letters that is not the last of its line.
 fn is_prose(value: &[u8], next: Option<&u8>) -> bool {
     const STATES: [&[u8]; 14] = [
-        b"required", b"optional", b"string", b"invalid", b"missing", b"expired", b"none", b"null", b"true", b"false",
-        b"undefined", b"incorrect", b"wrong", b"changed",
+        b"required",
+        b"optional",
+        b"string",
+        b"invalid",
+        b"missing",
+        b"expired",
+        b"none",
+        b"null",
+        b"true",
+        b"false",
+        b"undefined",
+        b"incorrect",
+        b"wrong",
+        b"changed",
     ];
     let word = &value[..value.iter().rposition(|byte| !b".,:)!?".contains(byte)).map_or(0, |last| last + 1)];
     let is_state = STATES.iter().any(|state| state.eq_ignore_ascii_case(word));
