@@ -52,10 +52,12 @@ pub fn redaction(data: &[u8]) {
 /// The kinds of the messages, and their distances to the messages that they answer.
 fn read(log: &[u8]) -> Vec<String> {
     let messages = Log::read("log", Cursor::new(log.to_vec())).messages();
-    let messages: Vec<LoggedMessage> = messages.map(|message| message.expect("a log in memory")).collect();
-    let messages = messages.iter().filter(|message| message.kind.is_some());
-    let place = |name| messages.clone().position(|message| message.name == name);
-    messages.clone().map(|message| format!("{:?} {:?}", message.kind, message.responds_to.and_then(place))).collect()
+    let messages = messages.map(|message| message.expect("a log in memory"));
+    let messages: Vec<LoggedMessage> = messages.filter(|message| message.kind.is_some()).collect();
+    let answered = |message: &LoggedMessage| {
+        message.responds_to.and_then(|name| messages.iter().position(|other| other.name == name))
+    };
+    messages.iter().map(|message| format!("{:?} {:?}", message.kind, answered(message))).collect()
 }
 
 /// A request and its answer, with secrets.

@@ -504,7 +504,9 @@ fn folders() {
     let text = String::from_utf8(one).unwrap();
     let error: Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
     let reason = error["message"]["error"]["data"].as_object().unwrap().values().next().unwrap().as_str().unwrap();
-    assert!(!text.contains("ida") && place.run(&["convert", "out/deep/b.log.gz", "--quiet"]).text().contains(reason));
+    assert!(
+        !text.contains("\"ida\"") && place.run(&["convert", "out/deep/b.log.gz", "--quiet"]).text().contains(reason)
+    );
     let utf16: Vec<u8> = LOG.encode_utf16().flat_map(u16::to_le_bytes).collect();
     place.put("logs/c.log", utf16);
     let ran = place.run(&["redact", "logs", "-o", "again"]);
@@ -566,7 +568,7 @@ fn redacted_logs_have_no_secrets() {
                 let out = redactor(options.clone()).log(log.as_bytes());
                 let again = redactor(RedactOptions { secrets_only: true, ..RedactOptions::default() }).log(&out);
                 let what = format!("{format} with {secret:?}: {}", String::from_utf8_lossy(&out));
-                assert_eq!(again.len(), out.len(), "{what}");
+                assert!(again == out, "{what}");
                 assert!(options.secrets_only || rows(&loaded(&out), "secrets") == 0, "{what}");
             }
         }
@@ -579,7 +581,7 @@ fn digits_and_addresses_in_text_are_replaced() {
     let log =
         format!("{{\"id\":1,\"method\":\"ping\"}}\n{text}\n[Trace - 10:00:00 AM] Sending request 'ping - (2)'.\n");
     let out = String::from_utf8(redactor(RedactOptions::default()).log(log.as_bytes())).unwrap();
-    for part in ["482", "8.8", "::1", "4 7", "47", "1234567s"] {
+    for part in ["(482913)", "<482>", "8.8", "::1", "4 7", "47-11", "1234567s"] {
         assert!(!out.contains(part), "{part} in {out}");
     }
     assert!(out.contains("in 12ms") && out.contains("'ping - (2)'"), "{out}");
