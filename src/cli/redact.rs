@@ -63,11 +63,11 @@ impl RedactCommand {
         let Some(output) = self.target.file() else {
             bail!("{} is a folder: name a folder for its redacted logs with --output", shown(folder));
         };
-        let paths = files(&[folder.to_owned()], self.format.recursive)?;
-        fs::create_dir_all(output).with_context(|| format!("cannot create the folder {}", shown(output)))?;
-        if fs::canonicalize(output)?.starts_with(fs::canonicalize(folder)?) {
+        let place = fs::canonicalize(output).or_else(|_| std::path::absolute(output))?;
+        if place.starts_with(fs::canonicalize(folder)?) || place.starts_with(std::path::absolute(folder)?) {
             bail!("{} is in the folder that is read: name another folder with --output", shown(output));
         }
+        let paths = files(&[folder.to_owned()], self.format.recursive)?;
         let mut failed = 0;
         for path in &paths {
             let target = TargetArgs::of(output.join(path.strip_prefix(folder)?));
