@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use super::{Log, LogError, LoggedMessage, Messages};
 use crate::json::quoted;
-use crate::record::{Format, ReaderOptions, Sender, known_method};
+use crate::record::{Format, RawObject, ReaderOptions, Sender, known_method};
 use crate::redact::Redactor;
 
 /// Redacts the text of a log: in its own format or, if that is not possible and `options` do not name the format, as
@@ -38,7 +38,8 @@ pub fn redacted(text: &[u8], options: &ReaderOptions, redactor: &mut Redactor) -
 }
 
 /// Redacts the messages of a log, and returns them as JSON lines. `None` if a message in them has another kind, sender,
-/// time or partner, if other messages are in its session, or if a secret is left.
+/// time or partner, if other messages are in its session, or if a secret is left. Messages with a time, a sender or a session
+/// get the version of JSON-RPC, by which they are recognised.
 ///
 /// # Errors
 ///
@@ -59,11 +60,19 @@ pub fn redacted_lines(
             continue;
         }
         let sender = sender.map(|sender| if sender == Sender::Client { "client" } else { "server" }.to_owned());
-        lines.push('{');
-        for (name, value) in [("time", time), ("sender", sender), ("session", session)] {
-            value.into_iter().for_each(|value| lines.push_str(&format!("\"{name}\":{},", quoted(&value))));
+        let around = [("time", time), ("sender", sender), ("session", session)];
+        let around = around.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{},", quoted(&value?))));
+        let around: String = around.collect();
+        // In an object, a message is recognised by its version.
+        let has_version = RawObject::parse(text.as_bytes()).is_some_and(|object| object.has("jsonrpc"));
+        match text.split_once('{') {
+            _ if around.is_empty() => lines.push_str(&text),
+            Some((_, members)) if !has_version => {
+                lines.push_str(&format!("{{{around}\"message\":{{\"jsonrpc\":\"2.0\",{members}}}"));
+            }
+            _ => lines.push_str(&format!("{{{around}\"message\":{text}}}")),
         }
-        lines.push_str(&format!("\"message\":{text}}}\n"));
+        lines.push('\n');
     }
     let redacted = redactor.log(lines.as_bytes());
     // Lines do not have batches, which have part of the names, nor latencies that a log states.
