@@ -185,7 +185,7 @@ impl Converter {
         };
         let is_named = |term: &NamedNodeRef<'_>, elsewhere: bool| match is_property(*term) {
             true => wants(*term, None, elsewhere),
-            false => [rdf::TYPE, rpcg::PROBLEM].into_iter().any(|of| wants(of, Some(term.as_str()), elsewhere)),
+            false => wants(rdf::TYPE, Some(term.as_str()), elsewhere),
         };
         let stated = || mapping::makers().flat_map(|maker| maker.of_records.iter().chain(&maker.of_nodes));
         let is_known = |iri: &str| stated().any(|term| term.as_str() == iri);
@@ -201,6 +201,7 @@ impl Converter {
         let wanted = mapping::makers().filter(|maker| {
             maker.of_records.iter().any(|term| is_named(term, false))
                 || maker.of_nodes.iter().any(|term| is_named(term, is_opaque))
+                || maker.problems.iter().any(|problem| wants(rpcg::PROBLEM, Some(problem.as_str()), false))
         });
         wanted.fold(Makers::NONE, |makers, wanted| makers.with(wanted.maker))
     }
@@ -263,7 +264,7 @@ impl Converter {
     }
 }
 
-/// Returns true if a term is a property; otherwise, it is a class or an individual, and its name has a capital letter.
+/// Returns true if a term is a property; otherwise, it is a class, and its name begins with a capital letter.
 fn is_property(term: NamedNodeRef<'_>) -> bool {
     let name = term.as_str().rsplit(['#', '/']).next();
     name.is_some_and(|name| name.starts_with(|first: char| first.is_ascii_lowercase()))

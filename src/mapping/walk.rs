@@ -137,9 +137,9 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
     ];
     let of_records = of_messages.into_iter().chain(classes).chain(kinds).collect();
     [
-        MakerTerms { maker: Maker::Message, of_records, of_nodes: Vec::new() },
-        MakerTerms { maker: Maker::Payload, of_records: of_payloads, of_nodes: Vec::new() },
-        MakerTerms { maker: Maker::Exchange, of_records: of_exchanges, of_nodes: of_ids_and_sessions },
+        MakerTerms::new(Maker::Message, of_records, Vec::new()),
+        MakerTerms::new(Maker::Payload, of_payloads, Vec::new()),
+        MakerTerms::new(Maker::Exchange, of_exchanges, of_ids_and_sessions),
     ]
 });
 

@@ -34,7 +34,7 @@ pub(super) fn maker() -> MakerTerms {
         mcp::TEXT_RESOURCE_CONTENTS,
     ];
     let classes = CLASSES.iter().map(|(_, class)| *class);
-    MakerTerms::of_nodes(Maker::Content, properties.into_iter().chain(classes).collect())
+    MakerTerms::new(Maker::Content, Vec::new(), properties.into_iter().chain(classes).collect())
 }
 
 /// An item of content.

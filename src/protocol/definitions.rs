@@ -85,7 +85,7 @@ pub(super) fn maker() -> MakerTerms {
     ];
     let classes = DefinitionKind::ALL.into_iter().map(|kind| kind.class().0);
     let members = MEMBERS.iter().map(|(_, property, _)| *property);
-    MakerTerms::of_nodes(Maker::Definition, terms.into_iter().chain(classes).chain(members).collect())
+    MakerTerms::new(Maker::Definition, Vec::new(), terms.into_iter().chain(classes).chain(members).collect())
 }
 
 /// A definition on a page of a list.

@@ -51,7 +51,7 @@ pub(super) fn maker() -> MakerTerms {
         lsp::REPLACED_IN,
     ];
     let places = PLACES.iter().map(|(.., property)| *property);
-    MakerTerms { maker: Maker::Lsp, of_records, of_nodes: of_nodes.into_iter().chain(places).collect() }
+    MakerTerms::new(Maker::Lsp, of_records, of_nodes.into_iter().chain(places).collect())
 }
 
 /// The statements of a single request or notification.

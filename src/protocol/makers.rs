@@ -37,18 +37,20 @@ pub(crate) enum Maker {
     Lsp,
 }
 
-/// The terms of a maker. A class is a term, and so is an individual that is the object of `rpcg:problem`.
+/// The terms of a maker: properties, and classes.
 pub(crate) struct MakerTerms {
     pub maker: Maker,
     /// The properties of records and of the errors of answers.
     pub of_records: Vec<NamedNodeRef<'static>>,
     /// The properties of other nodes, and their classes.
     pub of_nodes: Vec<NamedNodeRef<'static>>,
+    /// The problems that only this maker finds.
+    pub problems: Vec<NamedNodeRef<'static>>,
 }
 
 impl MakerTerms {
-    pub fn of_nodes(maker: Maker, of_nodes: Vec<NamedNodeRef<'static>>) -> Self {
-        Self { maker, of_records: Vec::new(), of_nodes }
+    pub fn new(maker: Maker, of_records: Vec<NamedNodeRef<'static>>, of_nodes: Vec<NamedNodeRef<'static>>) -> Self {
+        Self { maker, of_records, of_nodes, problems: Vec::new() }
     }
 }
 
@@ -92,7 +94,7 @@ impl Makers {
 pub(super) fn is_stated(maker: Maker, property: NamedNodeRef<'_>, object: &StatementObject<'_>) -> bool {
     static TERMS: LazyLock<HashMap<&str, Vec<Maker>>> = LazyLock::new(|| {
         let mut terms: HashMap<_, Vec<_>> = HashMap::new();
-        for MakerTerms { maker, of_records, of_nodes } in &*MAKERS {
+        for MakerTerms { maker, of_records, of_nodes, .. } in &*MAKERS {
             of_records.iter().chain(of_nodes).for_each(|term| terms.entry(term.as_str()).or_default().push(*maker));
         }
         terms

@@ -74,7 +74,6 @@ pub(super) fn makers() -> [MakerTerms; 3] {
         mcp::HAS_LOGGER,
         rpcg::IS_ERROR,
         rpcg::TOOL_RESULT,
-        rpcg::AMBIGUOUS_PAIRING,
     ];
     let of_nodes = [
         rpcg::OPERATION,
@@ -89,9 +88,10 @@ pub(super) fn makers() -> [MakerTerms; 3] {
         rpcg::VALUE,
     ];
     let of_nodes = of_nodes.into_iter().chain(CLASSES.iter().map(|(_, class)| *class)).collect();
-    let records = |maker, property| MakerTerms { maker, of_records: vec![property], of_nodes: Vec::new() };
+    let records = |maker, property| MakerTerms::new(maker, vec![property], Vec::new());
+    let problems = vec![rpcg::AMBIGUOUS_PAIRING];
     [
-        MakerTerms { maker: Maker::Operation, of_records, of_nodes },
+        MakerTerms { problems, ..MakerTerms::new(Maker::Operation, of_records, of_nodes) },
         records(Maker::Cancellation, rpcg::CANCELS),
         records(Maker::ErrorKind, rpcg::ERROR_KIND),
     ]

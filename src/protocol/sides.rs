@@ -67,7 +67,7 @@ pub(super) fn maker() -> MakerTerms {
         of_nodes.extend([*class, *has_capability, *capability, words.name, words.version]);
         of_nodes.extend(words.title);
     }
-    MakerTerms { maker: Maker::Side, of_records: vec![rpcg::INTRODUCES], of_nodes }
+    MakerTerms::new(Maker::Side, vec![rpcg::INTRODUCES], of_nodes)
 }
 
 /// A side's description of itself, in canonical JSON.
