@@ -38,8 +38,8 @@ pub fn redacted(text: &[u8], options: &ReaderOptions, redactor: &mut Redactor) -
 }
 
 /// Redacts the messages of a log, and returns them as JSON lines. `None` if a message in them has another kind, sender,
-/// time or partner, if other messages are in its session, or if a secret is left. Messages with a time, a sender or a session
-/// get the version of JSON-RPC, by which they are recognised.
+/// time or partner, if other messages are in its session, or if a secret is left. Messages without a version
+/// of JSON-RPC get one, by which they are recognised.
 ///
 /// # Errors
 ///
@@ -63,14 +63,12 @@ pub fn redacted_lines(
         let around = [("time", time), ("sender", sender), ("session", session)];
         let around = around.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{},", quoted(&value?))));
         let around: String = around.collect();
-        // In an object, a message is recognised by its version.
+        // Beside other lines, a message is recognised by its version.
         let has_version = RawObject::parse(text.as_bytes()).is_some_and(|object| object.has("jsonrpc"));
-        match text.split_once('{') {
-            _ if around.is_empty() => lines.push_str(&text),
-            Some((_, members)) if !has_version => {
-                lines.push_str(&format!("{{{around}\"message\":{{\"jsonrpc\":\"2.0\",{members}}}"));
-            }
-            _ => lines.push_str(&format!("{{{around}\"message\":{text}}}")),
+        let text = if has_version { text } else { text.replacen('{', "{\"jsonrpc\":\"2.0\",", 1) };
+        match around.is_empty() {
+            true => lines.push_str(&text),
+            false => lines.push_str(&format!("{{{around}\"message\":{text}}}")),
         }
         lines.push('\n');
     }
