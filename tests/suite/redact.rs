@@ -577,12 +577,13 @@ fn redacted_logs_have_no_secrets() {
 
 #[test]
 fn digits_and_addresses_in_text_are_replaced() {
-    let text = "code - (482913) from 8.8.8.8 via fe80::1:2, pin 4 7 1 1 or 47-11, token 1234567s, <482> in 12ms";
+    let text = "code - (482913) from 8.8.8.8 via fe80::1:2, pin 4 7 1 1 or 47-11, token 1234567s, <482> in 12ms, \
+        4, 7, 1, 1 and 4829131ms, took 1234567us";
     let log =
         format!("{{\"id\":1,\"method\":\"ping\"}}\n{text}\n[Trace - 10:00:00 AM] Sending request 'ping - (2)'.\n");
     let out = String::from_utf8(redactor(RedactOptions::default()).log(log.as_bytes())).unwrap();
-    for part in ["(482913)", "<482>", "8.8", "::1", "4 7", "47-11", "1234567s"] {
+    for part in ["(482913)", "<482>", "8.8", "::1", "4 7", "47-11", "1234567s", "4, 7", "4829131ms"] {
         assert!(!out.contains(part), "{part} in {out}");
     }
-    assert!(out.contains("in 12ms") && out.contains("'ping - (2)'"), "{out}");
+    assert!(out.contains("in 12ms") && out.contains("took 1234567us") && out.contains("'ping - (2)'"), "{out}");
 }
