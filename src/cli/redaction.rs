@@ -123,7 +123,8 @@ pub fn unwritable(input: &InputSource, as_lines: bool) -> String {
     let name = input.name();
     if as_lines {
         return format!(
-            "{name} cannot be redacted, since its messages would not read as before: convert its messages first"
+            "{name} cannot be redacted, since its messages would not read as before: \
+             redact what `rpcgraph timeline -t messages` writes of it"
         );
     }
     format!(
