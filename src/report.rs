@@ -22,7 +22,7 @@ use self::pieces::{PieceFile, RecordingReader, TextSpan};
 use crate::log::convert::PairingState;
 use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
-use crate::protocol::{Extract, Extraction, Protocol, Statement, StatementObject};
+use crate::protocol::{Extract, Extraction, Maker, Makers, Protocol, Statement, StatementObject};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::redact::secrets;
 use crate::session::triples::NodeRef;
@@ -38,9 +38,7 @@ const CANCELLATIONS: [&str; 2] = ["notifications/cancelled", "$/cancelRequest"];
 /// The statements about operations, whose rounds the page marks, and about cancellations.
 const EXTRACTION: Extraction = Extraction {
     protocol: Protocol::Auto,
-    errors_alone: false,
-    cancels_alone: false,
-    content: false,
+    makers: Makers::NONE.with(Maker::Operation).with(Maker::Cancellation),
     payloads: true,
     exchanges: true,
 };
