@@ -16,10 +16,10 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParser};
 
 use super::answer::AnswerArgs;
-use super::bounds::LogTimes;
+use super::bounds::{LogTimes, TIMES};
 use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::console::{Outcome, print_failure, say};
-use super::filter::{TIMES, text_of};
+use super::filter::text_of;
 use super::follow;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;

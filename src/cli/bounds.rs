@@ -8,15 +8,12 @@ use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
 use anyhow::{anyhow, bail};
-use oxrdf::Term;
 use oxsdatatypes::{DateTime, DayTimeDuration, Decimal, Duration, Time};
 
 use crate::json::quoted;
-use crate::query::{Cancel, Query};
 
-use super::filter::{TIMES, text_of};
-use super::question::QuerySource;
-
+/// The path from a message to its times.
+pub const TIMES: &str = "rpcg:capturedAt|rpcg:clockTime";
 /// The seconds of a day.
 const DAY: i64 = 86_400;
 /// A clock that goes forward by more seconds shows a late message of the day before.
@@ -169,6 +166,23 @@ pub struct LogTimes {
     clocks: ClockLogs,
 }
 
+/// The records with a time of day, by log.
+#[derive(Debug, Default)]
+pub struct ClockReadings(BTreeMap<String, Vec<(u64, Decimal)>>);
+
+impl ClockReadings {
+    /// Adds the time of the message with an IRI, and the number of its record.
+    pub fn add(&mut self, message: &str, record: &str, time: &str) {
+        let time = seconds_of_day(time.split(['Z', '+', '-']).next().unwrap_or_default());
+        if let (Some((log, _)), Ok(record), Some(time)) = (message.rsplit_once("#m"), record.parse(), time) {
+            match self.0.get_mut(log) {
+                Some(times) => times.push((record, time)),
+                None => _ = self.0.insert(log.to_owned(), vec![(record, time)]),
+            }
+        }
+    }
+}
+
 /// The logs whose messages have a time of day, but no date.
 #[derive(Debug, Default)]
 struct ClockLogs {
@@ -190,32 +204,9 @@ impl LogTimes {
     /// The query for the times without a date, and what orders them.
     pub const CLOCKS: &str = "SELECT ?message ?record ?time { ?message rpcg:clockTime ?time ; rpcg:sequence ?record }";
 
-    /// Reads the times of the messages.
-    pub fn read(source: &QuerySource, cancel: &Cancel) -> anyhow::Result<Self> {
-        let edges = "SELECT (MIN(?time) AS ?start) (MAX(?time) AS ?end) { ?message rpcg:capturedAt ?time }";
-        let dated = match source.values(edges, cancel)?.as_slice() {
-            [start, end] => Some((text_of(start).to_owned(), text_of(end).to_owned())),
-            _ => None,
-        };
-        let zones = "SELECT ?time { ?message rpcg:capturedAt ?time FILTER(TZ(?time) = \"\") } LIMIT 1";
-        let are_without_zone = dated.is_some() && !source.values(zones, cancel)?.is_empty();
-        let mut logs: BTreeMap<String, Vec<(u64, Decimal)>> = BTreeMap::new();
-        let mut row: Vec<Term> = Vec::with_capacity(3);
-        source.each_value(&Query::parse(Self::CLOCKS, None)?, cancel, |value| {
-            row.push(value.clone());
-            if let [message, Term::Literal(record), Term::Literal(time)] = row.as_slice() {
-                let log = text_of(message).rsplit_once("#m").map_or("", |(log, _)| log);
-                let time = seconds_of_day(time.value().split(['Z', '+', '-']).next().unwrap_or_default());
-                if let (Ok(record), Some(time)) = (record.value().parse(), time) {
-                    match logs.get_mut(log) {
-                        Some(log) => log.push((record, time)),
-                        None => _ = logs.insert(log.to_owned(), vec![(record, time)]),
-                    }
-                }
-                row.clear();
-            }
-        })?;
-        Ok(Self { dated, are_without_zone, clocks: ClockLogs::new(logs) })
+    /// Creates the times of logs from their first and last date and time, and their times of day.
+    pub fn new(dated: Option<(String, String)>, are_without_zone: bool, clocks: ClockReadings) -> Self {
+        Self { dated, are_without_zone, clocks: ClockLogs::new(clocks.0) }
     }
 
     /// Returns the expression that compares a date and time with a time of day: the first of the log if that is shorter

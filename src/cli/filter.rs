@@ -8,7 +8,7 @@ use oxrdf::Term;
 use crate::json::quoted;
 use crate::query::catalogue::Condition;
 
-use super::bounds::{LogTimes, TimeArgument, parse_duration, parse_moment};
+use super::bounds::{LogTimes, TIMES, TimeArgument, parse_duration, parse_moment};
 use super::words::nearest;
 
 #[derive(Debug, Default, Args)]
@@ -99,9 +99,6 @@ const KINDS: [(&str, &str); 3] =
 const fn property(name: &'static str, path: &'static str, value: &'static str) -> Property {
     Property { name, path, value, ending: false }
 }
-
-/// The path from a message to its times.
-pub const TIMES: &str = "rpcg:capturedAt|rpcg:clockTime";
 
 const PAYLOADS: &str = "jrpc:hasMethod|jrpc:hasParameters|jrpc:hasResult|\
     (jrpc:hasError/(jrpc:hasErrorMessage|jrpc:hasErrorData|rpcg:value))|rpcg:value|rpcg:text|rpcg:extraMembers";

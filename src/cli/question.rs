@@ -11,8 +11,8 @@ use crate::query::{Answer, Cancel, Dataset, Query, QueryError, Solutions, by_tim
 use crate::schema::QuerySchemas;
 use oxrdf::Term;
 
-use super::bounds::LogTimes;
-use super::filter::{FilterArgs, TIMES};
+use super::bounds::{ClockReadings, LogTimes, TIMES};
+use super::filter::{FilterArgs, text_of};
 use super::input::{InputSource, shown};
 
 /// Selects two sessions if there are as many.
@@ -107,7 +107,25 @@ impl<'q> Question<'q> {
             QuerySource::Here(_) => self.filter.has_times(),
             QuerySource::There(_) => self.filter.is_relative(),
         };
-        if is_needed { LogTimes::read(source, cancel) } else { Ok(LogTimes::default()) }
+        if !is_needed {
+            return Ok(LogTimes::default());
+        }
+        let edges = "SELECT (MIN(?time) AS ?start) (MAX(?time) AS ?end) { ?message rpcg:capturedAt ?time }";
+        let dated = match source.values(edges, cancel)?.as_slice() {
+            [start, end] => Some((text_of(start).to_owned(), text_of(end).to_owned())),
+            _ => None,
+        };
+        let zones = "SELECT ?time { ?message rpcg:capturedAt ?time FILTER(TZ(?time) = \"\") } LIMIT 1";
+        let are_without_zone = dated.is_some() && !source.values(zones, cancel)?.is_empty();
+        let (mut clocks, mut row) = (ClockReadings::default(), Vec::with_capacity(3));
+        source.each_value(&Query::parse(LogTimes::CLOCKS, None)?, cancel, |value| {
+            row.push(text_of(value).to_owned());
+            if let [message, record, time] = row.as_slice() {
+                clocks.add(message, record, time);
+                row.clear();
+            }
+        })?;
+        Ok(LogTimes::new(dated, are_without_zone, clocks))
     }
 
     /// Returns a query that needs the same data as the query together with all queries that are asked beside it.

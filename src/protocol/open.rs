@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::TextDigest;
 use crate::session::Name;
 
 /// The default maximum number of open requests; beyond it, the oldest is evicted.
@@ -70,8 +69,8 @@ impl<T> OpenRequests<T> {
     }
 }
 
-/// Open requests by their progress tokens, which several requests may share.
-pub(super) struct ProgressTokens<T>(BTreeMap<(TextDigest, Name), T>);
+/// Open requests by the digests of their progress tokens, which several requests may share.
+pub(super) struct ProgressTokens<T>(BTreeMap<(u128, Name), T>);
 
 impl<T> Default for ProgressTokens<T> {
     fn default() -> Self {
@@ -84,18 +83,18 @@ impl<T: Copy> ProgressTokens<T> {
         self.0.len()
     }
 
-    pub fn insert(&mut self, token: TextDigest, request: Name, data: T) {
+    pub fn insert(&mut self, token: u128, request: Name, data: T) {
         self.0.insert((token, request), data);
     }
 
     /// Returns the newest open request that gave a token, and its data.
-    pub fn newest(&self, token: TextDigest) -> Option<(Name, T)> {
+    pub fn newest(&self, token: u128) -> Option<(Name, T)> {
         let first = Name { record: 0, element: None };
         let last = Name { record: u64::MAX, element: Some(u32::MAX) };
         self.0.range((token, first)..=(token, last)).next_back().map(|((_, request), data)| (*request, *data))
     }
 
-    pub fn remove(&mut self, token: TextDigest, request: Name) {
+    pub fn remove(&mut self, token: u128, request: Name) {
         self.0.remove(&(token, request));
     }
 }
