@@ -1,0 +1,105 @@
+//! The content of tool results and resources: items, without their texts and bytes, which the payload holds.
+
+use std::borrow::Cow;
+
+use oxrdf::NamedNodeRef;
+use oxrdf::vocab::xsd;
+
+use super::{Statement, StatementObject, StatementWriter};
+use crate::json::Cursor;
+use crate::session::Name;
+use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
+use crate::vocab::{mcp, rpcg};
+
+/// The properties and classes of content.
+pub const TERMS: [NamedNodeRef<'static>; 14] = [
+    mcp::HAS_CONTENT,
+    mcp::HAS_CONTENTS,
+    mcp::HAS_CONTENT_TYPE,
+    mcp::HAS_MIME_TYPE,
+    rpcg::URI,
+    rpcg::SIZE,
+    mcp::CONTENT,
+    mcp::TEXT_CONTENT,
+    mcp::IMAGE_CONTENT,
+    mcp::AUDIO_CONTENT,
+    mcp::EMBEDDED_RESOURCE,
+    mcp::RESOURCE_LINK,
+    mcp::BLOB_RESOURCE_CONTENTS,
+    mcp::TEXT_RESOURCE_CONTENTS,
+];
+
+/// An item of content.
+pub(crate) struct ContentItem<'a> {
+    class: NamedNodeRef<'static>,
+    kind: Option<Cow<'a, str>>,
+    mime_type: Option<Cow<'a, str>>,
+    uri: Option<Cow<'a, str>>,
+    size: usize,
+}
+
+impl<'a> ContentItem<'a> {
+    /// Reads the items of an array in canonical JSON. Any other value does not have items.
+    pub fn all(content: &'a str) -> Vec<Self> {
+        let mut items = Vec::new();
+        Cursor::new(content, 0).each(b'[', |item| {
+            items.push(Self::read(item));
+            Some(())
+        });
+        items
+    }
+
+    fn read(text: &mut Cursor<'a>) -> Self {
+        let mut item = Self { class: mcp::CONTENT, kind: None, mime_type: None, uri: None, size: 0 };
+        let start = text.at();
+        let members = text.each_member(|name, value| match name {
+            "type" => item.kind = value.text_value(),
+            "mimeType" => item.mime_type = value.text_value(),
+            "uri" => item.uri = value.text_value(),
+            "blob" => item.class = mcp::BLOB_RESOURCE_CONTENTS,
+            "text" => item.class = mcp::TEXT_RESOURCE_CONTENTS,
+            // An embedded resource holds these members itself.
+            "resource" => drop(value.each_member(|name, value| match name {
+                "mimeType" => item.mime_type = value.text_value(),
+                "uri" => item.uri = value.text_value(),
+                _ => {}
+            })),
+            _ => {}
+        });
+        if members.is_none() {
+            text.pass_canonical(0);
+        }
+        item.size = text.at() - start;
+        item.class = match item.kind.as_deref() {
+            Some("text") => mcp::TEXT_CONTENT,
+            Some("image") => mcp::IMAGE_CONTENT,
+            Some("audio") => mcp::AUDIO_CONTENT,
+            Some("resource") => mcp::EMBEDDED_RESOURCE,
+            Some("resource_link") => mcp::RESOURCE_LINK,
+            Some(_) => mcp::CONTENT,
+            None => item.class,
+        };
+        item
+    }
+}
+
+/// States that the owner has these items, which the message introduced, and then describes each item.
+pub(super) fn say_content<'a>(
+    owner: NodeRef<'a>,
+    property: NamedNodeRef<'static>,
+    items: Vec<ContentItem<'a>>,
+    message: Name,
+    out: &mut Vec<Statement<'a>>,
+) {
+    let node = |index| NodeRef::Part(message, ProtocolPart { kind: PartKind::Content, index });
+    let mut writer = StatementWriter::new(out, owner);
+    (1..).zip(&items).for_each(|(index, _)| writer.link(property, node(index)));
+    for (index, item) in (1..).zip(items) {
+        writer.subject = node(index);
+        writer.class(item.class);
+        writer.literal(mcp::HAS_CONTENT_TYPE, item.kind, xsd::STRING);
+        writer.literal(mcp::HAS_MIME_TYPE, item.mime_type, xsd::STRING);
+        writer.literal(rpcg::URI, item.uri, xsd::ANY_URI);
+        writer.add(rpcg::SIZE, StatementObject::Count(item.size as u64));
+    }
+}
