@@ -19,7 +19,7 @@ mod definitions;
 mod documents;
 mod extract;
 mod lsp;
-pub(crate) mod makers;
+pub mod makers;
 mod mcp;
 mod open;
 mod rounds;
