@@ -1,5 +1,7 @@
 //! Recoverable findings: a problem of a record, and its place.
 
+pub(crate) mod markup;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;

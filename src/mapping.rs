@@ -17,6 +17,7 @@ mod reference;
 mod rows;
 mod shape;
 mod spans;
+mod stack;
 pub(crate) mod terms;
 mod triples;
 mod walk;
@@ -40,6 +41,7 @@ pub use self::reference::document_quads;
 #[cfg(feature = "register")]
 pub(crate) use self::reference::{ActiveContext, document_to_rdf, process_with};
 use self::shape::{MappingRules, Shape};
+pub use self::stack::{STACK, deep_thread};
 use self::triples::TripleWriter;
 use self::walk::MessageWalk;
 use crate::context::{self, Context};
