@@ -68,12 +68,9 @@ pub(crate) fn markdown(text: &str) -> String {
     escaped
 }
 
-/// Formats a text as code within a line of Markdown.
+/// Formats a text as code within a line of Markdown, or else, if it has backticks or angle brackets, escapes it.
 pub(crate) fn markdown_code(text: &str) -> String {
-    let text = joined(text);
-    let fence = "`".repeat(longest_run(&text) + 1);
-    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{fence}{space}{text}{space}{fence}")
+    if text.contains(['`', '<']) { markdown(text) } else { format!("`{}`", joined(text)) }
 }
 
 /// Formats a text as a block of code in Markdown, with a fence longer than any run of backticks in it.
@@ -236,7 +233,8 @@ mod tests {
         ] {
             assert_eq!(markdown(text), escaped);
         }
-        assert_eq!(markdown_code("a``b`"), "``` a``b` ```");
+        assert_eq!(markdown_code("a\n[b]"), "`a [b]`");
+        assert_eq!(markdown_code("a`<b>"), "a\\`\\<b\\>");
         assert_eq!(markdown_link("a](b", "x(y)"), "[a\\](b](x%28y%29)");
         assert_eq!(markdown_block("a `b\n", "```\n<x>\n"), "````ab\n```\n<x>\n````\n\n");
     }

@@ -144,7 +144,7 @@ fn losses_under_the_context_are_listed() {
             "/terms/1",
             "/trace/step/1",
             "/unknown",
-            "1 of the names and references are no IRIs",
+            "1 name or reference is not an IRI",
             "\"1.0E-1\"^^<http://www.w3.org/2001/XMLSchema#decimal> is not a value of its datatype",
         ]
     );
@@ -300,9 +300,9 @@ fn texts_of_metadata_are_escaped() {
     let (page, html) = (&register.files["index.md"], &register.files["report.html"]);
     for line in [
         "### !\\[i\\](x) \\&lt; \\_a_b\\_",
-        "``i` <b>``, status: s \\# x",
+        "i\\` \\<b\\>, status: s \\# x",
         "- s\\](x: `javascript:alert(1)`",
-        "- t: `https://example.org/> <b>`",
+        "- t: https://example.org/\\> \\<b\\>",
     ] {
         assert!(page.lines().any(|found| found == line), "{line}\n{page}");
     }

@@ -22,7 +22,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::printer::print_schema;
 use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery, names_with_sql};
-use rpcgraph::rebuild::{TableLogs, TableRecords};
+use rpcgraph::rebuild::TableLogs;
 use rpcgraph::record::Step;
 
 use crate::cli::{BASE, LOG, Place};
@@ -155,7 +155,9 @@ fn unsupported_tables_are_refused() {
         let arguments = [&["log", "-t", "parquet", "-o", "tables"], option].concat();
         place.convert(&arguments).began(2, "error: tables are of whole sessions");
     }
-    place.convert(&["log", "-t", "parquet", "-o", "."]).began(2, "error: cannot write .: it is the current folder");
+    place
+        .convert(&["log", "-t", "parquet", "-o", "."])
+        .began(2, "error: cannot write .: it is, or contains, the current folder");
     place.put("no.parquet", "PAR1");
     place.run(&["rebuild", "no.parquet"]).began(2, "error: cannot read no.parquet: ");
     place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
