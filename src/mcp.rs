@@ -21,7 +21,7 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::log::convert::processors;
+use crate::convert::processors;
 use crate::log::file_iri;
 use crate::query::catalogue::names;
 use crate::query::{FUNCTIONS, Form, Query};
