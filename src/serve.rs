@@ -8,10 +8,11 @@
 //! Every client must know a random token, which [`Server::url`] contains: the pages are below the path `/TOKEN/`, and
 //! other clients send the token in a header. There is no cookie, since browsers send cookies to every port of a host.
 //! `Host` and `Origin` must be the server's own, so that a page of another site cannot reach the server, even if that
-//! site's name resolves to the server's address. The server does not change data, call other servers, or read files other than
-//! the logs. Connections, threads and bodies are limited in number and size; queries are limited in time, memory and
-//! rows. A query that computes without reading data cannot be cancelled. If such a query takes too much memory, the whole server ends, so a caller should
-//! run it in a separate process and restart it ([`Server::into_listener`]).
+//! site's name resolves to the server's address. The server does not change data, call other servers, or read files
+//! other than the logs. Connections, threads and bodies are limited in number and size; queries are limited in time,
+//! memory and rows. A query that computes without reading data cannot be cancelled. If such a query takes too much
+//! memory, the whole server ends, so a caller should run it in a separate process and restart it
+//! ([`Server::into_listener`]).
 
 mod answer;
 mod body;
