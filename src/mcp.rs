@@ -16,7 +16,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -33,8 +33,8 @@ const WIDTH: u64 = 400;
 const MAX_ROW: usize = 16 << 20;
 /// The variable of the environment of a process that ends when its standard input does, which the server holds open.
 pub const ENDS_WITH_SERVER: &str = "RPCGRAPH_ENDS_WITH_SERVER";
-/// The maximum number of bytes that are kept of a process's standard error.
-const SAID: u64 = 2000;
+/// The number of bytes beyond which no further line of a process's standard error is kept.
+const SAID: usize = 2000;
 /// The characters of an answer beside its rows.
 const ANSWER: usize = 800;
 /// A warning in each answer.
@@ -175,7 +175,7 @@ impl McpOptions {
                 let messages = texts(arguments, "messages")?;
                 command.arg("--").arg(log_of(&messages, &inputs)?).args(messages)
             }
-            _ => command.args(&self.graph_options).arg("--quiet").arg("--").args(&inputs),
+            _ => command.args(&self.graph_options).arg("--").args(&inputs),
         };
         command.env(ENDS_WITH_SERVER, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.kill_on_drop(true);
@@ -187,7 +187,7 @@ impl McpOptions {
             return Err("cannot read the output of the process".to_owned());
         };
         let mut page = AnswerPage::new(tool, arguments, self.budget, &inputs)?;
-        let (mut rows, mut said) = (BufReader::new(stdout), Vec::new());
+        let (mut rows, mut said) = (BufReader::new(stdout), String::new());
         if tool == "schema" {
             prologue().into_iter().for_each(|row| page.add(row));
         }
@@ -202,16 +202,24 @@ impl McpOptions {
             child.wait().await
         };
         let listen = async {
-            let mut stderr = BufReader::new(stderr);
-            (&mut stderr).take(SAID).read_to_end(&mut said).await?;
-            // Else the process would wait for its reader.
-            tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await
+            let mut lines = BufReader::new(stderr).split(b'\n');
+            let mut is_error = false;
+            // All lines are read, or the process would wait for its reader.
+            while let Some(line) = lines.next_segment().await? {
+                let line = String::from_utf8_lossy(&line);
+                is_error |= line.starts_with("error: ");
+                let is_told = is_error || ["note: ", "warning: "].iter().any(|start| line.starts_with(start));
+                if is_told && said.len() < SAID {
+                    said.push_str(&cut(&line, SAID as u64));
+                    said.push('\n');
+                }
+            }
+            std::io::Result::Ok(())
         };
         let (status, _) = tokio::join!(read, listen);
-        let said = String::from_utf8_lossy(&said);
         match status.map_err(failed)?.code() {
             Some(0 | 1) => Ok(page.finish(said.trim(), next)),
-            _ => Err(cut(said.trim().trim_start_matches("error: "), SAID)),
+            _ => Err(cut(said.trim().trim_start_matches("error: "), SAID as u64)),
         }
     }
 
