@@ -35,10 +35,13 @@ const SHACL: &str = "http://www.w3.org/ns/shacl#";
 /// SHACL's terms that a rule can have, except its targets.
 const RULE_TERMS: [&str; 8] = ["sparql", "severity", "message", "deactivated", "name", "description", "order", "group"];
 
+/// The pattern for the instances of a class.
+const OF_CLASS: &str = "?this a <>";
+
 /// SHACL's terms that select the nodes a rule is about, each with the pattern for a node or a property.
 const TARGETS: [(&str, &str); 4] = [
     ("targetNode", "VALUES ?this { <> }"),
-    ("targetClass", "?this a <>"),
+    ("targetClass", OF_CLASS),
     ("targetSubjectsOf", "?this <> ?value"),
     ("targetObjectsOf", "?subject <> ?this"),
 ];
@@ -251,13 +254,13 @@ impl DescribedSubjects {
             .collect();
         // [SHACL, 2.1.3.3](https://www.w3.org/TR/shacl/#implicit-targetClass)
         if self.is_a(shape, &[rdfs::CLASS.as_str(), "http://www.w3.org/2002/07/owl#Class"]) {
-            nodes.push((TARGETS[1].1, shape.to_owned()));
+            nodes.push((OF_CLASS, shape.to_owned()));
         }
         let mut patterns = Vec::new();
         for (pattern, node) in nodes {
             let node = NamedNode::new(&node).map_err(|_| wrong(shape, format!("the target {node:?} is not an IRI")))?;
             let mut nodes = vec![node.as_str()];
-            if pattern == TARGETS[1].1 {
+            if pattern == OF_CLASS {
                 nodes
                     .extend(SUBCLASSES.iter().filter(|(_, class)| class == node.as_str()).map(|(sub, _)| sub.as_str()));
             }
