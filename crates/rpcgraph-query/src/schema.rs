@@ -1,0 +1,342 @@
+//! JSON Schema: validators, and the schemas that queries name.
+//!
+//! ```text
+//! schema → Validator → value → Verdict
+//! ```
+//!
+//! The schemas of a log are untrusted: references can multiply what a small schema costs. A schema whose cost has a low
+//! limit is used in this process, others in a separate process with limits on time and memory.
+
+mod builtin;
+mod cost;
+pub mod openrpc;
+pub mod references;
+pub(crate) mod validator;
+pub mod worker;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use boon::Draft;
+use serde_json::{Value, json};
+
+pub use self::openrpc::OpenRpcError;
+use self::openrpc::OpenRpcSchema;
+pub use self::validator::{SchemaValidator, UnusableSchema, Validity, mark_undecidable};
+use self::worker::SchemaWorker;
+use crate::json::sha256;
+
+/// The maximum length in bytes of a schema that is compiled in this process.
+const MAX_TEXT: usize = 256 << 10;
+/// The maximum cost of a schema times the length of a value that is validated in this process, which takes at most
+/// about a second.
+const MAX_WORK: u64 = 10_000_000;
+/// The maximum of [`MAX_WORK`] for the schemas of an OpenRPC document.
+const MAX_NAMED_WORK: u64 = 10 * MAX_WORK;
+/// The time limit for an answer of the worker.
+const TIME: Duration = Duration::from_secs(3);
+/// The maximum number of requests without an answer; later ones are not sent.
+const MAX_UNANSWERED: u8 = 3;
+/// The maximum length in bytes of all schemas in memory.
+const MAX_KEPT: usize = 8 << 20;
+/// The maximum number of answers of the worker in memory.
+const MAX_ANSWERS: usize = 10_000;
+
+/// The first error in a value, if there is one; or the reason why that is unknown.
+type Outcome = Result<Option<String>, String>;
+
+/// The schemas that a query can use, and the validators of those that it has used.
+#[derive(Default)]
+pub struct QuerySchemas {
+    /// The schemas of an OpenRPC document by IRI, each with its text; or the reason why it is not used.
+    named: Arc<HashMap<String, Result<(PreparedSchema, String), String>>>,
+    prepared: Arc<Mutex<HashMap<String, Arc<PreparedSchema>>>>,
+    remote: Arc<Mutex<SchemaWorkers>>,
+    /// The reason why the outcome for a value was unknown.
+    undecided: Mutex<Option<String>>,
+}
+
+/// A schema of a query.
+enum PreparedSchema {
+    /// Usable in this process.
+    Here { validator: SchemaValidator, cost: u64 },
+    /// Usable in the worker process only.
+    Remote,
+    /// Invalid in its dialect, for this reason.
+    Invalid(String),
+    /// The outcome is unknown for this reason: a dialect or a reference is not supported.
+    Undecided(String),
+}
+
+/// The worker process for untrusted schemas.
+#[derive(Default)]
+struct SchemaWorkers {
+    worker: Option<SchemaWorker>,
+    /// The answers by digest of the request.
+    answers: HashMap<String, Outcome>,
+    unanswered: u8,
+}
+
+impl QuerySchemas {
+    /// Creates the schemas of a query. `worker` is the program that validates by costly schemas of strangers, such as
+    /// `rpcgraph`: it calls `rpcgraph_blocks::register::worker` if `worker` is its only argument. Without it, these
+    /// schemas are not decided.
+    #[must_use]
+    pub fn new(worker: Option<PathBuf>) -> Self {
+        let worker = worker.map(|program| SchemaWorker::new(program, TIME));
+        let remote = SchemaWorkers { worker, ..SchemaWorkers::default() };
+        Self { remote: Arc::new(remote.into()), ..Self::default() }
+    }
+
+    /// Adds the schemas of an [OpenRPC](https://spec.open-rpc.org/) document; [`openrpc`] describes their IRIs. A schema
+    /// that refers to another document decides nothing.
+    ///
+    /// # Errors
+    ///
+    /// The document, or a schema in it, is not valid.
+    pub fn with_openrpc(mut self, document: &Value) -> Result<Self, OpenRpcError> {
+        let mut named = HashMap::new();
+        for OpenRpcSchema { iri, about, schema } in openrpc::schemas(document)? {
+            let usable = schema.and_then(|schema| {
+                let text = schema.to_string();
+                match PreparedSchema::new(&text, |_| Some(0)) {
+                    PreparedSchema::Invalid(why) => Err(OpenRpcError::Wrong(about, why)),
+                    PreparedSchema::Here { validator, .. } => Ok(match cost::of(&schema) {
+                        Some(cost) => (PreparedSchema::Here { validator, cost }, text),
+                        None => (PreparedSchema::Remote, text),
+                    }),
+                    PreparedSchema::Undecided(why) => Err(OpenRpcError::Unread(about, why)),
+                    PreparedSchema::Remote => Ok((PreparedSchema::Remote, text)),
+                }
+            });
+            named.insert(
+                iri,
+                match usable {
+                    Err(error @ OpenRpcError::Unread(..)) => Err(error.to_string()),
+                    usable => Ok(usable?),
+                },
+            );
+        }
+        self.named = Arc::new(named);
+        Ok(self)
+    }
+
+    /// Returns the same schemas and validators, with [`undecided`](Self::undecided) of their own.
+    #[must_use]
+    pub fn shared(&self) -> Self {
+        let (named, prepared, remote) = (self.named.clone(), self.prepared.clone(), self.remote.clone());
+        Self { named, prepared, remote, ..Self::default() }
+    }
+
+    /// Returns why the outcome is unknown for a value that was asked about; `None` if all outcomes are known.
+    pub fn undecided(&self) -> Option<String> {
+        self.undecided.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the first error in a JSON text by the schema with an IRI; `None` if there is none, or the schema or the
+    /// outcome is unknown.
+    pub fn violation_by_iri(&self, json: &str, iri: &str) -> Option<String> {
+        self.error(match self.named.get(iri) {
+            Some(Ok((prepared, schema))) => self.outcome(Some(json), prepared, schema, MAX_NAMED_WORK),
+            Some(Err(why)) => Err(why.clone()),
+            None => first_error(&*builtin::validator(iri)?, json),
+        })
+    }
+
+    /// Returns the first error in a JSON text by an untrusted schema; without a JSON text, the first error in the
+    /// schema. `None` if there is none, or the outcome is unknown.
+    pub fn violation(&self, json: Option<&str>, schema: &str) -> Option<String> {
+        self.error(self.outcome(json, &self.prepared(schema), schema, MAX_WORK))
+    }
+
+    fn error(&self, outcome: Outcome) -> Option<String> {
+        outcome.unwrap_or_else(|why| {
+            self.undecided.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+            None
+        })
+    }
+
+    /// Returns the outcome by a schema and its text; `most` is the maximum cost in this process.
+    fn outcome(&self, json: Option<&str>, prepared: &PreparedSchema, schema: &str, most: u64) -> Outcome {
+        match (prepared, json) {
+            (PreparedSchema::Remote, _) => self.ask(json, schema),
+            (PreparedSchema::Here { cost, .. }, Some(json)) if cost.saturating_mul(json.len() as u64) > most => {
+                self.ask(Some(json), schema)
+            }
+            _ => prepared.outcome(json),
+        }
+    }
+
+    fn prepared(&self, schema: &str) -> Arc<PreparedSchema> {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = prepared.get(schema) {
+            return Arc::clone(known);
+        }
+        if prepared.keys().map(String::len).sum::<usize>() > MAX_KEPT {
+            prepared.clear();
+        }
+        let new = Arc::new(if schema.len() > MAX_TEXT {
+            PreparedSchema::Remote
+        } else {
+            PreparedSchema::new(schema, cost::of)
+        });
+        prepared.insert(schema.to_owned(), Arc::clone(&new));
+        new
+    }
+
+    /// Returns the answer of the worker.
+    fn ask(&self, json: Option<&str>, schema: &str) -> Outcome {
+        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
+        let SchemaWorkers { worker, answers, unanswered } = &mut *remote;
+        let request = json!({ "conforms": schema, "value": json });
+        let key = sha256(request.to_string().as_bytes());
+        if let Some(known) = answers.get(&key) {
+            return known.clone();
+        }
+        let worker = worker.as_mut().filter(|_| *unanswered < MAX_UNANSWERED);
+        let answer = worker.ok_or("it takes too long")?.ask(&request);
+        *unanswered += u8::from(answer.is_err());
+        if answers.len() == MAX_ANSWERS {
+            answers.clear();
+        }
+        let answer =
+            answer.and_then(|answer| serde_json::from_value(answer).unwrap_or_else(|error| Err(error.to_string())));
+        let answer = answer.map_err(|why| format!("validation by a JSON Schema failed: {why}"));
+        answers.entry(key).or_insert(answer).clone()
+    }
+}
+
+impl fmt::Debug for QuerySchemas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QuerySchemas").finish_non_exhaustive()
+    }
+}
+
+impl PreparedSchema {
+    /// Compiles a schema for use in this process, if its cost has a limit.
+    fn new(text: &str, cost: impl Fn(&Value) -> Option<u64>) -> Self {
+        let Ok(schema) = serde_json::from_str::<Value>(text) else {
+            return Self::Undecided("a JSON Schema is not JSON".to_owned());
+        };
+        let is_known = |dialect: &&Value| dialect.as_str().and_then(Draft::from_url).is_some();
+        if let Some(dialect) = schema.get("$schema").filter(|dialect| !is_known(dialect)) {
+            return Self::Undecided(format!("the dialect {dialect} of a JSON Schema is unknown"));
+        }
+        let Some(cost) = cost(&schema) else { return Self::Remote };
+        match SchemaValidator::of(schema) {
+            Ok(validator) => Self::Here { validator, cost },
+            Err(UnusableSchema { why, is_invalid: true, .. }) => Self::Invalid(why),
+            Err(UnusableSchema { why, .. }) => Self::Undecided(format!("a JSON Schema cannot be used: {why}")),
+        }
+    }
+
+    fn outcome(&self, json: Option<&str>) -> Outcome {
+        match (self, json) {
+            (Self::Here { validator, .. }, Some(json)) => first_error(validator, json),
+            (Self::Here { .. }, None) => Ok(None),
+            (Self::Invalid(why), None) => Ok(Some(why.clone())),
+            (Self::Invalid(why), Some(_)) => Err(format!("a JSON Schema cannot be used: {why}")),
+            (Self::Undecided(why), _) => Err(why.clone()),
+            (Self::Remote, _) => Err("a JSON Schema costs too much".to_owned()),
+        }
+    }
+}
+
+fn first_error(validator: &SchemaValidator, json: &str) -> Outcome {
+    let value = serde_json::from_str(json).map_err(|error| format!("a value cannot be validated: {error}"))?;
+    match validator.validate(&value) {
+        Validity::Valid => Ok(None),
+        Validity::Invalid(violation) => Ok(Some(violation.to_string())),
+        Validity::Unchecked => Err("a JSON Schema has a pattern or a multipleOf that is not supported".to_owned()),
+        Validity::Unknown(why) => Err(format!("a JSON Schema does not decide: {why}")),
+    }
+}
+
+/// Returns a function that answers the requests of [`QuerySchemas`] in a worker process, and `None` to other requests.
+pub fn answers() -> impl FnMut(&Value) -> Option<Value> {
+    let mut prepared: HashMap<String, PreparedSchema> = HashMap::new();
+    move |request| {
+        let schema = request.get("conforms")?.as_str()?;
+        let prepared =
+            prepared.entry(schema.to_owned()).or_insert_with_key(|text| PreparedSchema::new(text, |_| Some(0)));
+        Some(json!(prepared.outcome(request["value"].as_str())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn violation(schema: &Value, json: &str) -> Option<String> {
+        QuerySchemas::default().violation(Some(json), &schema.to_string())
+    }
+
+    #[test]
+    fn the_first_error_has_its_place() {
+        let schema = json!({"properties": {"arguments": {"properties": {"city": {"type": "string"}}}}});
+        let message = violation(&schema, r#"{"arguments":{"city":5}}"#);
+        assert_eq!(message.as_deref(), Some(r#"at /arguments/city: 5 is not of type "string""#));
+        assert_eq!(violation(&schema, r#"{"arguments":{"city":""}}"#), None);
+        assert_eq!(violation(&schema, "no JSON"), None);
+        assert_eq!(violation(&json!(false), "5").as_deref(), Some("False schema does not allow 5"));
+    }
+
+    /// A keyword that only this dialect has decides each outcome.
+    #[test]
+    fn schemas_are_of_the_dialect_that_they_name() {
+        let draft = |name: &str| format!("http://json-schema.org/{name}/schema#");
+        let newer = |name: &str| format!("https://json-schema.org/draft/{name}/schema");
+        let refused = |dialect: Option<String>, mut schema: Value, json: &str| {
+            if let Some(dialect) = dialect {
+                schema["$schema"] = dialect.into();
+            }
+            violation(&schema, json).is_some()
+        };
+        let exclusive = json!({"minimum": 1, "exclusiveMinimum": true});
+        assert!(refused(Some(draft("draft-04")), exclusive.clone(), "1"));
+        assert!(!refused(Some(draft("draft-06")), exclusive, "1"), "the schema is not valid");
+        assert!(refused(Some(draft("draft-06")), json!({"const": 1}), "2"));
+        assert!(!refused(Some(draft("draft-04")), json!({"const": 1}), "2"));
+        let conditional = json!({"if": {"minimum": 5}, "then": {"multipleOf": 2}});
+        assert!(refused(Some(draft("draft-07")), conditional.clone(), "7"));
+        assert!(!refused(Some(draft("draft-06")), conditional, "7"));
+        let unevaluated = json!({"properties": {"a": {}}, "unevaluatedProperties": false});
+        assert!(refused(Some(newer("2019-09")), unevaluated.clone(), r#"{"b":1}"#));
+        assert!(!refused(Some(draft("draft-07")), unevaluated, r#"{"b":1}"#));
+        let tuple = json!({"prefixItems": [{"type": "string"}]});
+        assert!(refused(Some(newer("2020-12")), tuple.clone(), "[1]"));
+        assert!(refused(None, tuple.clone(), "[1]"), "2020-12 is the default");
+        assert!(!refused(Some(newer("2019-09")), tuple, "[1]"));
+        assert!(!refused(Some("https://example.org/dialect".into()), json!({"const": 1}), "2"), "not decided");
+    }
+
+    #[test]
+    fn remote_references_and_unsupported_patterns_are_undecided() {
+        for schema in [
+            json!({"$ref": "https://example.org/schema"}),
+            json!({"allOf": [{"type": "string"}, {"$ref": "other.json#/a"}]}),
+            json!({"not": {"pattern": "(?!x)"}}),
+        ] {
+            let text = schema.to_string();
+            for schemas in [QuerySchemas::default(), QuerySchemas::new(None)] {
+                assert_eq!(schemas.violation(Some("\"y\""), &text), None, "{schema}");
+                assert_eq!(schemas.violation(None, &text), None, "{schema}");
+            }
+        }
+    }
+
+    #[test]
+    fn invalid_schemas_have_a_reason() {
+        let problem = |schema: Value| QuerySchemas::default().violation(None, &schema.to_string());
+        let why = problem(json!({"properties": {"a": {"type": "strin"}}})).unwrap();
+        assert!(why.contains("not a valid JSON Schema") && why.ends_with("at /properties/a/type"), "{why}");
+        assert!(problem(json!(5)).is_some());
+        assert!(problem(json!({"$ref": "#/$defs/none"})).unwrap().contains("/$defs/none"));
+        for schema in [json!({}), json!(true), json!({"type": "object"}), json!({"$schema": "https://example.org/d"})] {
+            assert_eq!(problem(schema.clone()), None, "{schema}");
+        }
+    }
+}
