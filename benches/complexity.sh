@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Counts the instructions that conversions of hostile logs, and questions, take at n, 2n and 4n, and fails where they grow
 # faster than n to the power of 1.3: buffers grow in steps, which make 1 up to 1.2; what is quadratic makes 2. Each log has n times in one
-# line, one event or one entry what is mostly there once.
+# line, one event or one entry what is mostly there once. benches/growth.py does so for each rule and each question.
 #
 #   benches/complexity.sh [N]       N is 500 where it is not given
 #
@@ -89,4 +89,6 @@ for question in progress operations capabilities; do
     done
     judge "ask $question" "${counts[@]}"
 done
+# Every rule and every question, by processor time.
+benches/growth.py "$target/release/rpcgraph" || status=1
 exit $status

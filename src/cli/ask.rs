@@ -399,12 +399,16 @@ fn note_unknown(query: &Query) {
     for text in query.no_pointers() {
         say(&format!("note: {text:?} is not a JSON Pointer and finds nothing: did you mean \"/{text}\"?"));
     }
-    let known: Vec<_> = crate::vocab::own_terms().collect();
     for term in query.unknown_terms() {
-        let near = nearest(&term, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
-        let advice = near.unwrap_or_else(|| "`rpcgraph vocab` lists the vocabularies".to_owned());
-        say(&format!("note: no vocabulary has the term {term}; {advice}"));
+        say(&format!("note: no vocabulary has the term {term}; {}", advice_on_term(&term)));
     }
+}
+
+/// Names the known term that is nearest to an unknown one.
+pub fn advice_on_term(term: &str) -> String {
+    let known: Vec<_> = crate::vocab::own_terms().collect();
+    let near = nearest(term, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
+    near.unwrap_or_else(|| "`rpcgraph vocab` lists the vocabularies".to_owned())
 }
 
 /// Notes the classes in a query that no node has, since nodes have only one of their subclasses.

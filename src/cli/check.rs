@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::check::{
-    Baseline, CheckResult, Level, OPENRPC, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts,
-};
+use crate::check::{Baseline, CheckResult, Level, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts};
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
 use crate::query::{Cancel, Dataset};
@@ -22,6 +20,7 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use super::ask::advice_on_term;
 use super::choice::load;
 use super::console::{Outcome, print_failure, say};
 use super::input::{InputSource, shown};
@@ -30,6 +29,13 @@ use super::pager;
 use super::read::{GraphArgs, InputOutcome, ReadArgs};
 use super::target::TargetArgs;
 use super::words::nearest;
+
+/// The options that --list and --rule do not use.
+const UNUSED_WITHOUT_LOGS: [&str; 8] =
+    ["InputArgs", "FormatArgs", "ReadArgs", "LimitArgs", "fail_on", "baseline", "write_baseline", "quiet"];
+
+/// The maximum size of a file of rules, a baseline or an OpenRPC document, in bytes.
+const LONGEST: u64 = 16 << 20;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/check.txt").trim_end())]
@@ -53,7 +59,7 @@ pub struct CheckCommand {
     /// Add rules of your own: SHACL in Turtle, or a query NAME.rq
     ///
     /// A query selects ?message, and may select ?related and ?text. Comments at its start give `# id:`, `# title:`,
-    /// `# level:` and `# clause:`.
+    /// `# level:` and `# clause:`. A SHACL shape has its condition in SPARQL (sh:sparql); others are an error.
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     rules: Vec<PathBuf>,
 
@@ -62,14 +68,14 @@ pub struct CheckCommand {
     openrpc: Option<PathBuf>,
 
     /// List the rules
-    #[arg(long, conflicts_with_all = ["inputs", "rule"], help_heading = "Rules")]
+    #[arg(long, conflicts_with_all = ["rule"], conflicts_with_all = UNUSED_WITHOUT_LOGS, help_heading = "Rules")]
     list: bool,
 
     /// Explain a rule, with an example that breaks it and one that keeps it
-    #[arg(long, value_name = "RULE", conflicts_with = "inputs", help_heading = "Rules")]
+    #[arg(long, value_name = "RULE", conflicts_with_all = UNUSED_WITHOUT_LOGS, help_heading = "Rules")]
     rule: Option<String>,
 
-    /// Leave out the findings in a file of --write-baseline
+    /// Fail only on findings that a file of --write-baseline does not count
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     baseline: Option<PathBuf>,
 
@@ -162,9 +168,12 @@ impl CheckCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         let (rules, format) = (self.rules()?, self.target.kind(self.to, CheckFormat::from_extension, "--to")?);
         if self.list {
-            return self.target.print(listed(&rules, format));
+            return self.target.print(listed(&rules, format)?);
         }
         if let Some(name) = &self.rule {
+            if format != CheckFormat::Text {
+                bail!("--rule explains a rule as text: leave out --to");
+            }
             let rule = rules.iter().find(|rule| rule.id == *name).ok_or_else(|| unknown(name, &rules))?;
             return self.target.print(rule.describe());
         }
@@ -186,15 +195,18 @@ impl CheckCommand {
         drop(dataset);
         let mut checked = CheckResult { judged, inputs: sources.iter().map(InputSource::name).collect() };
         if let Some(path) = &self.write_baseline {
-            let text = Baseline::of(&checked.judged).to_text();
+            let text = Baseline::of(&checked.judged).to_text()?;
             let mut output = Output::file(path, Compression::None, false)?;
             output.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", shown(path)))?;
             output.finish()?;
         }
         if let Some(baseline) = &baseline {
-            let (known, gone) = baseline.subtract(&mut checked.judged);
-            let gone = gone.iter().map(|(rule, text)| format!("note: gone: {rule}: {}", printable(text)));
-            let notes = std::iter::once(format!("note: {} left out", counted(known, "known finding"))).chain(gone);
+            let (known, gone) = baseline.mark(&mut checked.judged);
+            let gone = gone.iter().map(|(rule, text, count)| {
+                let count = if *count > 1 { format!(" ({count} times)") } else { String::new() };
+                format!("note: gone: {rule}: {}{count}", printable(text))
+            });
+            let notes = std::iter::once(format!("note: {}", counted(known, "known finding"))).chain(gone);
             notes.filter(|_| !self.quiet).for_each(|note| say(&note));
         }
         read_places(&mut checked, &sources, format)?;
@@ -209,25 +221,29 @@ impl CheckCommand {
     fn rules(&self) -> anyhow::Result<Rules> {
         let mut schemas = QuerySchemas::new(env::current_exe().ok());
         if let Some(path) = &self.openrpc {
-            let text = fs::read(path).with_context(|| format!("cannot read {}", shown(path)))?;
-            let document: serde_json::Value =
-                serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", shown(path)))?;
-            if !document["methods"].is_array() {
-                bail!("{} is not an OpenRPC document: the array `methods` is missing", shown(path));
-            }
-            schemas = schemas.with_openrpc(&document);
+            let text = read_text(path, "the OpenRPC document")?;
+            let document = serde_json::from_str(&text).with_context(|| format!("{} is not JSON", shown(path)))?;
+            schemas = schemas
+                .with_openrpc(&document)
+                .with_context(|| format!("{} is not a valid OpenRPC document", shown(path)))?;
         }
         let mut rules = Rules::built_in(&Arc::new(schemas))?;
         if self.openrpc.is_some() {
-            rules.add_turtle("openrpc.ttl", OPENRPC)?;
+            rules.add_openrpc()?;
         }
         for path in &self.rules {
-            let name = shown(path);
-            let text = fs::read_to_string(path).with_context(|| format!("cannot read the rules in {name}"))?;
-            match path.extension().is_some_and(|extension| extension == "rq") {
-                true => rules.add_query(&path.file_stem().unwrap_or_default().to_string_lossy(), &text)?,
-                false => rules.add_turtle(&name, &text)?,
-            }
+            let (name, text) = (shown(path), read_text(path, "the rules")?);
+            let is_query = path.extension().is_some_and(|extension| extension == "rq");
+            let added = match is_query {
+                true => rules.add_query(&path.file_stem().unwrap_or_default().to_string_lossy(), &text),
+                false => rules.add_turtle(&name, &text),
+            };
+            added.map_err(|error| match error {
+                RuleError::Term(rule, term) => {
+                    anyhow!("{rule}: no vocabulary has the term {term}; {}", advice_on_term(&term))
+                }
+                error => error.into(),
+            })?;
         }
         let chosen = self.level.iter().try_for_each(|(glob, level)| rules.set_level(glob, *level));
         chosen.and_then(|()| rules.retain(&self.only, &self.skip)).map_err(|error| match error {
@@ -298,17 +314,20 @@ impl CheckCommand {
     }
 }
 
-fn listed(rules: &Rules, format: CheckFormat) -> String {
+fn listed(rules: &Rules, format: CheckFormat) -> anyhow::Result<String> {
     if format == CheckFormat::Json {
         let line = |rule: &crate::check::Rule| {
             let line =
                 json!({ "rule": rule.id, "level": rule.level.name(), "title": rule.title, "clause": rule.clause() });
             format!("{line}\n")
         };
-        return rules.iter().map(line).collect();
+        return Ok(rules.iter().map(line).collect());
+    }
+    if format != CheckFormat::Text {
+        bail!("--list writes the rules as text or JSON; SARIF and JUnit are for the findings in a log");
     }
     let width = rules.iter().map(|rule| rule.id.chars().count()).max().unwrap_or_default();
-    rules.iter().map(|rule| format!("{:<width$}  {:<7}  {}\n", rule.id, rule.level.name(), rule.title)).collect()
+    Ok(rules.iter().map(|rule| format!("{:<width$}  {:<7}  {}\n", rule.id, rule.level.name(), rule.title)).collect())
 }
 
 /// Reads the places of the findings that are written with them.
@@ -328,8 +347,19 @@ fn read_places(checked: &mut CheckResult<'_>, sources: &[InputSource], format: C
     Ok(())
 }
 
+/// Reads a small file of text.
+fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
+    let unreadable = || format!("cannot read {what} in {}", shown(path));
+    let mut text = String::new();
+    let length = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+    if length.with_context(unreadable)? as u64 > LONGEST {
+        bail!("{} is too large: {what} may have {} MiB", shown(path), LONGEST >> 20);
+    }
+    Ok(text)
+}
+
 fn read_baseline(path: &Path) -> anyhow::Result<Baseline> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read the baseline in {}", shown(path)))?;
+    let text = read_text(path, "the baseline")?;
     Baseline::parse(&text).with_context(|| shown(path))
 }
 

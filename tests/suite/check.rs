@@ -285,6 +285,196 @@ fn sarif_names_how_many_results_are_left_out() {
     assert_eq!(note["message"]["text"], "10 more findings are not in this file");
 }
 
+const PREFIXES: &str = "@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix jrpc: <http://json-rpc.org/ontology#> . \
+    @prefix rpcg: <https://w3id.org/rpcgraph#> . @prefix my: <urn:my:> . ";
+
+/// A constraint with a query.
+fn sparql(select: &str) -> String {
+    format!("sh:sparql [ sh:select \"{select}\" ]")
+}
+
+/// Nothing in a file of rules is left out silently.
+#[test]
+fn rules_that_cannot_be_used_are_refused() {
+    let right = sparql("SELECT $this { $this jrpc:hasMethod ?m }");
+    let place = Place::with("a.log", LOG);
+    for (name, rules, reasons) in [
+        ("a.ttl", String::new(), &["a.ttl", "has no rules"][..]),
+        (
+            "a.ttl",
+            "my:S sh:targetClass jrpc:Request ; sh:property [ sh:path jrpc:hasMethod ; sh:in ( \"a\" ) ] .".to_owned(),
+            &["a.ttl", "<urn:my:S>", "sh:sparql"],
+        ),
+        ("a.ttl", "my:S a sh:NodeShape .".to_owned(), &["<urn:my:S>", "sh:sparql"]),
+        ("a.ttl", format!("my:R {right} . my:S a sh:NodeShape ; sh:closed true ."), &["<urn:my:S>"]),
+        ("a.ttl", format!("my:R sh:closed true ; {right} ."), &["sh:closed", "<urn:my:R>"]),
+        ("a.ttl", "my:R sh:sparql [ sh:ask \"ASK { }\" ] .".to_owned(), &["sh:ask"]),
+        ("a.ttl", format!("my:R sh:targetClass \"a\" ; {right} ."), &["\"a\" is not an IRI"]),
+        (
+            "a.ttl",
+            format!("my:R rpcg:exercisedby \"ASK {{ }}\" ; {right} ."),
+            &["rpcg:exercisedby", "did you mean rpcg:exercisedBy?"],
+        ),
+        (
+            "a.ttl",
+            format!("my:R {} .", sparql("SELECT $this { $this <http://json-rpc.org/ontology#hasMethd> ?m }")),
+            &["jrpc:hasMethd", "did you mean jrpc:hasMethod?"],
+        ),
+        ("a.ttl", format!("my:R {} .", sparql("SELECT ?m { $this jrpc:hasMethod ?m }")), &["urn:my:R", "$this"]),
+        ("a.rq", "SELECT ?m { ?message jrpc:hasMethod ?m }".to_owned(), &["a: ", "selects ?message"]),
+        (
+            "a.rq",
+            "SELECT ?message { ?message jrpc:hasMethd ?m }".to_owned(),
+            &["a: ", "jrpc:hasMethd", "did you mean jrpc:hasMethod?"],
+        ),
+        ("a.rq", "SELECT ?message { ?message lsp:documnt ?m }".to_owned(), &["did you mean lsp:document?"]),
+        (
+            "a.rq",
+            "SELECT ?message { ?message jrpc:hasParameters ?m FILTER(rpcg:json(?m, 'a') = 1) }".to_owned(),
+            &["JSON Pointer", "\"/a\""],
+        ),
+        ("a.rq", "SELECT (?m AS ?message) { ?any jrpc:hasMethod ?m }".to_owned(), &["a: ", "\"add\"", "not a message"]),
+        (
+            "a.rq",
+            "SELECT ?message { ?any jrpc:hasMethod ?m OPTIONAL { ?message rpcg:cancels ?any } }".to_owned(),
+            &["a: ", "without a message"],
+        ),
+    ] {
+        let text = if name == "a.ttl" { format!("{PREFIXES}{rules}") } else { rules };
+        place.put(name, &text);
+        let ran = place.run(&["check", "a.log", "--rules", name]);
+        assert_eq!((ran.status, ran.text()), (Some(2), ""), "{text}");
+        assert!(reasons.iter().all(|reason| ran.stderr.contains(reason)), "{text}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn texts_of_a_log_are_not_run() {
+    let method = "urn:x> } { SELECT (COUNT(*) AS ?n) { ?a ?b ?c } } VALUES ?q { <urn:y";
+    let place = Place::with("a.log", format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#));
+    place.put("a.rq", "SELECT (?method AS ?message) { ?any jrpc:hasMethod ?method }");
+    let ran = place.run(&["check", "a.log", "--rules", "a.rq", "--only", "a"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.starts_with("error: a: the query selects ") && !ran.stderr.contains("SPARQL"), "{}", ran.stderr);
+}
+
+/// A shape is judged for its targets, of which the whole query sees one as `$this`.
+#[test]
+fn shapes_are_judged_for_their_targets() {
+    let verdicts = |target: &str, select: &str| {
+        let place = Place::with("a.log", LOG);
+        place.put("a.ttl", format!("{PREFIXES}my:R {target} {} .", sparql(select)));
+        let ran = place.run(&["check", "a.log", "--rules", "a.ttl", "--only", "urn:my:R", "-t", "json"]);
+        let lines = json_lines(ran.text()).into_iter();
+        let part = |line: &Value, name: &str| line[name].as_str().unwrap_or("-").to_owned();
+        lines
+            .map(|line| format!("{} {}", part(&line, "verdict"), part(&line, "message")))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let all = "SELECT $this { $this rpcg:sequence ?n }";
+    let silent = "SELECT $this { FILTER NOT EXISTS { $this jrpc:hasMethod ?m } }";
+    let answers = "failed m2, failed m3, failed m4";
+    for (target, select, expected) in [
+        ("", all, "failed m1, failed m2, failed m3, failed m4"),
+        ("sh:targetClass jrpc:Response ;", all, answers),
+        ("sh:targetClass jrpc:Message ;", silent, answers),
+        ("sh:targetSubjectsOf jrpc:hasResult ;", silent, answers),
+        ("sh:targetObjectsOf rpcg:respondsTo ;", all, "failed m1"),
+        (
+            "sh:targetClass jrpc:Request , jrpc:Response ;",
+            "SELECT $this { { $this jrpc:hasMethod ?m } UNION { FILTER NOT EXISTS { $this jrpc:hasMethod ?m } } }",
+            "failed m1, failed m2, failed m3, failed m4",
+        ),
+        (
+            "sh:targetClass jrpc:Request ;",
+            "SELECT $this (COUNT(?a) AS ?n) { $this jrpc:hasMethod ?m OPTIONAL { ?a rpcg:respondsTo $this } } GROUP BY $this HAVING(COUNT(?a) > 0)",
+            "failed m1",
+        ),
+        ("sh:targetClass jrpc:Notification ;", all, "unexercised -"),
+        ("sh:targetClass jrpc:Request ;", silent, ""),
+        ("", "SELECT $this { $this jrpc:hasError ?e }", "unexercised -"),
+        ("", "SELECT $this { $this jrpc:hasMethod 'none' }", ""),
+    ] {
+        assert_eq!(verdicts(target, select), expected, "{target} {select}");
+    }
+    assert_eq!(Place::new().run(&["check", "--list", "--rules", "/dev/zero"]).status, Some(2));
+}
+
+/// A baseline counts, whatever the order of the findings; each format has the verdicts.
+#[test]
+fn known_findings_are_counted() {
+    let calls = |tools: &[&str]| {
+        let call = |(id, tool): (usize, &&str)| {
+            format!(
+                r#"{{"from":"client","message":{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"}}}}}}
+"#
+            )
+        };
+        let answer = r#"{"from":"client","message":{"jsonrpc":"2.0","id":99,"method":"ping"}}
+{"from":"server","message":{"jsonrpc":"2.0","id":99,"result":{}}}
+"#;
+        tools.iter().enumerate().map(call).collect::<String>() + answer
+    };
+    let place = Place::with("a.log", calls(&["ping", "pay", "ping"]));
+    place.put("b.log", calls(&["pay"]));
+    let check = |arguments: &[&str]| {
+        place.run(&[&["check", "--only", "jsonrpc/unanswered", "--fail-on", "warning"][..], arguments].concat())
+    };
+    assert_eq!(check(&["a.log", "b.log", "--write-baseline", "known.jsonl"]).status, Some(0));
+    let known = String::from_utf8(place.read("known.jsonl")).unwrap();
+    let counts: Vec<_> =
+        json_lines(&known).iter().map(|entry| format!("{} {}", entry["tool"], entry["count"])).collect();
+    assert_eq!(counts, ["\"pay\" 2", "\"ping\" 2"]);
+    for (log, status, verdicts) in [
+        (calls(&["ping", "pay", "ping"]), 0, "known known known"),
+        (calls(&["pay", "ping", "pay"]), 0, "known known known"),
+        (calls(&["pay", "pay", "ping", "pay"]), 1, "known known known failed"),
+        (calls(&["other"]), 1, "failed"),
+    ] {
+        place.put("c.log", &log);
+        let ran = check(&["c.log", "--baseline", "known.jsonl", "-t", "json"]);
+        let found: Vec<_> =
+            json_lines(ran.text()).iter().map(|line| line["verdict"].as_str().unwrap().to_owned()).collect();
+        assert_eq!((found.join(" ").as_str(), ran.status), (verdicts, Some(status)), "{log}");
+    }
+    let ran = check(&["a.log", "--baseline", "known.jsonl"]);
+    assert_eq!(ran.text(), "0 rules broken, 1 known, 0 passed, 0 undecidable, 0 unexercised\n");
+    assert!(ran.stderr.contains("note: 3 known findings") && ran.stderr.contains("note: gone: jsonrpc/unanswered"));
+    let junit = check(&["a.log", "--baseline", "known.jsonl", "-t", "junit"]);
+    assert!(
+        junit.text().contains("failures=\"0\"") && junit.text().contains("<skipped message=\"known: 3 findings\"/>")
+    );
+    let sarif: Value =
+        serde_json::from_str(check(&["a.log", "--baseline", "known.jsonl", "-t", "sarif"]).text()).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert!(results.len() == 3 && results.iter().all(|result| result["properties"]["verdict"] == "known"));
+    assert!(results.iter().all(|result| result["suppressions"][0]["status"] == "accepted"));
+    place.put("known.jsonl", r#"{"rule":"jsonrpc/unanswered","text":"a","fingerprint":"b"}"#);
+    let old = check(&["a.log", "--baseline", "known.jsonl"]);
+    assert!(old.status == Some(2) && old.stderr.contains("write the file again"), "{}", old.stderr);
+}
+
+#[test]
+fn options_that_are_not_used_are_refused() {
+    let place = Place::with("a.log", LOG);
+    for arguments in [
+        &["--list", "-t", "sarif"][..],
+        &["--list", "-t", "junit"],
+        &["--list", "--fail-on", "note"],
+        &["--list", "--baseline", "b"],
+        &["--list", "--from", "json-lines"],
+        &["--list", "--timeout", "5"],
+        &["--list", "--protocol", "mcp"],
+        &["--list", "a.log"],
+        &["--rule", "jsonrpc/version", "-t", "json"],
+        &["--rule", "jsonrpc/version", "--write-baseline", "b"],
+    ] {
+        let ran = place.run(&[&["check"], arguments].concat());
+        assert_eq!((ran.status, ran.text(), ran.stderr.is_empty()), (Some(2), "", false), "{arguments:?}");
+    }
+}
+
 /// Recorded sessions and examples break nothing but what is named here, with the message.
 #[test]
 fn recorded_sessions_break_few_rules() {

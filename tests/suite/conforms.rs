@@ -331,13 +331,14 @@ fn ethereum() -> Value {
 
 #[test]
 fn schemas_of_openrpc_have_the_components_that_they_need() {
-    let schemas: BTreeMap<_, _> = openrpc::schemas(&ethereum()).into_iter().collect();
-    assert_eq!(schemas.len(), 1 + 2 * ETHEREUM.len());
-    let schema = &schemas["urn:rpcgraph:openrpc#eth_getBlockByHash"];
+    let schemas = openrpc::schemas(&ethereum()).unwrap();
+    assert_eq!(schemas.len(), 3 * ETHEREUM.len());
+    let schema = schemas.iter().find(|schema| schema.iri == "urn:rpcgraph:openrpc/params#eth_getBlockByHash").unwrap();
+    let schema = schema.schema.as_ref().unwrap();
     let components: Vec<_> = schema["components"]["schemas"].as_object().unwrap().keys().collect();
     assert_eq!(components, ["Boolean", "Hash"]);
-    let schemas = QuerySchemas::default().with_openrpc(&ethereum());
-    let error = |name: &str, json: &str| schemas.violation_by_iri(json, &format!("urn:rpcgraph:openrpc#{name}"));
+    let schemas = QuerySchemas::default().with_openrpc(&ethereum()).unwrap();
+    let error = |name: &str, json: &str| schemas.violation_by_iri(json, &format!("urn:rpcgraph:openrpc/{name}"));
     for (json, expected) in [
         (r#"["0x0000000000000000000000000000000000000000","latest"]"#, None),
         (r#"{"p0":"0x0000000000000000000000000000000000000000"}"#, None),
@@ -346,16 +347,94 @@ fn schemas_of_openrpc_have_the_components_that_they_need() {
         ("[5]", Some(r#"at /0: 5 is not of type "string""#)),
         (r#"{"p0":5}"#, Some(r#"at /p0: 5 is not of type "string""#)),
     ] {
-        assert_eq!(error("eth_getBalance", json).as_deref(), expected, "{json}");
+        assert_eq!(error("params#eth_getBalance", json).as_deref(), expected, "{json}");
     }
-    assert!(error("eth_getBalance/result", "true").is_some());
-    assert_eq!(error("eth_none", "5"), None);
+    assert!(error("result#eth_getBalance", "true").is_some());
+    assert_eq!(error("params#eth_none", "5"), None);
+}
+
+/// A document with one method, whose param has this schema, and components.
+fn with_param(schema: Value, components: Value) -> Value {
+    json!({
+        "openrpc": "1.2.6",
+        "methods": [{ "name": "m", "params": [{ "name": "x", "schema": schema }] }],
+        "components": { "schemas": components },
+    })
+}
+
+#[test]
+fn documents_of_openrpc_that_are_not_valid_are_refused() {
+    let to = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let method = |name: &str| json!({ "name": name, "params": [] });
+    for (document, reason) in [
+        (
+            with_param(json!({ "type": "strng" }), json!({})),
+            "the schema of the params of m: it is not a valid JSON Schema",
+        ),
+        (with_param(to("a"), json!({ "a": { "type": "strng" } })), "\"strng\""),
+        (with_param(to("none"), json!({})), "none"),
+        (json!({ "methods": [method("a"), method("b"), method("a")] }), "two methods have the name a"),
+        (json!({ "methods": [{ "params": [] }] }), "the method 1 has no name"),
+        (json!({ "methods": [{ "$ref": "#/methods/0" }] }), "to each other"),
+        (
+            json!({ "methods": [{ "name": "m", "params": [{ "$ref": "#/components/x" }] }] }),
+            "does not have #/components/x",
+        ),
+        (json!({ "methods": [{ "name": "m", "params": {} }] }), "are not an array"),
+        (json!({}), "`methods` is missing"),
+    ] {
+        let error = QuerySchemas::default().with_openrpc(&document).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+/// References that lead elsewhere or to each other, and schemas that cost too much, decide nothing, and say so.
+#[test]
+fn schemas_of_openrpc_that_decide_nothing_have_a_reason() {
+    let to = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let bomb: serde_json::Map<_, _> = (0..32)
+        .map(|level| {
+            (format!("d{level}"), json!({ "allOf": [to(&format!("d{}", level + 1)), to(&format!("d{}", level + 1))] }))
+        })
+        .chain([("d32".to_owned(), json!({}))])
+        .collect();
+    for (document, reason) in [
+        (with_param(to("d0"), bomb.into()), "more than 3 s"),
+        (with_param(to("a"), json!({ "a": to("b"), "b": to("a") })), "lead back to themselves"),
+        (with_param(json!({ "$ref": "https://example.org/s.json" }), json!({})), "https://example.org/s.json"),
+        (
+            json!({ "methods": [{ "name": "m", "params": [{ "$ref": "params.json#/x" }] }] }),
+            "params.json#/x, which is not read",
+        ),
+        (with_param(json!({ "pattern": "^(?!x)" }), json!({})), "not supported"),
+    ] {
+        let schemas = with_worker().with_openrpc(&document).unwrap();
+        assert_eq!(schemas.violation_by_iri("[\"a\"]", "urn:rpcgraph:openrpc/params#m"), None);
+        let why = schemas.undecided().expect(reason);
+        assert!(why.contains(reason), "{why}");
+        assert_eq!(schemas.shared().undecided(), None);
+    }
+    // A schema that refers to itself, and a chain of references, decide.
+    let tree =
+        json!({ "tree": { "type": "object", "properties": { "left": to("tree") }, "additionalProperties": false } });
+    let chain: serde_json::Map<_, _> = (0..40)
+        .map(|level| (format!("c{level}"), to(&format!("c{}", level + 1))))
+        .chain([("c40".to_owned(), json!({ "type": "integer" }))])
+        .collect();
+    for (document, right, wrong) in [
+        (with_param(to("tree"), tree), r#"[{"left":{"left":{}}}]"#, r#"[{"left":{"left":{"right":{}}}}]"#),
+        (with_param(to("c0"), chain.into()), "[1]", "[\"a\"]"),
+    ] {
+        let schemas = with_worker().with_openrpc(&document).unwrap();
+        let error = |json: &str| schemas.violation_by_iri(json, "urn:rpcgraph:openrpc/params#m");
+        assert_eq!((error(right), error(wrong).is_some(), schemas.undecided()), (None, true, None));
+    }
 }
 
 #[test]
 fn recorded_requests_conform_to_openrpc() {
     let Some(corpora) = corpora() else { return };
-    let schemas = QuerySchemas::default().with_openrpc(&ethereum());
+    let schemas = QuerySchemas::default().with_openrpc(&ethereum()).unwrap();
     let log = fs::read_to_string(corpora.join("eth-execution-apis/messages.ndjson")).unwrap();
     let messages: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut refused = Vec::new();
@@ -364,7 +443,7 @@ fn recorded_requests_conform_to_openrpc() {
         let method = request["method"].as_str().unwrap();
         assert!(ETHEREUM.iter().any(|line| line.split(' ').next() == Some(method)), "{method}");
         let params = request.get("params").map_or("[]".to_owned(), Value::to_string);
-        if let Some(error) = schemas.violation_by_iri(&params, &format!("urn:rpcgraph:openrpc#{method}")) {
+        if let Some(error) = schemas.violation_by_iri(&params, &format!("urn:rpcgraph:openrpc/params#{method}")) {
             // The node refuses the same.
             assert_eq!(answer["error"]["code"], -32602, "{method}: {error}");
             refused.push(format!("{method} {error}"));

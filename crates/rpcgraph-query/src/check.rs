@@ -9,9 +9,9 @@
 //! | rule | a SHACL-SPARQL constraint, whose query finds the messages that break a clause of a specification |
 //! | condition | a query for the sessions that a rule can be decided for |
 //! | fault | a message that breaks a rule |
-//! | verdict | passed, failed, unexercised or undecidable, for a rule and all logs |
+//! | verdict | passed, failed, known, unexercised or undecidable, for a rule and all logs |
 //! | excerpt | the place of a fault in its line of the log |
-//! | baseline | a file of known faults |
+//! | baseline | a file of known faults, and how many there are of each |
 
 mod baseline;
 mod facts;
@@ -25,5 +25,5 @@ pub use self::baseline::{Baseline, BaselineError};
 pub use self::fault::{Excerpt, Fault, read_excerpts};
 pub use self::judge::{Judged, Verdict};
 pub use self::output::{CheckResult, TextStyle};
-pub use self::rules::{BUILT_IN, Level, OPENRPC, Rule, RuleError, Rules};
+pub use self::rules::{BUILT_IN, Level, Rule, RuleError, Rules};
 pub use self::sarif::RESULTS;

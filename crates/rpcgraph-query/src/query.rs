@@ -95,7 +95,7 @@ pub use self::window::Window;
 use crate::schema::QuerySchemas;
 use crate::sink::Selection;
 pub use crate::store::answer::Form;
-use crate::vocab::{jrpc, prov, rpcg};
+use crate::vocab::{jrpc, lsp, prov, rpcg};
 
 /// The classes of log content other than messages.
 const UNREAD: [NamedNodeRef<'_>; 3] = [rpcg::LOG_LINE, rpcg::INVALID_MESSAGE, rpcg::MALFORMED_RECORD];
@@ -113,7 +113,23 @@ pub struct Query {
 impl Query {
     /// Parses the text of a query. Relative IRIs resolve against `base`, which must be absolute.
     pub fn parse(text: &str, base: Option<&str>) -> Result<Self, SyntaxError> {
+        Self::parse_with(text, base, |_| {})
+    }
+
+    /// Parses the constraint of a SHACL shape, whose solutions have a value of `?this` that `targets` selects.
+    #[cfg(feature = "schema")]
+    pub(crate) fn parse_for(text: &str, targets: &str) -> Result<Self, SyntaxError> {
+        let targets = std::mem::take(algebra::pattern_mut(&mut syntax::parse(targets, None)?));
+        Self::parse_with(text, None, |algebra| algebra::join_targets(algebra::pattern_mut(algebra), &targets))
+    }
+
+    fn parse_with(
+        text: &str,
+        base: Option<&str>,
+        change: impl FnOnce(&mut spargebra::Query),
+    ) -> Result<Self, SyntaxError> {
         let mut algebra = syntax::parse(text, base)?;
+        change(&mut algebra);
         let asked = algebra.clone();
         syntax::ids_as_decimals(&mut algebra);
         let text = if algebra == asked { text.to_owned() } else { algebra.to_string() };
@@ -148,6 +164,26 @@ impl Query {
     /// The triples that can affect the answer.
     pub fn needs(&self) -> &Selection {
         &self.uses.needs
+    }
+
+    /// Returns true if a column of the answer has this name.
+    #[cfg(feature = "schema")]
+    pub(crate) fn selects(&self, name: &str) -> bool {
+        algebra::projected(algebra::pattern(&self.algebra)).iter().any(|column| column.as_str() == name)
+    }
+
+    /// Returns the properties without which no triple matches the query, except properties that are computed.
+    #[cfg(feature = "schema")]
+    pub(crate) fn required_properties(&self) -> impl Iterator<Item = NamedNodeRef<'_>> {
+        let is_stored = |property: &NamedNodeRef<'_>| jrpc::ALL.contains(property) || rpcg::ALL.contains(property);
+        let required = certain::properties(algebra::pattern(&self.algebra)).into_iter().filter(is_stored);
+        required.filter(|property| ![rpcg::ELEMENT, rpcg::MEMBER, rpcg::VALUE].contains(property))
+    }
+
+    /// Returns why `rpcg:conforms` did not decide a value, if that happened.
+    #[cfg(feature = "schema")]
+    pub(crate) fn undecided(&self) -> Option<String> {
+        self.schemas.undecided()
     }
 
     /// Adds the needs of another query that will run on the same data.
@@ -233,11 +269,12 @@ impl Query {
         syntax::unbound_in_having(&self.algebra).iter().map(ToString::to_string).collect()
     }
 
-    /// Returns undefined terms in the namespaces `jrpc:` and `rpcg:`, most likely typing errors.
+    /// Returns undefined terms in the namespaces `jrpc:`, `rpcg:` and `lsp:`, most likely typing errors.
     pub fn unknown_terms(&self) -> Vec<String> {
-        let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).any(|term| term.as_str() == iri);
+        let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).chain(lsp::ALL).any(|term| term.as_str() == iri);
         let prefixed = |iri: &String| {
-            let namespaces = [(jrpc::PREFIX, jrpc::NAMESPACE), (rpcg::PREFIX, rpcg::NAMESPACE)];
+            let namespaces =
+                [(jrpc::PREFIX, jrpc::NAMESPACE), (rpcg::PREFIX, rpcg::NAMESPACE), (lsp::PREFIX, lsp::NAMESPACE)];
             let mut found =
                 namespaces.iter().filter_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
             found.next().map(|(prefix, local)| format!("{prefix}:{local}"))

@@ -23,6 +23,8 @@ use std::time::Duration;
 use boon::Draft;
 use serde_json::{Value, json};
 
+pub use self::openrpc::OpenRpcError;
+use self::openrpc::OpenRpcSchema;
 pub use self::validator::{SchemaValidator, UnusableSchema, Validity, mark_undecidable};
 use self::worker::SchemaWorker;
 use crate::json::sha256;
@@ -32,6 +34,8 @@ const MAX_TEXT: usize = 256 << 10;
 /// The maximum cost of a schema times the length of a value that is validated in this process, which takes at most
 /// about a second.
 const MAX_WORK: u64 = 10_000_000;
+/// The maximum of [`MAX_WORK`] for the schemas of an OpenRPC document.
+const MAX_NAMED_WORK: u64 = 10 * MAX_WORK;
 /// The time limit for an answer of the worker.
 const TIME: Duration = Duration::from_secs(3);
 /// The maximum number of requests without an answer; later ones are not sent.
@@ -41,13 +45,18 @@ const MAX_KEPT: usize = 8 << 20;
 /// The maximum number of answers of the worker in memory.
 const MAX_ANSWERS: usize = 10_000;
 
+/// The first error in a value, if there is one; or the reason why that is unknown.
+type Outcome = Result<Option<String>, String>;
+
 /// The schemas that a query can use, and the validators of those that it has used.
 #[derive(Default)]
 pub struct QuerySchemas {
-    /// Trusted schemas by IRI.
-    named: HashMap<String, Arc<SchemaValidator>>,
-    prepared: Mutex<HashMap<String, Arc<PreparedSchema>>>,
-    remote: Mutex<SchemaWorkers>,
+    /// The schemas of an OpenRPC document by IRI, each with its text; or the reason why it is not used.
+    named: Arc<HashMap<String, Result<(PreparedSchema, String), String>>>,
+    prepared: Arc<Mutex<HashMap<String, Arc<PreparedSchema>>>>,
+    remote: Arc<Mutex<SchemaWorkers>>,
+    /// The reason why the outcome for a value was unknown.
+    undecided: Mutex<Option<String>>,
 }
 
 /// A schema of a query.
@@ -58,8 +67,8 @@ enum PreparedSchema {
     Remote,
     /// Invalid in its dialect, for this reason.
     Invalid(String),
-    /// The outcome is unknown: a dialect or a reference is not supported.
-    Undecided,
+    /// The outcome is unknown for this reason: a dialect or a reference is not supported.
+    Undecided(String),
 }
 
 /// The worker process for untrusted schemas.
@@ -67,7 +76,7 @@ enum PreparedSchema {
 struct SchemaWorkers {
     worker: Option<SchemaWorker>,
     /// The answers by digest of the request.
-    answers: HashMap<String, Option<String>>,
+    answers: HashMap<String, Outcome>,
     unanswered: u8,
 }
 
@@ -77,39 +86,87 @@ impl QuerySchemas {
     /// schemas are not decided.
     #[must_use]
     pub fn new(worker: Option<PathBuf>) -> Self {
-        let remote = SchemaWorkers {
-            worker: worker.map(|program| SchemaWorker::new(program, TIME)),
-            ..SchemaWorkers::default()
-        };
-        Self { remote: remote.into(), ..Self::default() }
+        let worker = worker.map(|program| SchemaWorker::new(program, TIME));
+        let remote = SchemaWorkers { worker, ..SchemaWorkers::default() };
+        Self { remote: Arc::new(remote.into()), ..Self::default() }
     }
 
-    /// Adds the schemas of an [OpenRPC](https://spec.open-rpc.org/) document, by the IRIs `urn:rpcgraph:openrpc#METHOD`
-    /// (params) and `urn:rpcgraph:openrpc#METHOD/result`. The document is trusted. Schemas that are invalid or refer to
-    /// other documents are left out.
+    /// Adds the schemas of an [OpenRPC](https://spec.open-rpc.org/) document; [`openrpc`] describes their IRIs. A schema
+    /// that refers to another document decides nothing.
+    ///
+    /// # Errors
+    ///
+    /// The document, or a schema in it, is not valid.
+    pub fn with_openrpc(mut self, document: &Value) -> Result<Self, OpenRpcError> {
+        let mut named = HashMap::new();
+        for OpenRpcSchema { iri, about, schema } in openrpc::schemas(document)? {
+            let usable = schema.and_then(|schema| {
+                let text = schema.to_string();
+                match PreparedSchema::new(&text, |_| Some(0)) {
+                    PreparedSchema::Invalid(why) => Err(OpenRpcError::Wrong(about, why)),
+                    PreparedSchema::Here { validator, .. } => Ok(match cost::of(&schema) {
+                        Some(cost) => (PreparedSchema::Here { validator, cost }, text),
+                        None => (PreparedSchema::Remote, text),
+                    }),
+                    PreparedSchema::Undecided(why) => Err(OpenRpcError::Unread(about, why)),
+                    PreparedSchema::Remote => Ok((PreparedSchema::Remote, text)),
+                }
+            });
+            named.insert(
+                iri,
+                match usable {
+                    Err(error @ OpenRpcError::Unread(..)) => Err(error.to_string()),
+                    usable => Ok(usable?),
+                },
+            );
+        }
+        self.named = Arc::new(named);
+        Ok(self)
+    }
+
+    /// Returns the same schemas and validators, with [`undecided`](Self::undecided) of their own.
     #[must_use]
-    pub fn with_openrpc(mut self, document: &Value) -> Self {
-        let compiled = |(iri, schema)| Some((iri, Arc::new(SchemaValidator::of(schema).ok()?)));
-        self.named.extend(openrpc::schemas(document).into_iter().filter_map(compiled));
-        self
+    pub fn shared(&self) -> Self {
+        let (named, prepared, remote) = (self.named.clone(), self.prepared.clone(), self.remote.clone());
+        Self { named, prepared, remote, ..Self::default() }
+    }
+
+    /// Returns why the outcome is unknown for a value that was asked about; `None` if all outcomes are known.
+    pub fn undecided(&self) -> Option<String> {
+        self.undecided.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the first error in a JSON text by the schema with an IRI; `None` if there is none, or the schema or the
     /// outcome is unknown.
     pub fn violation_by_iri(&self, json: &str, iri: &str) -> Option<String> {
-        first_error(&*self.named.get(iri).cloned().or_else(|| builtin::validator(iri))?, json)
+        self.error(match self.named.get(iri) {
+            Some(Ok((prepared, schema))) => self.outcome(Some(json), prepared, schema, MAX_NAMED_WORK),
+            Some(Err(why)) => Err(why.clone()),
+            None => first_error(&*builtin::validator(iri)?, json),
+        })
     }
 
     /// Returns the first error in a JSON text by an untrusted schema; without a JSON text, the first error in the
     /// schema. `None` if there is none, or the outcome is unknown.
     pub fn violation(&self, json: Option<&str>, schema: &str) -> Option<String> {
-        let prepared = self.prepared(schema);
-        match (&*prepared, json) {
+        self.error(self.outcome(json, &self.prepared(schema), schema, MAX_WORK))
+    }
+
+    fn error(&self, outcome: Outcome) -> Option<String> {
+        outcome.unwrap_or_else(|why| {
+            self.undecided.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+            None
+        })
+    }
+
+    /// Returns the outcome by a schema and its text; `most` is the maximum cost in this process.
+    fn outcome(&self, json: Option<&str>, prepared: &PreparedSchema, schema: &str, most: u64) -> Outcome {
+        match (prepared, json) {
             (PreparedSchema::Remote, _) => self.ask(json, schema),
-            (PreparedSchema::Here { cost, .. }, Some(json)) if cost.saturating_mul(json.len() as u64) > MAX_WORK => {
+            (PreparedSchema::Here { cost, .. }, Some(json)) if cost.saturating_mul(json.len() as u64) > most => {
                 self.ask(Some(json), schema)
             }
-            _ => prepared.violation(json),
+            _ => prepared.outcome(json),
         }
     }
 
@@ -131,7 +188,7 @@ impl QuerySchemas {
     }
 
     /// Returns the answer of the worker.
-    fn ask(&self, json: Option<&str>, schema: &str) -> Option<String> {
+    fn ask(&self, json: Option<&str>, schema: &str) -> Outcome {
         let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
         let SchemaWorkers { worker, answers, unanswered } = &mut *remote;
         let request = json!({ "conforms": schema, "value": json });
@@ -139,13 +196,15 @@ impl QuerySchemas {
         if let Some(known) = answers.get(&key) {
             return known.clone();
         }
-        let worker = worker.as_mut().filter(|_| *unanswered < MAX_UNANSWERED)?;
-        let answer = worker.ask(&request);
+        let worker = worker.as_mut().filter(|_| *unanswered < MAX_UNANSWERED);
+        let answer = worker.ok_or("it takes too long")?.ask(&request);
         *unanswered += u8::from(answer.is_err());
         if answers.len() == MAX_ANSWERS {
             answers.clear();
         }
-        let answer = answer.ok().and_then(|answer| Some(answer.as_str()?.to_owned()));
+        let answer =
+            answer.and_then(|answer| serde_json::from_value(answer).unwrap_or_else(|error| Err(error.to_string())));
+        let answer = answer.map_err(|why| format!("validation by a JSON Schema failed: {why}"));
         answers.entry(key).or_insert(answer).clone()
     }
 }
@@ -159,32 +218,40 @@ impl fmt::Debug for QuerySchemas {
 impl PreparedSchema {
     /// Compiles a schema for use in this process, if its cost has a limit.
     fn new(text: &str, cost: impl Fn(&Value) -> Option<u64>) -> Self {
-        let Ok(schema) = serde_json::from_str::<Value>(text) else { return Self::Undecided };
-        let is_known = |dialect: &Value| dialect.as_str().and_then(Draft::from_url).is_some();
-        if !schema.get("$schema").is_none_or(is_known) {
-            return Self::Undecided;
+        let Ok(schema) = serde_json::from_str::<Value>(text) else {
+            return Self::Undecided("a JSON Schema is not JSON".to_owned());
+        };
+        let is_known = |dialect: &&Value| dialect.as_str().and_then(Draft::from_url).is_some();
+        if let Some(dialect) = schema.get("$schema").filter(|dialect| !is_known(dialect)) {
+            return Self::Undecided(format!("the dialect {dialect} of a JSON Schema is unknown"));
         }
         let Some(cost) = cost(&schema) else { return Self::Remote };
         match SchemaValidator::of(schema) {
             Ok(validator) => Self::Here { validator, cost },
             Err(UnusableSchema { why, is_invalid: true, .. }) => Self::Invalid(why),
-            Err(_) => Self::Undecided,
+            Err(UnusableSchema { why, .. }) => Self::Undecided(format!("a JSON Schema cannot be used: {why}")),
         }
     }
 
-    fn violation(&self, json: Option<&str>) -> Option<String> {
+    fn outcome(&self, json: Option<&str>) -> Outcome {
         match (self, json) {
             (Self::Here { validator, .. }, Some(json)) => first_error(validator, json),
-            (Self::Invalid(why), None) => Some(why.clone()),
-            _ => None,
+            (Self::Here { .. }, None) => Ok(None),
+            (Self::Invalid(why), None) => Ok(Some(why.clone())),
+            (Self::Invalid(why), Some(_)) => Err(format!("a JSON Schema cannot be used: {why}")),
+            (Self::Undecided(why), _) => Err(why.clone()),
+            (Self::Remote, _) => Err("a JSON Schema costs too much".to_owned()),
         }
     }
 }
 
-fn first_error(validator: &SchemaValidator, json: &str) -> Option<String> {
-    match validator.validate(&serde_json::from_str(json).ok()?) {
-        Validity::Invalid(violation) => Some(violation.to_string()),
-        _ => None,
+fn first_error(validator: &SchemaValidator, json: &str) -> Outcome {
+    let value = serde_json::from_str(json).map_err(|error| format!("a value cannot be validated: {error}"))?;
+    match validator.validate(&value) {
+        Validity::Valid => Ok(None),
+        Validity::Invalid(violation) => Ok(Some(violation.to_string())),
+        Validity::Unchecked => Err("a JSON Schema has a pattern or a multipleOf that is not supported".to_owned()),
+        Validity::Unknown(why) => Err(format!("a JSON Schema does not decide: {why}")),
     }
 }
 
@@ -195,7 +262,7 @@ pub fn answers() -> impl FnMut(&Value) -> Option<Value> {
         let schema = request.get("conforms")?.as_str()?;
         let prepared =
             prepared.entry(schema.to_owned()).or_insert_with_key(|text| PreparedSchema::new(text, |_| Some(0)));
-        Some(json!(prepared.violation(request["value"].as_str())))
+        Some(json!(prepared.outcome(request["value"].as_str())))
     }
 }
 

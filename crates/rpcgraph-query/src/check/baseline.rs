@@ -2,67 +2,159 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
-use super::judge::Judged;
+use super::judge::{Judged, Verdict};
 
-/// Known faults: the rule and the text of each, by fingerprint.
+/// What the known faults of an entry have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct KnownFault {
+    rule: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    /// The text, with `#` in place of each word that has a digit.
+    text: String,
+}
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+struct BaselineEntry {
+    #[serde(flatten)]
+    fault: KnownFault,
+    count: u64,
+}
+
+/// Known faults, and how many there are of each.
 #[derive(Debug, Default)]
-pub struct Baseline(BTreeMap<String, (String, String)>);
+pub struct Baseline(BTreeMap<KnownFault, u64>);
 
-/// A line of a baseline is not a known fault.
+/// Errors in a file of known faults.
 #[derive(Debug, thiserror::Error)]
-#[error("line {0} is not a finding that --write-baseline wrote")]
-pub struct BaselineError(usize);
+pub enum BaselineError {
+    /// A line is not a known fault.
+    #[error("line {0} is not a finding that --write-baseline wrote")]
+    NotAFault(usize),
+    /// A line does not state how many faults are known.
+    #[error(
+        "line {0} does not count its findings, as an earlier version wrote it: write the file again with --write-baseline"
+    )]
+    NoCount(usize),
+}
+
+impl KnownFault {
+    fn of(rule: &str, fault: &Fault) -> Self {
+        let (method, tool) = (fault.method.clone(), fault.tool.clone());
+        Self { rule: rule.to_owned(), method, tool, text: normalized(&fault.text) }
+    }
+}
+
+/// Replaces each word that has a digit: an id, a number or a time differs from log to log.
+fn normalized(text: &str) -> String {
+    let is_in_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let mut rest = text;
+    let mut normalized = String::with_capacity(text.len());
+    while let Some(first) = rest.chars().next() {
+        let length = rest.find(|c| is_in_word(c) != is_in_word(first)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(length);
+        match is_in_word(first) && word.contains(char::is_numeric) {
+            // The dot of a sentence is not a part of its last word.
+            true => normalized.extend(["#", if word.ends_with('.') { "." } else { "" }]),
+            false => normalized.push_str(word),
+        }
+        rest = behind;
+    }
+    normalized
+}
 
 impl Baseline {
     /// Collects all faults.
     pub fn of(judged: &[Judged<'_>]) -> Self {
-        let of_rule = |judged: &Judged<'_>| {
-            let entry = |fault: &Fault| (fault.fingerprint.clone(), (judged.rule.id.clone(), fault.text.clone()));
-            judged.faults.iter().map(entry).collect::<Vec<_>>()
-        };
-        Self(judged.iter().flat_map(of_rule).collect())
+        let mut baseline = Self::default();
+        for judged in judged {
+            for fault in &judged.faults {
+                *baseline.0.entry(KnownFault::of(&judged.rule.id, fault)).or_default() += 1;
+            }
+        }
+        baseline
     }
 
-    /// Parses the lines of a file.
+    /// Parses the lines of a file. Equal entries, as of several files in one, add up.
     ///
     /// # Errors
     ///
     /// A line is not a known fault.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
-        let entry = |(index, line)| {
-            let value: Value = serde_json::from_str(line).map_err(|_| BaselineError(index + 1))?;
-            let member = |name: &str| value.get(name)?.as_str().map(str::to_owned);
-            let known = (|| Some((member("fingerprint")?, (member("rule")?, member("text")?))))();
-            known.ok_or(BaselineError(index + 1))
-        };
-        text.lines().enumerate().map(entry).collect::<Result<_, _>>().map(Self)
+        let mut baseline = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            let entry = serde_json::from_str::<BaselineEntry>(line).map_err(|_| {
+                let is_old = serde_json::from_str::<KnownFault>(line).is_ok();
+                if is_old { BaselineError::NoCount(index + 1) } else { BaselineError::NotAFault(index + 1) }
+            })?;
+            *baseline.0.entry(entry.fault).or_default() += entry.count;
+        }
+        Ok(baseline)
     }
 
     /// Returns the lines of a file.
-    pub fn to_text(&self) -> String {
-        let line = |(fingerprint, (rule, text)): (&String, &(String, String))| {
-            format!("{}\n", json!({ "rule": rule, "text": text, "fingerprint": fingerprint }))
+    ///
+    /// # Errors
+    ///
+    /// Never: the entries are texts and numbers.
+    pub fn to_text(&self) -> serde_json::Result<String> {
+        let line = |(fault, count): (&KnownFault, &u64)| {
+            Ok(serde_json::to_string(&BaselineEntry { fault: fault.clone(), count: *count })? + "\n")
         };
-        let mut lines: Vec<_> = self.0.iter().map(line).collect();
-        lines.sort();
-        lines.concat()
+        self.0.iter().map(line).collect()
     }
 
-    /// Removes known faults, and returns their number and the rules and texts of those that are gone.
-    pub fn subtract<'b>(&'b self, judged: &mut [Judged<'_>]) -> (u64, Vec<(&'b str, &'b str)>) {
-        let now = Self::of(judged);
-        let mut known = 0;
+    /// Marks known faults: of each entry, as many as it counts, in the order of the logs. Returns the number of known
+    /// faults, and of each entry of these rules that has fewer faults now, the rule, the text and how many are gone.
+    pub fn mark<'b>(&'b self, judged: &mut [Judged<'_>]) -> (u64, Vec<(&'b str, &'b str, u64)>) {
+        let (mut left, mut known) = (self.0.clone(), 0);
         for judged in judged.iter_mut() {
-            judged.retain(|fault| {
-                let is_known = self.0.contains_key(&fault.fingerprint);
-                known += u64::from(is_known);
-                !is_known
-            });
+            for fault in &mut judged.faults {
+                if let Some(count) = left.get_mut(&KnownFault::of(&judged.rule.id, fault)).filter(|count| **count > 0) {
+                    *count -= 1;
+                    known += 1;
+                    fault.is_known = true;
+                }
+            }
+            if judged.verdict == Verdict::Failed && judged.new_faults().next().is_none() {
+                judged.verdict = Verdict::Known;
+            }
         }
-        let gone = self.0.iter().filter(|(fingerprint, _)| !now.0.contains_key(*fingerprint));
-        (known, gone.map(|(_, (rule, text))| (rule.as_str(), text.as_str())).collect())
+        let is_judged = |rule: &str| judged.iter().any(|judged| judged.rule.id == rule);
+        let gone = self.0.keys().zip(left.into_values()).filter(|(fault, gone)| *gone > 0 && is_judged(&fault.rule));
+        (known, gone.map(|(fault, gone)| (fault.rule.as_str(), fault.text.as_str(), gone)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_with_digits_are_alike() {
+        for (text, expected) in [
+            ("The id 17 was answered before.", "The id # was answered before."),
+            ("id \"a1-b2\" and 2.5.", "id \"#\" and #."),
+            ("at /n: \"1\" is not of type \"integer\".", "at /n: \"#\" is not of type \"integer\"."),
+            ("Nothing answers tools/call.", "Nothing answers tools/call."),
+        ] {
+            assert_eq!(normalized(text), expected);
+        }
+    }
+
+    #[test]
+    fn entries_count_and_old_ones_do_not() {
+        let line = r#"{"rule":"a/b","method":"m","text":"t","count":2}"#;
+        let baseline = Baseline::parse(&format!("{line}\n{line}\n")).unwrap();
+        assert_eq!(baseline.to_text().unwrap(), format!("{}\n", line.replace('2', "4")));
+        let old = r#"{"rule":"a/b","text":"t","fingerprint":"0"}"#;
+        assert!(matches!(Baseline::parse(&format!("{line}\n{old}")), Err(BaselineError::NoCount(2))));
+        assert!(matches!(Baseline::parse("{}"), Err(BaselineError::NotAFault(1))));
     }
 }

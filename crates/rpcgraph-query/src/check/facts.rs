@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use oxrdf::NamedNode;
+
 use crate::log::{Row, Rows};
 use crate::query::{Cancel, Dataset, Query, QueryError, SyntaxError};
 
@@ -23,7 +25,7 @@ pub(super) fn rows(dataset: &Dataset, query: &Query, cancel: &Cancel) -> Result<
     Ok(dataset.answer(query, cancel)?.into())
 }
 
-fn parsed(text: &str) -> Result<Query, QueryError> {
+pub(super) fn parsed(text: &str) -> Result<Query, QueryError> {
     Query::parse(text, None).map_err(|error: SyntaxError| QueryError::Server(error.into()))
 }
 
@@ -89,17 +91,21 @@ pub(super) struct MessageFacts {
     pub place: Option<(u64, u64)>,
     /// Its method, or the method that it answers.
     pub method: Option<String>,
+    /// The tool that it calls, or that it answers for.
+    pub tool: Option<String>,
     /// The revision that it, or the request that it answers, names.
     pub revision: Option<String>,
 }
 
-/// Returns the facts of messages, by their IRIs.
+/// Returns the facts of messages, by their IRIs. A text that is not an IRI is not a message.
 pub(super) fn messages(
     dataset: &Dataset,
     iris: &[&str],
     cancel: &Cancel,
 ) -> Result<HashMap<String, MessageFacts>, QueryError> {
     let mut facts = HashMap::new();
+    // What a rule selects may be a text of the log, which must not become SPARQL.
+    let iris: Vec<_> = iris.iter().filter(|iri| NamedNode::new(**iri).is_ok()).collect();
     for some in iris.chunks(AT_ONCE) {
         let some: String = some.iter().map(|iri| format!("<{iri}> ")).collect();
         let query = parsed(&MESSAGES.replace("{ }", &format!("{{ {some}}}")))?;
@@ -113,6 +119,7 @@ pub(super) fn messages(
                 sender: row.text("sender").map(|role| if role.ends_with("Client") { "client" } else { "server" }),
                 place: number(&row, "line").zip(number(&row, "byte")),
                 method: row.text("method").map(str::to_owned),
+                tool: row.text("tool").map(str::to_owned),
                 revision: row.text("version").map(str::to_owned),
             });
         }

@@ -39,6 +39,12 @@ pub struct Fault {
     pub excerpt: Option<Excerpt>,
     /// A digest of the fault that does not depend on its place.
     pub fingerprint: String,
+    /// The method of the message, or the method that it answers.
+    pub method: Option<String>,
+    /// The tool that the message calls, or answers for.
+    pub tool: Option<String>,
+    /// True if a baseline has the fault.
+    pub is_known: bool,
     /// The input, the record and the index in its batch.
     pub(super) order: (usize, u64, u64),
 }
@@ -84,6 +90,11 @@ impl Fault {
         Self { node: node.to_owned(), related, text, detail, ..Self::default() }
     }
 
+    /// The verdict of the fault: `failed`, or `known` if a baseline has it.
+    pub(super) fn verdict(&self) -> &'static str {
+        if self.is_known { "known" } else { "failed" }
+    }
+
     pub(super) fn complete(&mut self, rule: &Rule, facts: Option<&MessageFacts>) {
         self.message = facts.map(|_| name(&self.node));
         let sender = facts.and_then(|facts| facts.sender);
@@ -96,7 +107,8 @@ impl Fault {
         self.place = facts.and_then(|facts| facts.place);
         let (sequence, index) = facts.map_or((0, 0), |facts| (facts.sequence, facts.index));
         self.order = (self.input.unwrap_or_default(), sequence, index);
-        let method = facts.and_then(|facts| facts.method.as_deref()).unwrap_or_default();
+        (self.method, self.tool) = facts.map(|facts| (facts.method.clone(), facts.tool.clone())).unwrap_or_default();
+        let method = self.method.as_deref().unwrap_or_default();
         self.fingerprint = sha256(format!("{}\n{method}\n{}", rule.id, self.text).as_bytes());
         self.fingerprint.truncate(32);
     }

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::facts::{MessageFacts, QUERIES, SessionRevisions, messages, rows};
+use super::facts::{MessageFacts, QUERIES, SessionRevisions, messages, parsed, rows};
 use super::fault::{Fault, message_of};
 use super::rules::{Rule, Rules};
+use crate::diagnostic::{printable, shortened};
 use crate::mapping::deep_thread;
 use crate::query::{Answer, Cancel, Dataset, Query, QueryError, SyntaxError};
 
@@ -18,6 +19,8 @@ pub enum Verdict {
     Passed,
     /// There are faults.
     Failed,
+    /// There are faults, and a baseline has all of them.
+    Known,
     /// Nothing could break the rule, for this reason.
     Unexercised(String),
     /// The log cannot tell, for this reason.
@@ -123,17 +126,17 @@ fn drop_general(judged: &mut [Judged<'_>]) {
     let special = judged.iter().filter(|judged| !judged.rule.general).flat_map(|judged| &judged.faults);
     let special: HashSet<String> = special.map(|fault| message_of(&fault.node).to_owned()).collect();
     for judged in judged.iter_mut().filter(|judged| judged.rule.general) {
-        judged.retain(|fault| !special.contains(message_of(&fault.node)));
+        judged.faults.retain(|fault| !special.contains(message_of(&fault.node)));
+        if judged.verdict == Verdict::Failed && judged.faults.is_empty() {
+            judged.verdict = Verdict::Passed;
+        }
     }
 }
 
 impl Judged<'_> {
-    /// Removes faults, without which the rule may pass.
-    pub fn retain(&mut self, keep: impl FnMut(&Fault) -> bool) {
-        self.faults.retain(keep);
-        if self.verdict == Verdict::Failed && self.faults.is_empty() {
-            self.verdict = Verdict::Passed;
-        }
+    /// Returns the faults that a baseline does not have.
+    pub fn new_faults(&self) -> impl Iterator<Item = &Fault> {
+        self.faults.iter().filter(|fault| !fault.is_known)
     }
 }
 
@@ -151,7 +154,10 @@ impl Judge<'_> {
         let (verdict, faults) = match self.sessions_for(rule)? {
             Err(verdict) => (verdict, Vec::new()),
             Ok(sessions) => match self.faults(rule, &sessions)? {
-                faults if faults.is_empty() => (Verdict::Passed, faults),
+                faults if faults.is_empty() => {
+                    let undecided = rule.queries().find_map(Query::undecided);
+                    (undecided.map_or(Verdict::Passed, Verdict::Undecidable), faults)
+                }
                 faults => (Verdict::Failed, faults),
             },
         };
@@ -190,7 +196,25 @@ impl Judge<'_> {
         {
             return Ok(Err(Verdict::Unexercised("nothing in this log exercises it".to_owned())));
         }
+        if rule.exercised_by.is_none()
+            && let Some(property) = self.missing(rule)?
+        {
+            return Ok(Err(Verdict::Unexercised(format!("nothing in this log has <{property}>"))));
+        }
         Ok(Ok(sessions))
+    }
+
+    /// Returns a property that no triple has, and without which nothing breaks the rule.
+    fn missing(&self, rule: &Rule) -> Result<Option<String>, QueryError> {
+        let mut constraints = rule.constraints.iter().map(|(query, _)| query.required_properties().collect());
+        let first: BTreeSet<_> = constraints.next().unwrap_or_default();
+        for property in constraints.fold(first, |all, required: BTreeSet<_>| &all & &required) {
+            let ask = parsed(&format!("ASK {{ ?subject {property} ?object }}"))?;
+            if let Answer::Boolean(false) = self.dataset.answer(&ask, self.cancel)? {
+                return Ok(Some(property.as_str().to_owned()));
+            }
+        }
+        Ok(None)
     }
 
     fn faults(&self, rule: &Rule, sessions: &BTreeSet<&str>) -> Result<Vec<Fault>, QueryError> {
@@ -198,6 +222,10 @@ impl Judge<'_> {
         for (query, text) in &rule.constraints {
             for row in rows(self.dataset, query, self.cancel)? {
                 let fault = Fault::of(&row?, text);
+                if fault.node.is_empty() {
+                    let reason = "the query selects a row without a message, in ?message or $this";
+                    return Err(QueryError::Rule(rule.id.clone(), reason.to_owned()));
+                }
                 if seen.insert((fault.node.clone(), fault.related.clone(), fault.text.clone())) {
                     faults.push(fault);
                 }
@@ -206,6 +234,12 @@ impl Judge<'_> {
         let guilty: BTreeSet<&str> = faults.iter().map(|fault| message_of(&fault.node)).collect();
         let guilty: Vec<_> = guilty.into_iter().collect();
         let facts = messages(self.dataset, &guilty, self.cancel)?;
+        if let Some(node) =
+            guilty.iter().find(|node| !facts.contains_key(**node) && !self.sessions.0.contains_key(**node))
+        {
+            let reason = format!("the query selects {:?}, which is not a message or a session", shortened(node, 100));
+            return Err(QueryError::Rule(rule.id.clone(), printable(&reason).into_owned()));
+        }
         faults.retain_mut(|fault| {
             let facts = facts.get(message_of(&fault.node));
             let session = facts.map_or(&*fault.node, |facts| &facts.session);

@@ -53,21 +53,29 @@ impl<'r> CheckResult<'r> {
 
     /// Returns the faults that are shown with their excerpts: at most `most` in all, in text the first of each rule.
     pub fn shown(&mut self, most: Option<usize>) -> impl Iterator<Item = &mut Fault> {
-        let of_rule = if most.is_some() { usize::MAX } else { SHOWN };
+        let in_text = most.is_none();
+        let of_rule = if in_text { SHOWN } else { usize::MAX };
         self.judged
             .iter_mut()
-            .flat_map(move |judged| judged.faults.iter_mut().take(of_rule))
+            .flat_map(move |judged| {
+                judged.faults.iter_mut().filter(move |fault| !in_text || !fault.is_known).take(of_rule)
+            })
             .take(most.unwrap_or(usize::MAX))
     }
 
-    /// Returns the verdicts in one line: `3 rules broken, 41 passed, 9 undecidable, 12 unexercised`.
+    /// Returns the verdicts in one line: `3 rules broken, 41 passed, 9 undecidable, 12 unexercised`, after `broken` the
+    /// number of rules whose faults are all known, if there are any.
     pub fn summary(&self) -> String {
         let count = |is: fn(&Verdict) -> bool| self.judged.iter().filter(|judged| is(&judged.verdict)).count();
         let undecidable = count(|verdict| matches!(verdict, Verdict::Undecidable(_)));
         let unexercised = count(|verdict| matches!(verdict, Verdict::Unexercised(_)));
         let broken = counted(self.broken().count() as u64, "rule");
         let passed = count(|verdict| *verdict == Verdict::Passed);
-        format!("{broken} broken, {passed} passed, {undecidable} undecidable, {unexercised} unexercised")
+        let known = match count(|verdict| *verdict == Verdict::Known) {
+            0 => String::new(),
+            known => format!(", {known} known"),
+        };
+        format!("{broken} broken{known}, {passed} passed, {undecidable} undecidable, {unexercised} unexercised")
     }
 
     pub(super) fn input(&self, fault: &Fault) -> Option<&str> {
@@ -91,7 +99,8 @@ impl<'r> CheckResult<'r> {
     ///
     /// The output is not writable.
     pub fn write_text(&self, style: TextStyle, mut out: impl Write) -> io::Result<()> {
-        for Judged { rule, faults, .. } in self.broken() {
+        for judged in self.broken() {
+            let (rule, faults) = (judged.rule, judged.new_faults().collect::<Vec<_>>());
             writeln!(out, "{}: {} [{}]", style.level(rule.level), printable(&rule.title), printable(&rule.id))?;
             rule.clause().iter().try_for_each(|clause| writeln!(out, "  {}", printable(clause)))?;
             for fault in faults.iter().take(SHOWN) {
@@ -113,7 +122,8 @@ impl<'r> CheckResult<'r> {
         writeln!(out, "{}", self.summary())
     }
 
-    /// Writes a JSON object a line for each fault, and for each rule that is undecidable or unexercised.
+    /// Writes a JSON object a line for each fault, `failed` or `known`, and for each rule that is `undecidable` or
+    /// `unexercised`.
     ///
     /// # Errors
     ///
@@ -132,13 +142,13 @@ impl<'r> CheckResult<'r> {
             match verdict {
                 Verdict::Unexercised(why) => write("unexercised", &none, why)?,
                 Verdict::Undecidable(why) => write("undecidable", &none, why)?,
-                _ => faults.iter().try_for_each(|fault| write("failed", fault, &fault.text))?,
+                _ => faults.iter().try_for_each(|fault| write(fault.verdict(), fault, &fault.text))?,
             }
         }
         Ok(())
     }
 
-    /// Writes a JUnit test case for each rule; those that are undecidable or unexercised are skipped.
+    /// Writes a JUnit test case for each rule; a rule that is neither broken nor passed is skipped, with its verdict.
     ///
     /// # Errors
     ///
@@ -150,22 +160,28 @@ impl<'r> CheckResult<'r> {
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rpcgraph check\" {counts}>")?;
         let skipped = tests - failures - passed;
         writeln!(out, "  <testsuite name=\"rpcgraph check\" {counts} skipped=\"{skipped}\">")?;
-        for Judged { rule, verdict, faults } in &self.judged {
+        for judged in &self.judged {
+            let rule = judged.rule;
             let class = rule.id.split('/').next().unwrap_or_default();
             write!(out, "    <testcase name=\"{}\" classname=\"rpcgraph.{}\"", xml(&rule.id), xml(class))?;
-            match verdict {
-                Verdict::Passed => writeln!(out, "/>")?,
+            let skipped = match &judged.verdict {
+                Verdict::Passed => {
+                    writeln!(out, "/>")?;
+                    continue;
+                }
                 Verdict::Failed => {
                     let (title, level) = (xml(&rule.title), rule.level.name());
-                    let lines: Vec<_> = faults.iter().map(|fault| xml(&self.line(fault))).collect();
+                    let lines: Vec<_> = judged.new_faults().map(|fault| xml(&self.line(fault))).collect();
                     let failure =
                         format!("<failure type=\"{level}\" message=\"{title}\">{}</failure>", lines.join("\n"));
                     writeln!(out, ">\n      {failure}\n    </testcase>")?;
+                    continue;
                 }
-                Verdict::Unexercised(why) | Verdict::Undecidable(why) => {
-                    writeln!(out, ">\n      <skipped message=\"{}\"/>\n    </testcase>", xml(why))?;
-                }
-            }
+                Verdict::Known => format!("known: {}", counted(judged.faults.len() as u64, "finding")),
+                Verdict::Unexercised(why) => format!("unexercised: {why}"),
+                Verdict::Undecidable(why) => format!("undecidable: {why}"),
+            };
+            writeln!(out, ">\n      <skipped message=\"{}\"/>\n    </testcase>", xml(&skipped))?;
         }
         writeln!(out, "  </testsuite>\n</testsuites>")
     }

@@ -1,17 +1,17 @@
 //! Rules and conditions, read from Turtle or from a query with a head of comments.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use oxrdf::vocab::{rdf, rdfs};
-use oxrdf::{NamedOrBlankNode, Term};
+use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 use oxrdfio::{RdfFormat, RdfParser};
 use regex::Regex;
 
 use crate::query::{Form, QUERY_PREFIXES, Query};
 use crate::schema::QuerySchemas;
-use crate::vocab::rpcg;
+use crate::vocab::{JSON_RPC_ONTOLOGY, rpcg};
 
 /// The base of the identifiers of built-in rules and conditions.
 const BASE: &str = "https://w3id.org/rpcgraph/rules/";
@@ -27,7 +27,24 @@ pub const BUILT_IN: [(&str, &str); 6] = [
 ];
 
 /// The file of the rules of an OpenRPC document.
-pub const OPENRPC: &str = include_str!("../../ontology/rules/openrpc.ttl");
+const OPENRPC: &str = include_str!("../../ontology/rules/openrpc.ttl");
+
+/// SHACL's namespace.
+const SHACL: &str = "http://www.w3.org/ns/shacl#";
+
+/// SHACL's terms that a rule can have, except its targets.
+const RULE_TERMS: [&str; 8] = ["sparql", "severity", "message", "deactivated", "name", "description", "order", "group"];
+
+/// The pattern for the instances of a class.
+const OF_CLASS: &str = "?this a <>";
+
+/// SHACL's terms that select the nodes a rule is about, each with the pattern for a node or a property.
+const TARGETS: [(&str, &str); 4] = [
+    ("targetNode", "VALUES ?this { <> }"),
+    ("targetClass", OF_CLASS),
+    ("targetSubjectsOf", "?this <> ?value"),
+    ("targetObjectsOf", "?subject <> ?this"),
+];
 
 /// How grave it is to break a rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,6 +123,9 @@ pub enum RuleError {
     /// A rule, or a file of rules, is wrong.
     #[error("{0}: {1}")]
     Wrong(String, String),
+    /// A rule names a term that its vocabulary does not have.
+    #[error("{0}: no vocabulary has the term {1}")]
+    Term(String, String),
     /// No rule has the name.
     #[error("unknown rule: {0}")]
     Unknown(String),
@@ -124,6 +144,12 @@ pub struct Rules {
     prefixes: BTreeMap<String, String>,
     /// The schemas for `rpcg:conforms`, shared by all queries.
     schemas: Arc<QuerySchemas>,
+}
+
+macro_rules! shacl {
+    ($name:literal) => {
+        concat!("http://www.w3.org/ns/shacl#", $name)
+    };
 }
 
 /// The values of a property.
@@ -167,15 +193,103 @@ impl DescribedSubjects {
         self.values.get(subject).and_then(|values| values.get(property)).map_or(&[], Vec::as_slice)
     }
 
+    fn is_a(&self, subject: &str, classes: &[&str]) -> bool {
+        self.all(subject, rdf::TYPE.as_str()).iter().any(|class| classes.contains(&class.as_str()))
+    }
+
+    /// True if a subject, or a constraint, is switched off.
+    fn is_deactivated(&self, subject: &str) -> bool {
+        self.all(subject, shacl!("deactivated")).iter().any(|value| value == "true" || value == "1")
+    }
+
+    /// Returns what `check` cannot use: a shape without a constraint in SPARQL, a term of SHACL that is not supported,
+    /// or an unknown term of ours.
+    fn unusable(&self, file: &str) -> Option<RuleError> {
+        let constraints: HashSet<_> =
+            self.subjects.iter().flat_map(|subject| self.all(subject, shacl!("sparql"))).collect();
+        let is_target = |name: &str| TARGETS.iter().any(|(target, _)| *target == name);
+        for subject in &self.subjects {
+            let shown = if subject.starts_with("_:") { "a blank node".to_owned() } else { format!("<{subject}>") };
+            let properties = self.values.get(subject).into_iter().flat_map(HashMap::keys).collect::<BTreeSet<_>>();
+            let is_rule = !self.all(subject, shacl!("sparql")).is_empty();
+            let is_shape =
+                self.is_a(subject, &[shacl!("NodeShape"), shacl!("PropertyShape")]) && !constraints.contains(subject);
+            for property in &properties {
+                let term = |iri: &str| property.strip_prefix(iri).map(str::to_owned);
+                if let Some(name) =
+                    term(rpcg::NAMESPACE).filter(|_| !rpcg::ALL.iter().any(|known| known.as_str() == *property))
+                {
+                    return Some(RuleError::Term(file.to_owned(), format!("rpcg:{name}")));
+                }
+                let Some(name) = term(SHACL) else { continue };
+                let is_used = match &*name {
+                    "declare" | "prefix" | "namespace" | "prefixes" => true,
+                    name if constraints.contains(subject) => ["select", "message", "deactivated"].contains(&name),
+                    name if is_rule => RULE_TERMS.contains(&name) || is_target(name),
+                    name => name == "select" && self.is_a(subject, &[rpcg::CONDITION.as_str()]),
+                };
+                if !is_used && is_rule | constraints.contains(subject) {
+                    return Some(wrong(
+                        file,
+                        format!("sh:{name} of {shown} is not supported: check runs queries, sh:sparql with sh:select"),
+                    ));
+                } else if !is_used {
+                    return Some(wrong(file, no_query(&shown)));
+                }
+            }
+            if is_shape && !is_rule {
+                return Some(wrong(file, no_query(&shown)));
+            }
+        }
+        None
+    }
+
+    /// Returns a query for the targets of a shape; `None` if it has none.
+    fn targets(&self, shape: &str) -> Result<Option<String>, RuleError> {
+        let mut nodes: Vec<_> = TARGETS
+            .iter()
+            .flat_map(|(name, pattern)| {
+                self.all(shape, &format!("{SHACL}{name}")).iter().map(move |node| (*pattern, node.clone()))
+            })
+            .collect();
+        // [SHACL, 2.1.3.3](https://www.w3.org/TR/shacl/#implicit-targetClass)
+        if self.is_a(shape, &[rdfs::CLASS.as_str(), "http://www.w3.org/2002/07/owl#Class"]) {
+            nodes.push((OF_CLASS, shape.to_owned()));
+        }
+        let mut patterns = Vec::new();
+        for (pattern, node) in nodes {
+            let node = NamedNode::new(&node).map_err(|_| wrong(shape, format!("the target {node:?} is not an IRI")))?;
+            let mut nodes = vec![node.as_str()];
+            if pattern == OF_CLASS {
+                nodes
+                    .extend(SUBCLASSES.iter().filter(|(_, class)| class == node.as_str()).map(|(sub, _)| sub.as_str()));
+            }
+            patterns.extend(nodes.iter().map(|node| format!("{{ {} }}", pattern.replace("<>", &format!("<{node}>")))));
+        }
+        Ok((!patterns.is_empty()).then(|| format!("SELECT DISTINCT ?this {{ {} }}", patterns.join(" UNION "))))
+    }
+
     fn one(&self, subject: &str, property: &str) -> Option<String> {
         self.all(subject, property).first().cloned()
     }
 }
 
-macro_rules! shacl {
-    ($name:literal) => {
-        concat!("http://www.w3.org/ns/shacl#", $name)
-    };
+/// The subclasses of each class of JSON-RPC: a message has the type of the subclass only.
+static SUBCLASSES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let quads = RdfParser::from_format(RdfFormat::Turtle).for_slice(JSON_RPC_ONTOLOGY).flatten();
+    let subclasses = quads.filter(|quad| quad.predicate == rdfs::SUB_CLASS_OF);
+    subclasses
+        .filter_map(|quad| match (quad.subject, quad.object) {
+            (NamedOrBlankNode::NamedNode(sub), Term::NamedNode(class)) => {
+                Some((sub.into_string(), class.into_string()))
+            }
+            _ => None,
+        })
+        .collect()
+});
+
+fn no_query(shape: &str) -> String {
+    format!("{shape} has no constraint in SPARQL, so nothing of it would be checked: add sh:sparql with sh:select")
 }
 
 /// Returns the identifier of a rule: its IRI after the base, or after the last `/` or `#`.
@@ -204,29 +318,53 @@ impl Rules {
     /// A built-in file is wrong; tests check that none is.
     pub fn built_in(schemas: &Arc<QuerySchemas>) -> Result<Self, RuleError> {
         let mut rules = Self { schemas: Arc::clone(schemas), ..Self::default() };
-        BUILT_IN.iter().try_for_each(|(name, text)| rules.add_turtle(name, text))?;
+        BUILT_IN.iter().try_for_each(|(name, text)| rules.add_shapes(name, text, false))?;
         Ok(rules)
     }
 
-    /// Adds the rules of a Turtle file: all nodes with a SHACL-SPARQL constraint.
+    /// Adds the rules for an OpenRPC document.
     ///
     /// # Errors
     ///
-    /// The file is not Turtle, a query is not SPARQL, or a rule has the name of another.
+    /// As [`built_in`](Self::built_in).
+    pub fn add_openrpc(&mut self) -> Result<(), RuleError> {
+        self.add_shapes("openrpc.ttl", OPENRPC, false)
+    }
+
+    /// Adds the rules of a Turtle file: shapes with a constraint in SPARQL, about their targets if they have any.
+    ///
+    /// # Errors
+    ///
+    /// The file is not Turtle, has no rule, or has a shape or a term that is not supported; a query is not SPARQL, or
+    /// names an unknown term; a rule has the name of another.
     pub fn add_turtle(&mut self, file: &str, text: &str) -> Result<(), RuleError> {
+        let before = self.rules.len() + self.conditions.len();
+        self.add_shapes(file, text, true)?;
+        if self.rules.len() + self.conditions.len() == before {
+            return Err(wrong(file, "the file has no rules: a rule is a shape with sh:sparql"));
+        }
+        Ok(())
+    }
+
+    /// Adds shapes. The built-in ones select their messages without targets, once for all sessions.
+    fn add_shapes(&mut self, file: &str, text: &str, with_targets: bool) -> Result<(), RuleError> {
         let described = DescribedSubjects::parse(text).map_err(|error| wrong(file, error))?;
+        if let Some(error) = described.unusable(file) {
+            return Err(error);
+        }
         for declared in described.subjects.iter().flat_map(|subject| described.all(subject, shacl!("declare"))) {
             let prefix = described.one(declared, shacl!("prefix"));
             self.prefixes.extend(prefix.zip(described.one(declared, shacl!("namespace"))));
         }
         for subject in &described.subjects {
-            if described.all(subject, rdf::TYPE.as_str()).iter().any(|class| rpcg::CONDITION == class.as_str()) {
+            if described.is_a(subject, &[rpcg::CONDITION.as_str()]) {
                 let select = described.one(subject, shacl!("select")).unwrap_or_default();
-                let query = self.query(&id_of(subject), &select, Form::Select)?;
+                let query = self.query(&id_of(subject), &select, Form::Select, None)?;
                 let reason = described.one(subject, rdfs::COMMENT.as_str()).unwrap_or_default();
                 self.conditions.insert(subject.clone(), (query, reason));
-            } else if !described.all(subject, shacl!("sparql")).is_empty() {
-                self.add(&described, subject)?;
+            } else if !described.all(subject, shacl!("sparql")).is_empty() && !described.is_deactivated(subject) {
+                let targets = if with_targets { described.targets(subject)? } else { None };
+                self.add(&described, subject, targets.as_deref())?;
             }
         }
         match self.rules.iter().flat_map(|rule| &rule.requires).find(|iri| !self.conditions.contains_key(*iri)) {
@@ -240,7 +378,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// The query is not SPARQL, or the rule has the name of another.
+    /// The query is not SPARQL, does not select `?message` or names an unknown term, or the rule has the name of another.
     pub fn add_query(&mut self, name: &str, text: &str) -> Result<(), RuleError> {
         let head: HashMap<_, _> = text
             .lines()
@@ -257,10 +395,10 @@ impl Rules {
         }
         described.add(&subject, shacl!("sparql"), "_:q".to_owned());
         described.add("_:q", shacl!("select"), text.to_owned());
-        self.add(&described, &subject)
+        self.add(&described, &subject, None)
     }
 
-    fn add(&mut self, described: &DescribedSubjects, subject: &str) -> Result<(), RuleError> {
+    fn add(&mut self, described: &DescribedSubjects, subject: &str, targets: Option<&str>) -> Result<(), RuleError> {
         let id = id_of(subject);
         if self.rules.iter().any(|known| known.id == id) {
             return Err(wrong(&id, "two rules have this name: rename one"));
@@ -269,12 +407,29 @@ impl Rules {
         let all = |property: &str| described.all(subject, property).to_vec();
         let title = one(rdfs::LABEL.as_str()).unwrap_or_else(|| id.clone());
         let mut constraints = Vec::new();
-        for constraint in described.all(subject, shacl!("sparql")) {
-            let select = described.one(constraint, shacl!("select")).unwrap_or_default();
+        let active = described.all(subject, shacl!("sparql")).iter();
+        for constraint in active.filter(|constraint| !described.is_deactivated(constraint)) {
+            let select = described.one(constraint, shacl!("select"));
+            let select = select.ok_or_else(|| wrong(&id, "sh:sparql without sh:select"))?;
             let message = described.one(constraint, shacl!("message")).or_else(|| one(shacl!("message")));
-            constraints.push((self.query(&id, &select, Form::Select)?, message.unwrap_or_else(|| title.clone())));
+            let query = self.query(&id, &select, Form::Select, targets)?;
+            if !query.selects("this") && (targets.is_some() || !query.selects("message")) {
+                return Err(wrong(
+                    &id,
+                    "the query selects ?message, or in a shape $this: the messages that break the rule",
+                ));
+            }
+            constraints.push((query, message.unwrap_or_else(|| title.clone())));
         }
-        let exercised_by = one(rpcg::EXERCISED_BY.as_str()).map(|ask| self.query(&id, &ask, Form::Ask));
+        if constraints.is_empty() {
+            return Err(wrong(
+                &id,
+                "all constraints of the rule are deactivated: deactivate the rule, or leave it out",
+            ));
+        }
+        let are_there = targets.map(|targets| targets.replace("SELECT DISTINCT ?this", "ASK"));
+        let exercised_by = one(rpcg::EXERCISED_BY.as_str()).or(are_there);
+        let exercised_by = exercised_by.map(|ask| self.query(&id, &ask, Form::Ask, None));
         let level = one(shacl!("severity")).map_or(Some(Level::Error), |level| Level::named(&id_of(&level)));
         let protocol = one(rpcg::PROTOCOL.as_str());
         let of_protocol = protocol.as_ref().map(|protocol| format!("{BASE}conditions/{protocol}"));
@@ -299,19 +454,30 @@ impl Rules {
         Ok(())
     }
 
-    fn query(&self, rule: &str, text: &str, form: Form) -> Result<Query, RuleError> {
+    fn query(&self, rule: &str, text: &str, form: Form, targets: Option<&str>) -> Result<Query, RuleError> {
         let is_implicit = |prefix: &str| QUERY_PREFIXES.iter().any(|(known, _)| *known == prefix);
         let declared = self.prefixes.iter().filter(|(prefix, _)| !is_implicit(prefix));
         // On one line, so that errors have the lines of the text.
         let mut whole: String = declared.map(|(prefix, iri)| format!("PREFIX {prefix}: <{iri}> ")).collect();
         whole.push_str(text.trim_start_matches('\u{FEFF}'));
-        let query = Query::parse(&whole, None).map_err(|error| wrong(rule, error))?;
+        let query = match targets {
+            Some(targets) => Query::parse_for(&whole, targets),
+            None => Query::parse(&whole, None),
+        };
+        let query = query.map_err(|error| wrong(rule, error))?;
+        if let Some(term) = query.unknown_terms().into_iter().next() {
+            return Err(RuleError::Term(rule.to_owned(), term));
+        }
+        if let Some(text) = query.no_pointers().next() {
+            return Err(wrong(rule, format!("{text:?} is not a JSON Pointer: did you mean \"/{text}\"?")));
+        }
         if query.form() != form {
             return Err(wrong(rule, "a rule selects messages (SELECT), and is exercised or not (ASK)"));
         }
         match query.uses_graphs() || query.uses_services() || query.has_dataset() {
             true => Err(wrong(rule, "rules are about one graph: leave out GRAPH, FROM and SERVICE")),
-            false => Ok(query.with_schemas(&self.schemas)),
+            // Each query says by itself what it left undecided.
+            false => Ok(query.with_schemas(&Arc::new(self.schemas.shared()))),
         }
     }
 

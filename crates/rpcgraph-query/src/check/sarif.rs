@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use super::judge::Judged;
+use super::judge::{Judged, Verdict};
 use super::output::CheckResult;
 use super::rules::Rule;
 use crate::json::without_nulls;
@@ -19,7 +19,8 @@ const PATH: &AsciiSet = &RESERVED.remove(b'/');
 pub const RESULTS: usize = 5_000;
 
 impl CheckResult<'_> {
-    /// Writes a SARIF log, with every rule, and at most [`RESULTS`] faults.
+    /// Writes a SARIF log, with every rule, and at most [`RESULTS`] faults. A known fault is suppressed. Why a rule is
+    /// undecidable or unexercised is a notification, since a result needs a place.
     ///
     /// # Errors
     ///
@@ -32,7 +33,18 @@ impl CheckResult<'_> {
         let results: Vec<_> = self.judged.iter().enumerate().flat_map(of_rule).take(RESULTS).collect();
         let more = self.judged.iter().map(|judged| judged.faults.len()).sum::<usize>() - results.len();
         let text = format!("{more} more findings are not in this file");
-        let notes = (more > 0).then(|| json!({ "level": "note", "message": { "text": text } }));
+        let mut notes = Vec::from_iter((more > 0).then(|| json!({ "level": "note", "message": { "text": text } })));
+        for (index, Judged { rule, verdict, .. }) in self.judged.iter().enumerate() {
+            let (name, why) = match verdict {
+                Verdict::Undecidable(why) => ("undecidable", why),
+                Verdict::Unexercised(why) => ("unexercised", why),
+                _ => continue,
+            };
+            notes.push(json!({
+                "level": "none", "message": { "text": format!("{} is {name}: {why}", rule.id) },
+                "associatedRule": { "id": rule.id, "index": index }, "properties": { "verdict": name },
+            }));
+        }
         let log = json!({
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
             "version": "2.1.0",
@@ -44,7 +56,7 @@ impl CheckResult<'_> {
                 "columnKind": "unicodeCodePoints",
                 "invocations": [{
                     "executionSuccessful": true,
-                    "toolExecutionNotifications": notes.as_slice(),
+                    "toolExecutionNotifications": notes,
                 }],
                 "results": results,
             }],
@@ -64,10 +76,12 @@ impl CheckResult<'_> {
         });
         let logical = fault.message.as_ref().map(|name| json!([{ "name": name, "fullyQualifiedName": fault.node }]));
         let location = without_nulls(json!({ "physicalLocation": physical, "logicalLocations": logical }));
-        json!({
+        let suppressions = fault.is_known.then(|| json!([{ "kind": "external", "status": "accepted" }]));
+        without_nulls(json!({
             "ruleId": rule.id, "ruleIndex": index, "level": rule.level.name(), "message": { "text": without_links(&fault.text) },
             "locations": [location], "partialFingerprints": { "rpcgraph/v1": fault.fingerprint },
-        })
+            "suppressions": suppressions, "properties": { "verdict": fault.verdict() },
+        }))
     }
 }
 

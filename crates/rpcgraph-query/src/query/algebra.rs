@@ -6,6 +6,8 @@ use spargebra::Query;
 use spargebra::algebra::{
     AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression, QueryDataset,
 };
+#[cfg(feature = "schema")]
+use spargebra::term::Variable;
 
 /// Returns the pattern of a query, mutably.
 pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
@@ -14,6 +16,58 @@ pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
     pattern
+}
+
+/// Returns the pattern of a query.
+#[cfg(feature = "schema")]
+pub(super) fn pattern(query: &Query) -> &GraphPattern {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    pattern
+}
+
+/// Returns the variables that a pattern with the modifiers of solutions selects.
+#[cfg(feature = "schema")]
+pub(super) fn projected(pattern: &GraphPattern) -> &[Variable] {
+    match pattern {
+        GraphPattern::Project { variables, .. } => variables,
+        GraphPattern::Slice { inner, .. } | GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } => {
+            projected(inner)
+        }
+        _ => &[],
+    }
+}
+
+/// Joins a pattern with the targets of a shape, below the conditions and bindings of each group, which see `?this` as
+/// [SHACL's pre-binding](https://www.w3.org/TR/shacl/#pre-binding) defines.
+#[cfg(feature = "schema")]
+pub(super) fn join_targets(pattern: &mut GraphPattern, targets: &GraphPattern) {
+    let is_this = |variable: &Variable| variable.as_str() == "this";
+    match pattern {
+        GraphPattern::Extend { inner, variable, .. } if !is_this(variable) => join_targets(inner, targets),
+        GraphPattern::Project { inner, variables } if variables.iter().any(is_this) => join_targets(inner, targets),
+        GraphPattern::Group { inner, variables, .. } if variables.iter().any(is_this) => join_targets(inner, targets),
+        GraphPattern::Filter { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. }
+        | GraphPattern::LeftJoin { left: inner, .. }
+        | GraphPattern::Minus { left: inner, .. } => join_targets(inner, targets),
+        GraphPattern::Union { left, right } => [left, right].into_iter().for_each(|part| join_targets(part, targets)),
+        GraphPattern::Join { left, right } => {
+            join_targets(left, targets);
+            if !matches!(**right, GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. }) {
+                join_targets(right, targets);
+            }
+        }
+        _ => {
+            let right = Box::new(std::mem::take(pattern));
+            *pattern = GraphPattern::Join { left: Box::new(targets.clone()), right };
+        }
+    }
 }
 
 /// Returns the dataset clause of a query, mutably.

@@ -31,6 +31,9 @@ pub enum QueryError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StorageError),
+    /// A rule of this name selects something that is not a message.
+    #[error("{0}: {1}")]
+    Rule(String, String),
     /// A server failed.
     #[error(transparent)]
     Server(Box<dyn Error + Send + Sync>),

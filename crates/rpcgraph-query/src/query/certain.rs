@@ -1,5 +1,8 @@
 //! Facts that hold in every solution of a pattern.
 
+#[cfg(feature = "schema")]
+use std::collections::BTreeSet;
+
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
@@ -91,6 +94,50 @@ fn add_triple(
         || properties.iter().all(|property| OF_RECORDS.contains(property))
     {
         records.push((subject.clone(), WantedSubject::Record));
+    }
+}
+
+/// Returns the properties of the triples that every solution of a pattern needs.
+#[cfg(feature = "schema")]
+pub(super) fn properties(pattern: &GraphPattern) -> BTreeSet<NamedNodeRef<'_>> {
+    match pattern {
+        GraphPattern::Bgp { patterns } => {
+            let predicates = patterns.iter().filter_map(|triple| match &triple.predicate {
+                NamedNodePattern::NamedNode(property) => Some(property.as_ref()),
+                NamedNodePattern::Variable(_) => None,
+            });
+            predicates.collect()
+        }
+        GraphPattern::Path { path, .. } => steps(path),
+        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
+            &properties(left) | &properties(right)
+        }
+        GraphPattern::Union { left, right } => &properties(left) & &properties(right),
+        // Without a key, there is a solution for no triple, too.
+        GraphPattern::Group { variables, .. } if variables.is_empty() => BTreeSet::new(),
+        GraphPattern::LeftJoin { left: inner, .. }
+        | GraphPattern::Minus { left: inner, .. }
+        | GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::Group { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Project { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. } => properties(inner),
+        GraphPattern::Values { .. } | GraphPattern::Graph { .. } | GraphPattern::Service { .. } => BTreeSet::new(),
+    }
+}
+
+/// Returns the properties of the steps that a path always takes.
+#[cfg(feature = "schema")]
+fn steps(path: &PropertyPathExpression) -> BTreeSet<NamedNodeRef<'_>> {
+    match path {
+        PropertyPathExpression::NamedNode(property) => BTreeSet::from([property.as_ref()]),
+        PropertyPathExpression::Sequence(left, right) => &steps(left) | &steps(right),
+        PropertyPathExpression::Alternative(left, right) => &steps(left) & &steps(right),
+        PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => steps(path),
+        _ => BTreeSet::new(),
     }
 }
 

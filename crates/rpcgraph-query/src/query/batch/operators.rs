@@ -71,6 +71,18 @@ impl Chain {
 impl Inner {
     /// Returns true for each row of a batch for which the chain has a row.
     pub fn exists(&self, run: &QueryRun, batch: &Batch) -> Result<Vec<bool>, Stop> {
+        // Rows with the same values have the same outcome: only the first of them is evaluated.
+        let mut seen: HashMap<Vec<TermId>, u32> = HashMap::new();
+        let (mut first, mut of_row) = (Vec::new(), Vec::with_capacity(batch.rows));
+        for (row, number) in (0..batch.rows).zip(0..) {
+            let values = self.slots.iter().map(|slot| batch.get(*slot, row)).collect();
+            of_row.push(*seen.entry(values).or_insert_with(|| {
+                first.push(number);
+                u32::try_from(first.len() - 1).unwrap_or(u32::MAX)
+            }));
+        }
+        let slots: Vec<_> = (0..batch.columns.len()).map(|slot| self.slots.contains(&slot)).collect();
+        let batch = &batch.take(&first, &slots);
         let mut found = vec![false; batch.rows];
         self.chain.run(run, self.numbered(batch), 256, &mut |batch| {
             for row in 0..batch.rows {
@@ -81,7 +93,7 @@ impl Inner {
             }
             Ok(())
         })?;
-        Ok(found)
+        Ok(of_row.into_iter().map(|first| found.get(first as usize).copied().unwrap_or_default()).collect())
     }
 
     /// Returns the values that the chain needs of each row, and the row's number.
