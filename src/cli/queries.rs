@@ -15,6 +15,7 @@ use super::console::{Outcome, say};
 use super::filter::FilterArgs;
 use super::input::{InputSource, shown};
 use super::question::{Question, RowTimes};
+use super::values::{SQL_DIALECTS, one_of};
 use super::words::{NamedParser, nearest};
 
 /// The maximum size of a user's query, in bytes.
@@ -142,7 +143,7 @@ pub struct AskCommand {
     sql: bool,
 
     /// SQL dialect
-    #[arg(long, value_name = "NAME", value_enum, default_value_t, requires = "sql", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", value_parser = one_of(SQL_DIALECTS), default_value = "duckdb", requires = "sql", hide_short_help = true)]
     dialect: SqlDialect,
 
     #[command(flatten)]
