@@ -309,7 +309,6 @@ impl<'b> BlockBuilder<'b> {
         const RESOLVED: &str = "resolvedProperties.json";
         let BlockView { block, report, files, .. } = &self.view;
         let site = &block.site;
-        let own = |name: &str| site.reference(&site.own(name));
         let transforms: Vec<_> =
             block.transforms.iter().map(|transform| transform.transform_entry(|file| self.source(file))).collect();
         let own = shape_uris(block);

@@ -10,7 +10,6 @@ use std::rc::Rc;
 
 use json_ld::context::TermDefinitionRef;
 use json_ld::{Container, Id, Nullable, Type, ValidId};
-use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef};
 
 use super::number::NumberLiteral;
