@@ -8,6 +8,7 @@ mod agreement;
 mod authors;
 mod broken;
 mod contexts;
+mod members;
 mod online;
 mod published;
 mod repositories;
@@ -145,7 +146,6 @@ fn losses_under_the_context_are_listed() {
             "/trace/step/1",
             "/unknown",
             "1 name or reference is not an IRI",
-            "\"1.0E-1\"^^<http://www.w3.org/2001/XMLSchema#decimal> is not a value of its datatype",
         ]
     );
     assert_eq!(item(&register, "example_1_1.json").losses, 0);
@@ -237,11 +237,9 @@ fn the_register_is_described_in_rdf() {
     has("examples.ttl#example_1", &format!("{dcat}distribution"), file);
     has("examples.ttl#example_1", &format!("{dct}source"), &file.replace(".ttl", ".json"));
     has("tests/calculator/example_1_1.ttl", &format!("{dcat}downloadURL"), file);
-    has(
-        "examples.ttl#calculator",
-        "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
-        "<https://www.opengis.net/def/bblocks/Schema>",
-    );
+    let class = "<bblocks://test.calculator> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> \
+                 <https://www.opengis.net/def/bblocks/Schema>";
+    assert!(quads.iter().any(|quad| quad.to_string().contains(class)), "{class}");
     // Without a base, the same with relative references.
     let relative = build(&fixture("calculator"), &RegisterOptions::default());
     let relative = turtle(&relative.files["examples.ttl"], "https://example.org/build/examples.ttl");

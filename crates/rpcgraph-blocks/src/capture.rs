@@ -1,7 +1,7 @@
-//! Makes examples from captured traffic: one exchange for each method and each outcome.
+//! Makes examples from captured traffic: one exchange for each method, each tool and each outcome.
 //!
-//! A [`Capture`] reads logs. Of all exchanges with the same method, direction and outcome, it keeps the shortest, or
-//! the first of several with the same length. Its memory therefore grows with the number of examples and of open
+//! A [`Capture`] reads logs. Of all exchanges with the same method, tool, direction and outcome, it keeps the shortest,
+//! or the first of several with the same length. Its memory therefore grows with the number of examples and of open
 //! requests, not with the size of the logs. [`block`] makes a building block from the examples.
 //!
 //! An example is a valid message of JSON-RPC 2.0. Other messages are counted in [`Capture::left_out`].
@@ -40,6 +40,8 @@ pub enum CallOutcome {
 pub struct ExampleKey {
     /// The method; `None` if an error answers a call that could not be read.
     pub method: Option<String>,
+    /// The tool that `tools/call` of MCP names.
+    pub tool: Option<String>,
     /// The side that called, if known.
     pub caller: Option<Sender>,
 }
@@ -171,7 +173,7 @@ impl Capture {
         part: CapturedSide,
     ) {
         let is_call = matches!(message.kind, Kind::Notification | Kind::Request);
-        let place = if is_call { self.place(message.method.as_deref(), node.sender) } else { 0 };
+        let place = if is_call { self.place(message.method.as_deref(), tool(message), node.sender) } else { 0 };
         match message.kind {
             Kind::Notification => self.settle(log, place, CallOutcome::Notification, part, Ok(None)),
             // A null id does not identify the answer.
@@ -183,7 +185,7 @@ impl Capture {
                 Some((place, call)) => self.settle(log, place, outcome(message), call, part),
                 // The answer to a call that could not be read; its method is unknown, too.
                 None if message.kind == Kind::ErrorResponse && message.id == Some(Id::Null) => {
-                    let place = self.place(None, node.sender.map(Sender::other));
+                    let place = self.place(None, None, node.sender.map(Sender::other));
                     self.settle(log, place, outcome(message), Ok(None), part);
                 }
                 None if part.is_err() => {}
@@ -193,8 +195,8 @@ impl Capture {
     }
 
     /// Returns the index of a subject, and adds new subjects.
-    fn place(&mut self, method: Option<&str>, caller: Option<Sender>) -> usize {
-        self.subjects.insert_full(ExampleKey { method: method.map(str::to_owned), caller }).0
+    fn place(&mut self, method: Option<&str>, tool: Option<String>, caller: Option<Sender>) -> usize {
+        self.subjects.insert_full(ExampleKey { method: method.map(str::to_owned), tool, caller }).0
     }
 
     /// Returns the message as one side of an example, or the reason why it cannot be one.
@@ -270,6 +272,12 @@ fn read<'r>(record: &'r Record<'r>) -> (Vec<String>, Content<'r>) {
 /// True for a text that programs with doubles for numbers and at most 128 levels of nesting can read.
 fn is_portable(text: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(text).is_ok()
+}
+
+/// Returns the tool that a call names.
+fn tool(message: &Message<'_>) -> Option<String> {
+    let params = message.params.as_ref().filter(|_| message.method.as_deref() == Some("tools/call"))?;
+    params.string_member("name").map(String::from)
 }
 
 fn outcome(message: &Message<'_>) -> CallOutcome {

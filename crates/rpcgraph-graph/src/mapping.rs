@@ -322,12 +322,19 @@ impl<T: TripleSink> MapTarget for T {
                     mapper.next = next;
                     return Ok(());
                 }
-                if !matches!(content, Content::Malformed(_) | Content::Exchange) {
-                    let plain = mapper.plain.is_some();
-                    mapper.count_reference(if plain { "not one plain message" } else { "a further context" });
-                }
                 let mut blanks = blank;
                 let result = mapper.each_object(bytes, |mapper, shape, object| {
+                    let reason = match mapper.mapper.reference_only {
+                        true => "asked for",
+                        false => match bblock::push(object, shape, blanks, self, &mut mapper.tally.losses)? {
+                            Ok(next) => {
+                                blanks = next;
+                                return Ok(());
+                            }
+                            Err(reason) => reason,
+                        },
+                    };
+                    mapper.count_reference(reason);
                     // Each object separately: expansion would merge equal objects.
                     let mut document = String::new();
                     bblock::write(object, shape, blanks, &mut document, &mut mapper.tally.losses)?;

@@ -133,7 +133,7 @@ fn another_repository_imports_what_is_made() {
     assert_eq!(block["dependsOn"][0], "bblocks://eg.w.thing");
     assert_eq!(block["shaclShapes"]["eg.w.thing"][0], "https://example.net/w/_sources/thing/shapes.shacl");
     let schema = json(&read("annotated/x/more/schema.json"));
-    assert_eq!(schema["allOf"][0]["$ref"], "https://example.net/w/build/annotated/w/thing/schema.yaml");
+    assert_eq!(schema["allOf"][0]["$ref"], "https://example.net/w/build/annotated/w/thing/schema.json");
     let context = json(&read("annotated/x/more/context.jsonld"));
     assert_eq!(context["@context"]["v"], "https://example.org/v");
 }

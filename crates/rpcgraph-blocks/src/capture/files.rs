@@ -46,7 +46,7 @@ pub fn write(files: &Files, folder: &Path) -> Result<(), WriteError> {
 fn metadata(files: &Files) -> String {
     let metadata = json!({
         "name": "Captured JSON-RPC traffic",
-        "abstract": "One exchange for each method and each way that it ended",
+        "abstract": "One exchange for each method, each tool and each outcome",
         "status": "under-development",
         "version": "0.1.0",
         "itemClass": "model",
@@ -61,7 +61,7 @@ const DESCRIPTION: &str = "\
 # Captured JSON-RPC traffic
 
 Each example is an exchange as it was captured: a call and its answer, a call that nothing answered, or a notification. Of
-all exchanges with the same method and outcome it is the shortest.
+all exchanges with the same method, tool and outcome it is the shortest.
 ";
 
 fn example(chosen: &ChosenExchange, names: &mut HashSet<String>) -> Example {
@@ -72,7 +72,8 @@ fn example(chosen: &ChosenExchange, names: &mut HashSet<String>) -> Example {
         Some(Sender::Server) => " from the server",
         None => "",
     };
-    let title = format!("{shown}{caller}: {}", in_title(&chosen.outcome));
+    let tool = chosen.subject.tool.as_deref().map(|tool| format!(" {}", printable(tool))).unwrap_or_default();
+    let title = format!("{shown}{tool}{caller}: {}", in_title(&chosen.outcome));
     let (call, answer) = match chosen.outcome {
         CallOutcome::Notification => ("#Notification", ""),
         CallOutcome::Error(_) => ("#Request", "#ErrorResponse"),

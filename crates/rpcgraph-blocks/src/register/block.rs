@@ -21,6 +21,7 @@ pub const METADATA: &[&str] = &["bblock.json", "bblock.yaml", "bblock.yml"];
 pub const CONTEXT: &[&str] = &["context.jsonld"];
 pub const SCHEMA: &[&str] = &["schema.yaml", "schema.yml", "schema.json"];
 pub const EXAMPLES: &[&str] = &["examples.yaml", "examples.yml", "examples.json"];
+const OPENAPI: &[&str] = &["openapi.yaml", "openapi.yml", "openapi.json"];
 const DESCRIPTION: &[&str] = &["description.md"];
 const ONTOLOGY: &[&str] = &["ontology.ttl"];
 /// `rules.shacl` is used only if `shapes.shacl` is absent.
@@ -85,6 +86,8 @@ pub struct Block {
     pub schema_file: Option<&'static str>,
     /// URI of the schema.
     pub schema: Option<String>,
+    /// File name of the OpenAPI document.
+    pub openapi_file: Option<&'static str>,
     /// File name of the examples.
     pub examples_file: Option<String>,
     /// The examples, including the text of those in separate files.
@@ -154,6 +157,7 @@ impl Block {
             context_error: None,
             schema_file: folder.find(SCHEMA),
             schema: None,
+            openapi_file: folder.find(OPENAPI),
             examples_file,
             examples,
             tests,

@@ -9,11 +9,10 @@ use oxrdf::Triple;
 use serde_json::{Map, Value, json};
 
 use super::block::Block;
-use super::catalogue::catalogue;
 use super::dependencies::{InheritedParts, referring, shape_uris};
 use super::error::{BLOCK, BlockError, with_causes};
 use super::item::ItemRunner;
-use super::library::{Library, published, shown};
+use super::library::{Library, published, shown, uri};
 use super::options::RegisterOptions;
 use super::output::{Files, lines};
 use super::page::page;
@@ -23,9 +22,10 @@ use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
 use super::site::RegisterPaths;
+use super::steps::Program;
 use super::uplift::Uplifter;
 use super::view::BlockView;
-use super::{terms, yaml};
+use super::{catalogue, properties, terms, yaml};
 use crate::json::without_nulls;
 
 /// The part of a register that comes from one block.
@@ -93,6 +93,7 @@ impl<'b> BlockBuilder<'b> {
             Err(error) => builder.errors.push(error),
         }
         builder.notes.extend(builder.runner.shapes.notes());
+        builder.notes.extend(block.transforms.iter().filter_map(Program::unsupported));
         if options.strict { &mut builder.view.report.errors } else { &mut builder.notes }.extend(clashes);
         builder.finish()
     }
@@ -150,7 +151,7 @@ impl<'b> BlockBuilder<'b> {
             let full = lines(&self.full_entry(entry.clone()));
             self.add(&self.view.block.site.json_full(), full);
         }
-        let triples = catalogue(&self.view);
+        let triples = catalogue::block(&self.view, &entry, self.view.block.site.register().as_deref());
         let BlockView { files, report, .. } = self.view;
         BlockPart { files, report, notes: self.notes, errors: self.errors, entry, triples }
     }
@@ -183,6 +184,9 @@ impl<'b> BlockBuilder<'b> {
         match site.is_alone() {
             true => self.add_schemas(site)?,
             false => self.add_annotated(site),
+        }
+        if let Some(file) = block.openapi_file {
+            self.add_openapi(file)?;
         }
         if let Some(ontology) = &block.ontology {
             self.add_linked("ontology", site.own("ontology.ttl"), ontology.clone());
@@ -218,20 +222,42 @@ impl<'b> BlockBuilder<'b> {
     fn add_annotated(&mut self, site: &RegisterPaths) {
         let Some(uri) = &self.view.block.schema else { return };
         let Ok(schema) = self.library.annotated(uri) else { return };
-        let mut schema = (*schema).clone();
-        point(&mut schema, &mut |reference| {
+        if let Ok(text) = yaml::write(&self.with_published_references(&schema, uri, "schema.yaml")) {
+            self.add_linked("JSON Schema", site.own("schema.yaml"), text);
+        }
+        let json = self.with_published_references(&schema, uri, "schema.json");
+        self.add_linked("JSON Schema, as JSON", site.own("schema.json"), lines(&json));
+        if let Some(properties) = properties::resolved(self.library, uri) {
+            self.add(&site.own("resolvedProperties.json"), lines(&properties));
+        }
+    }
+
+    /// Adds the OpenAPI document.
+    fn add_openapi(&mut self, file: &str) -> Result<(), BlockError> {
+        let block = self.view.block;
+        let uri = uri(&format!("{}{file}", block.below));
+        let document = self.library.document(&uri, BLOCK)?;
+        let document = self.with_published_references(&document, &uri, "schema.yaml");
+        let text = yaml::write(&document).map_err(|error| BlockError::syntax(file, error))?;
+        self.add_linked("OpenAPI document", block.site.own("openapi.yaml"), text);
+        Ok(())
+    }
+
+    /// Copies a document at a URI, with references that lead to published URLs. Of the schemas of blocks, these are the
+    /// files `name`.
+    fn with_published_references(&self, document: &Value, uri: &str, name: &str) -> Value {
+        let mut document = document.clone();
+        point(&mut document, &mut |reference| {
             let (path, fragment) = split(reference);
             let target = self.library.resolve(uri, path).ok().filter(|_| !path.is_empty())?;
+            let json = || self.library.imported_json(&target).filter(|_| name.ends_with(".json"));
             let url = match self.library.block_of(&target) {
-                Some(block) => published(block)?,
-                None => self.published(&target)?,
+                Some(block) => published(block, name).or_else(|| Some(path.to_owned()))?,
+                None => json().map(str::to_owned).or_else(|| self.published(&target))?,
             };
             Some(if reference.contains('#') { format!("{url}#{fragment}") } else { url })
         });
-        if let Ok(text) = yaml::write(&schema) {
-            self.add_linked("JSON Schema", site.own("schema.yaml"), text);
-        }
-        self.add_linked("JSON Schema, as JSON", site.own("schema.json"), lines(&schema));
+        document
     }
 
     /// Returns the published URL of a document of the library.
@@ -253,7 +279,13 @@ impl<'b> BlockBuilder<'b> {
         for name in texts.into_iter().chain(["dateTimeAddition", "dateOfLastChange"]) {
             entry[name] = json!(metadata.get(name));
         }
+        let forms = [("schema.yaml", "yaml"), ("schema.yml", "yaml"), ("schema.json", "json")].into_iter();
+        let forms = forms.filter(|(file, _)| self.view.files.contains_key(&site.own(file)));
+        let schema: Map<_, _> = forms.map(|(file, form)| (format!("application/{form}"), own(file).into())).collect();
+        entry["schema"] = Some(schema).filter(|schema| !schema.is_empty()).into();
         entry["ldContext"] = json!(self.view.context);
+        let openapi = block.openapi_file.filter(|_| self.view.files.contains_key(&site.own("openapi.yaml")));
+        entry["openAPIDocument"] = json!(openapi.map(|_| own("openapi.yaml")));
         entry["ontology"] = json!(block.ontology.as_ref().map(|_| own("ontology.ttl")));
         entry["testOutputs"] = site.reference(&site.test("")).into();
         entry["dependsOn"] = json!(metadata.get("dependsOn").filter(|blocks| !identifiers(blocks).is_empty()));
@@ -274,10 +306,9 @@ impl<'b> BlockBuilder<'b> {
 
     /// Returns the entries that only the register of a repository has.
     fn repository_entry(&self) -> Map<String, Value> {
-        let BlockView { block, report, .. } = &self.view;
+        const RESOLVED: &str = "resolvedProperties.json";
+        let BlockView { block, report, files, .. } = &self.view;
         let site = &block.site;
-        let own = |name: &str| site.reference(&site.own(name));
-        let schema = || json!({ "application/yaml": own("schema.yaml"), "application/json": own("schema.json") });
         let transforms: Vec<_> =
             block.transforms.iter().map(|transform| transform.transform_entry(|file| self.source(file))).collect();
         let own = shape_uris(block);
@@ -288,7 +319,8 @@ impl<'b> BlockBuilder<'b> {
         let shapes: Map<_, _> = self.inherited.shapes.iter().chain(own).map(of).collect();
         let page = |media: &str, path: String| json!({ "mediatype": media, "url": site.reference(&path) });
         let entry = json!({
-            "schema": block.schema.as_ref().map(|_| schema()),
+            "resolvedSchemaProperties": files.get(&site.own(RESOLVED)).map(|_| site.reference(&site.own(RESOLVED))),
+            "sourceOpenAPIDocument": block.openapi_file.and_then(|file| self.source(file)),
             "sourceSchema": block.schema_file.and_then(|file| self.source(file)),
             "sourceLdContext": block.context_file.and_then(|file| self.source(file)),
             "sourceFiles": self.source(""),
@@ -310,7 +342,9 @@ impl<'b> BlockBuilder<'b> {
         let text = |name: &str| files.get(&block.site.own(name)).cloned();
         full["annotatedSchema"] = text("schema.yaml").into();
         full["jsonldContext"] = text("context.jsonld").into();
-        full["descriptionMarkdown"] = block.description.clone().into();
+        if let Some(description) = &block.description {
+            full["description"] = description.clone().into();
+        }
         full["examples"] = shown.iter().map(|shown| shown.full.clone()).collect();
         let steps: Vec<_> = block.steps.iter().map(|step| step.step_entry(|file| self.source(file))).collect();
         full["semanticUplift"] = (!steps.is_empty()).then(|| json!({ "additionalSteps": steps })).into();

@@ -28,6 +28,7 @@ impl Language {
             "yaml" | "yml" | "application/yaml" | "application/x-yaml" | "text/yaml" => Self::Yaml,
             "json" | "geojson" | "application/json" | "text/json" => Self::Json,
             json if json.starts_with("application/") && json.ends_with("+json") => Self::Json,
+            "application/xml" | "text/xml" => Self::Other("xml".to_owned()),
             _ => Self::Other(name),
         }
     }
@@ -56,6 +57,7 @@ impl Language {
             Self::JsonLd => "application/ld+json",
             Self::Turtle => "text/turtle",
             Self::Yaml => "application/yaml",
+            Self::Other(name) if name == "xml" => "application/xml",
             Self::Other(name) => name,
         }
     }

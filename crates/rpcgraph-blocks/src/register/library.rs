@@ -86,13 +86,28 @@ impl Library {
     /// Adds a block of the repository.
     pub fn add(&mut self, block: Block) {
         if let Some((uri, Ok(own))) = block.schema.as_ref().map(|uri| (uri, self.document(uri, "a schema"))) {
-            let urls = absolute_id(&own).into_iter().chain(published(&block));
+            let urls = absolute_id(&own).into_iter().chain(published(&block, "schema.yaml"));
             self.by_url.extend(urls.map(|url| (url, uri.clone())));
             if let Some(extends) = block.metadata.get("extends").filter(|_| !block.site.is_alone()) {
                 self.documents.get_mut().insert(uri.clone(), Rc::new(extended((*own).clone(), extends)));
             }
         }
         self.blocks.insert(block.identifier.clone(), block);
+    }
+
+    /// True if the block has a schema; `None` if neither the repository nor its imports have the block.
+    pub fn has_schema(&self, id: &str) -> Option<bool> {
+        let own = self.blocks.get(id).map(|block| block.schema.is_some());
+        own.or_else(|| self.imported.get(id).map(|block| schema_urls(block).next().is_some()))
+    }
+
+    /// Provides the schema of a block, which is not a file.
+    pub fn provide(&mut self, id: &str, schema: Value) {
+        let Some((uri, block)) = self.blocks.get(id).and_then(|block| Some((block.schema.clone()?, block))) else {
+            return;
+        };
+        self.by_url.extend(published(block, "schema.yaml").map(|url| (url, uri.clone())));
+        self.documents.get_mut().insert(uri, Rc::new(schema));
     }
 
     /// True if a URI names a file of the folder.
@@ -150,6 +165,12 @@ impl Library {
             return self.block_of(uri).map(|block| &block.identifier);
         }
         self.imported.iter().find(|(_, block)| schema_urls(block).any(|url| url == uri)).map(|(id, _)| id)
+    }
+
+    /// Returns the URL of the JSON form of an imported block's schema, whose URI is that of another form.
+    pub fn imported_json(&self, uri: &str) -> Option<&str> {
+        let block = self.imported.values().find(|block| schema_urls(block).any(|url| url == uri))?;
+        block.get("schema")?.get("application/json")?.as_str()
     }
 
     fn unknown(&self, reference: &str, base: &str) -> BlockError {
@@ -253,13 +274,9 @@ fn extended(mut own: Value, extends: &Value) -> Value {
     Value::Object(top)
 }
 
-/// Returns the URL of a block's annotated schema in the register of its repository.
-pub fn published(block: &Block) -> Option<String> {
-    block
-        .schema
-        .as_ref()
-        .filter(|_| !block.site.is_alone())
-        .and_then(|_| block.site.url(&block.site.own("schema.yaml")))
+/// Returns the URL of a block's annotated schema in the register of its repository, in the file `name`.
+pub fn published(block: &Block, name: &str) -> Option<String> {
+    block.schema.as_ref().filter(|_| !block.site.is_alone()).and_then(|_| block.site.url(&block.site.own(name)))
 }
 
 /// Returns the candidate URLs of a register.

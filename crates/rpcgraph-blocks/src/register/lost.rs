@@ -10,6 +10,7 @@ use json_ld::context_processing::Options;
 use json_ld::syntax::context::Context;
 use json_ld::syntax::{ErrorCode, Keyword, TryFromJson as _, is_keyword_like};
 use json_ld::{BlankIdBuf, Container, IriBuf, Term, Type};
+use oxrdf::NamedNodeRef;
 
 use super::prefixes::OtherPrefixes;
 use super::references::resolve;
@@ -212,10 +213,11 @@ impl LostWalk {
             Value::Object(object) => self.object(object, place)?,
             _ if place.property.is_none() => self.add(place.at, FREE_VALUE),
             Value::Number(number) => {
-                let double = place.term().is_some_and(|term| {
-                    matches!(term.typ(), Some(Type::Iri(iri)) if iri.as_str() == oxrdf::vocab::xsd::DOUBLE.as_str())
+                let datatype = place.term().and_then(|term| match term.typ() {
+                    Some(Type::Iri(iri)) => Some(NamedNodeRef::new_unchecked(iri.as_str())),
+                    _ => None,
                 });
-                match NumberLiteral::new(number.as_str(), Numbers::Rfc8785, double) {
+                match NumberLiteral::new(number.as_str(), Numbers::Rfc8785, datatype) {
                     None => self.add(place.at, NUMBER_OUT_OF_RANGE),
                     Some(literal) if literal.changed => self.add(place.at, NUMBER_CHANGED),
                     Some(_) => {}

@@ -25,7 +25,7 @@ use super::references::{BLOCKS, resolve};
 use super::report::BlockReport;
 use super::sandbox::Sandbox;
 use super::site::{RegisterPaths, is_web};
-use super::{catalogue, dependencies, yaml};
+use super::{catalogue, dependencies, extension, yaml};
 use crate::context::{LoadError, Loader, Reference};
 use crate::diagnostic::markup::{markdown, markdown_code, safe_markdown};
 use crate::json::without_nulls;
@@ -49,6 +49,7 @@ struct Config {
     license: Option<String>,
     imports: Option<Vec<String>>,
     plugins: Value,
+    sparql: Value,
 }
 
 /// An opened repository.
@@ -215,6 +216,9 @@ impl Repository {
                 (None, Some(named)) if !self.is_alone && !named.starts_with(BLOCKS) => {
                     resolve(Some(&uri(below)), named)
                 }
+                (None, _) if !self.is_alone && block.metadata.get("extensionPoints").is_some() => {
+                    Some(uri(&format!("{below}extensionPoints")))
+                }
                 _ => None,
             };
             match self.context(&block, &library.loader, notes) {
@@ -222,11 +226,13 @@ impl Repository {
                 Err(error) if self.is_alone && block.context_file.is_some() => return Err(error.into()),
                 Err(error) => block.context_error = Some(with_causes(&error)),
             }
-            if block.metadata.get("extensionPoints").is_some() {
-                notes.push(format!("{id}: extensionPoints are listed, but not applied"));
+            if block.metadata.get("extensionPoints").is_some() && (self.is_alone || block.schema_file.is_some()) {
+                let why = if self.is_alone { "alone, the block has no base" } else { "the block has its own schema" };
+                notes.push(format!("{id}: extensionPoints are not applied: {why}"));
             }
             library.add(block);
         }
+        extension::apply(library);
         Ok(())
     }
 
@@ -286,13 +292,23 @@ impl Repository {
 
     /// Returns the URL at which GitHub publishes the repository's build, from the remote in git's configuration.
     fn remote(&self) -> Option<String> {
+        let (owner, name) = self.on_github()?;
+        Some(format!("https://{}.github.io/{name}/build/", owner.to_lowercase()))
+    }
+
+    /// Returns the URL of the repository on GitHub.
+    fn git_repository(&self) -> Option<String> {
+        self.on_github().map(|(owner, name)| format!("https://github.com/{owner}/{name}"))
+    }
+
+    /// Returns the owner and the name of the repository on GitHub, from the remote in git's configuration.
+    fn on_github(&self) -> Option<(String, String)> {
         let config = self.folder.read(".git/config", "git").ok()?;
         let (_, origin) = config.split_once("[remote \"origin\"]")?;
         let url = origin.split("\n[").next()?.lines().find_map(|line| line.trim().strip_prefix("url = "))?;
         let (_, path) = url.split_once("github.com")?;
         let (owner, name) = path.trim_start_matches([':', '/']).split_once('/')?;
-        let name = name.trim_end_matches('/').trim_end_matches(".git");
-        Some(format!("https://{}.github.io/{name}/build/", owner.to_lowercase()))
+        Some((owner.to_owned(), name.trim_end_matches('/').trim_end_matches(".git").to_owned()))
     }
 
     /// Joins the parts of blocks into the register at `site`.
@@ -305,7 +321,6 @@ impl Repository {
             catalogue.extend(triples);
             blocks.push(RegisterBlock { report, notes });
         }
-        let catalogue: Vec<_> = catalogue.into_iter().collect();
         let reports: Vec<_> = blocks.iter().map(|block| &block.report).collect();
         let title = site.title(reports.first().map_or("", |report| &report.name));
         let [html_report, json_report, catalogue_file] = site.overview();
@@ -316,10 +331,8 @@ impl Repository {
         let summary = BlockReport::summary(reports.iter().map(|report| (*report, path(report))));
         files.insert(json_report.to_owned(), lines(&summary));
         files.insert(html_report.to_owned(), html(&reports, &title));
-        files.insert(catalogue_file.to_owned(), catalogue::text(&catalogue));
         let of_repository = |value: Value| if self.is_alone { Value::Null } else { value };
         if !self.is_alone {
-            files.extend(catalogue::jsonld(&catalogue).map(|text| ("bblocks.jsonld".to_owned(), text)));
             files.insert("register-summary.md".to_owned(), self.summary(&title, &entries));
         }
         let mut register = without_nulls(json!({
@@ -328,12 +341,23 @@ impl Repository {
             "description": self.config.description,
             "license": self.config.license,
             "modified": of_repository(json!(reports.iter().find_map(|report| report.generated.clone()))),
-            "baseURL": if self.is_alone { site.base().map(str::to_owned) } else { site.source("") },
+            "baseURL": site.register(),
             "validationReport": site.reference(html_report),
             "validationReportJson": of_repository(json!(site.reference(json_report))),
             "imports": of_repository(json!(imports)),
-            "bblocks": entries,
+            "sparqlEndpoint": self.config.sparql.get("query"),
+            "gitRepository": of_repository(json!(self.git_repository())),
+            "links": of_repository(self_links(site)),
         }));
+        let ids: Vec<_> = reports.iter().map(|report| report.id.as_str()).collect();
+        let mut triples: IndexSet<_> = catalogue::register(&register, &ids).into_iter().collect();
+        triples.extend(catalogue);
+        let triples: Vec<_> = triples.into_iter().collect();
+        files.insert(catalogue_file.to_owned(), catalogue::text(&triples));
+        if !self.is_alone {
+            files.extend(catalogue::jsonld(&triples).map(|text| ("bblocks.jsonld".to_owned(), text)));
+        }
+        register["bblocks"] = entries.into();
         register["tooling"] = Product::REGISTER.tooling(&files);
         files.insert(Product::REGISTER.marker.to_owned(), lines(&register));
         Register { files, blocks, notes }
@@ -374,6 +398,17 @@ impl Register {
     pub fn write(&self, folder: &Path, replace: bool) -> Result<(), WriteError> {
         output::write(&self.files, folder, Product::REGISTER, replace)
     }
+}
+
+/// Returns the links of a register to its own files.
+fn self_links(site: &RegisterPaths) -> Value {
+    let files = [
+        ("register.json", "application/json", "JSON"),
+        ("bblocks.ttl", "text/turtle", "RDF Turtle"),
+        ("bblocks.jsonld", "application/ld+json", "JSON-LD"),
+    ];
+    let link = |(file, media_type, name): (&str, &str, &str)| json!({ "rel": "self", "href": site.reference(file), "type": media_type, "title": format!("This register in {name}") });
+    files.into_iter().map(link).collect()
 }
 
 /// Returns the names of modules in the configuration of plugins.

@@ -43,6 +43,11 @@ impl RegisterPaths {
         Some(format!("{}{}", base.strip_suffix("build/").unwrap_or(base), encode(path)))
     }
 
+    /// Returns the IRI of the register: the URL of its repository, or of a lone block's folder.
+    pub fn register(&self) -> Option<String> {
+        if self.is_alone() { self.base.clone() } else { self.source("") }
+    }
+
     /// Returns the paths of the report for people, the report for programs, and the catalogue.
     pub fn overview(&self) -> [&'static str; 3] {
         match self.is_alone() {

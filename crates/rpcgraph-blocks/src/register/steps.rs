@@ -100,7 +100,9 @@ impl Program {
     /// Reads the source, and adds the default media types.
     fn complete(&mut self, folder: &Folder, file: &str, loader: &Loader) {
         let usual = match self.r#type.as_str() {
-            "jq" => Some("application/json"),
+            "jq" | "semantic-uplift" => Some("application/json"),
+            "json-ld-frame" => Some("application/ld+json"),
+            "xslt" => Some("application/xml"),
             _ => Some("text/turtle").filter(|_| self.takes_rdf()),
         };
         for medias in [&mut self.inputs, &mut self.outputs] {
@@ -117,6 +119,12 @@ impl Program {
             Ok(code) => self.code = Some(code),
             Err(error) => self.lacking = with_causes(&error),
         }
+    }
+
+    /// Returns a note on a transform whose type is not supported, so that it is not run.
+    pub fn unsupported(&self) -> Option<String> {
+        let is_supported = self.r#type == "jq" || self.takes_rdf();
+        (!is_supported).then(|| format!("transform {} is not run: type {} is not supported", self.id, self.r#type))
     }
 
     /// True if it converts RDF to RDF.

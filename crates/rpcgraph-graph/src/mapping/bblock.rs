@@ -12,10 +12,48 @@ use super::shape::Shape;
 use super::triples::TripleWriter;
 use super::walk::{BlockTerm, MessageWalk, NodeWriter as _};
 use crate::context;
-use crate::json::Value;
+use crate::json::{Object, Value};
 use crate::message::{Content, ErrorMember, Id, Message, Payload, Single};
 use crate::session::triples::{BlankName, NodeRef, TripleSink};
 use crate::vocab::jrpc;
+
+/// Returns the object of a message, and counts what the mapping loses of the message as a whole.
+fn object<'v>(value: &'v Value<'v>, losses: &mut Losses) -> Option<&'v Object<'v>> {
+    let Value::Object(object) = value else {
+        losses.add(Loss::NoObject);
+        return None;
+    };
+    if value.evidence().duplicate_member {
+        losses.add(Loss::DuplicateMember);
+    }
+    if matches!(object.get("id"), Some(Value::Null)) {
+        losses.add(Loss::NullId);
+    }
+    Some(object)
+}
+
+/// Pushes the triples of a message whose terms are all compiled, and returns the next free blank node; otherwise the
+/// reason why only the reference path can produce them.
+pub(super) fn push(
+    value: &Value<'_>,
+    shape: &Rc<Shape>,
+    blanks: BlankName,
+    triples: &mut impl TripleSink,
+    losses: &mut Losses,
+) -> Result<Result<BlankName, &'static str>, ReferenceError> {
+    let Value::Object(object) = value else {
+        losses.add(Loss::NoObject);
+        return Ok(Ok(blanks));
+    };
+    let mut tally = MemberTally::default();
+    DataWriter { out: None, tally: &mut tally, blanks }.members(shape, &object.members)?;
+    if let Some(reason) = tally.uncovered {
+        return Ok(Err(reason));
+    }
+    self::object(value, losses);
+    losses.merge(&tally.losses);
+    Ok(Ok(TripleWriter::new(triples, blanks).object(&object.members, shape)))
+}
 
 /// Appends a message's document, after a comma unless it is the first.
 pub(super) fn write(
@@ -25,16 +63,7 @@ pub(super) fn write(
     out: &mut String,
     losses: &mut Losses,
 ) -> Result<(), ReferenceError> {
-    let Value::Object(object) = value else {
-        losses.add(Loss::NoObject);
-        return Ok(());
-    };
-    if value.evidence().duplicate_member {
-        losses.add(Loss::DuplicateMember);
-    }
-    if matches!(object.get("id"), Some(Value::Null)) {
-        losses.add(Loss::NullId);
-    }
+    let Some(object) = object(value, losses) else { return Ok(()) };
     if !out.is_empty() {
         out.push(',');
     }

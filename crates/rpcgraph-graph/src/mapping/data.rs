@@ -69,6 +69,7 @@ impl DataWriter<'_> {
         let start = self.out.as_ref().map_or(0, |out| out.len());
         match &*shape.term(name)? {
             MemberMeaning::Unmapped => self.tally.losses.add(Loss::UnmappedMember),
+            MemberMeaning::KeyedByIri => self.tally.losses.add(Loss::KeyedByIri),
             MemberMeaning::Json(property) => {
                 let property = property.as_ref().map(|property| property.as_str());
                 if self.json(name, property, value, shape.rules().numbers).is_none() {
@@ -100,9 +101,19 @@ impl DataWriter<'_> {
         if property.is_none() {
             self.tally.uncovered("JSON in a container");
         }
-        let Some(out) = &mut self.out else { return Some(()) };
-        let losses = &mut self.tally.losses;
         let (mut literal, mut exact) = (String::new(), String::new());
+        let Some(out) = &mut self.out else {
+            // Triples hold the exact numbers.
+            let is_exact = numbers == Numbers::Exact
+                || json::write_canonical(value, numbers, &mut literal).is_ok()
+                    && json::write_canonical(value, Numbers::Exact, &mut exact).is_ok()
+                    && exact == literal;
+            if !is_exact {
+                self.tally.uncovered("a number that RFC 8785 changes");
+            }
+            return Some(());
+        };
+        let losses = &mut self.tally.losses;
         let Ok(canonical) = json::write_canonical(value, numbers, &mut literal) else {
             losses.add(Loss::NumberOutOfRange);
             return None;

@@ -183,7 +183,7 @@ impl<'e> MembersPlan<'e> {
         is_same: impl Fn(&MemberMeaning) -> bool,
     ) -> Result<bool, ReferenceError> {
         let term = scope.shape.term(name)?;
-        let unmapped = matches!(*term, MemberMeaning::Unmapped);
+        let unmapped = matches!(*term, MemberMeaning::Unmapped | MemberMeaning::KeyedByIri);
         if unmapped {
             self.termless.push(name);
         }

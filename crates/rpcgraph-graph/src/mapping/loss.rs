@@ -11,6 +11,8 @@ pub enum Loss {
     NoIri,
     /// A member that no context maps.
     UnmappedMember,
+    /// A map by `@id` or `@type` in the mapping `session`, where names of the log do not become IRIs.
+    KeyedByIri,
     /// A member named like a JSON-LD keyword.
     KeywordMember,
     /// A number that the canonical form changes.
@@ -33,10 +35,11 @@ pub enum Loss {
 
 /// Every kind in the order of summaries, with the text after a count: the noun in the singular, in the plural, and a
 /// description.
-const KINDS: [(Loss, &str, &str, &str); 12] = [
+const KINDS: [(Loss, &str, &str, &str); 13] = [
     (Loss::NullId, "id", "ids", "null"),
     (Loss::NoIri, "value", "values", "no IRI"),
     (Loss::UnmappedMember, "member", "members", "mapped by no context"),
+    (Loss::KeyedByIri, "member", "members", "with @container @id or @type, which only -m bblock maps"),
     (Loss::KeywordMember, "member", "members", "named like JSON-LD keywords"),
     (Loss::NumberChanged, "number", "numbers", "changed by the canonical form"),
     (Loss::NumberOutOfRange, "value", "values", "with numbers beyond a double"),

@@ -13,6 +13,9 @@ const MAX_INTEGER: f64 = 1e21;
 /// From here on, some processors already treat an integer as a double.
 const MAX_NATIVE_INTEGER: f64 = 1e20;
 
+/// The maximum number of digits of a decimal.
+const MAX_DECIMAL_DIGITS: usize = 1_024;
+
 /// A number as a literal.
 pub struct NumberLiteral {
     pub lexical: String,
@@ -25,10 +28,13 @@ pub struct NumberLiteral {
 }
 
 impl NumberLiteral {
-    /// Creates the literal of a number; `double` is true if its datatype is `xsd:double`. Returns `None` if the number
-    /// is beyond the range of a double. With [`Numbers::Exact`], a number that JSON-LD treats as an integer keeps all
-    /// its digits.
-    pub fn new(spelling: &str, numbers: Numbers, double: bool) -> Option<Self> {
+    /// Creates the literal of a number with the datatype that the context gives. Returns `None` if the number is beyond
+    /// the range of a double. With [`Numbers::Exact`], a number that JSON-LD treats as an integer keeps all its digits.
+    ///
+    /// Under `xsd:decimal`, the literal is a decimal. JSON-LD 1.1 API, section 8.6, would write a number with a fraction
+    /// as a double, with an exponent, which is not in the lexical space of that datatype.
+    pub fn new(spelling: &str, numbers: Numbers, datatype: Option<NamedNodeRef<'_>>) -> Option<Self> {
+        let double = datatype == Some(xsd::DOUBLE);
         let value: f64 = spelling.parse().ok().filter(|value: &f64| value.is_finite())?;
         // Turns negative zero into zero.
         let value = value + 0.0;
@@ -44,6 +50,11 @@ impl NumberLiteral {
                 _ => {}
             }
         }
+        if datatype == Some(xsd::DECIMAL)
+            && let Some(decimal) = Self::decimal(spelling, value, numbers)
+        {
+            return Some(decimal);
+        }
         let lexical = canonical_double(value);
         let mut buffer = ryu_js::Buffer::new();
         let shortest = buffer.format_finite(value);
@@ -53,6 +64,17 @@ impl NumberLiteral {
         let native = is_double && significant(shortest) == significant(&lexical);
         let changed = Decimal::parse(&lexical) != Decimal::parse(spelling);
         Some(Self { native: native.then(|| shortest.to_owned()), lexical, datatype: xsd::DOUBLE, changed })
+    }
+
+    /// Returns the literal of a decimal: with all digits, or with those of the double. `None` if these are too many.
+    fn decimal(spelling: &str, value: f64, numbers: Numbers) -> Option<Self> {
+        let spelled = Decimal::parse(spelling)?;
+        let decimal = match numbers {
+            Numbers::Exact => spelled.clone(),
+            Numbers::Rfc8785 => Decimal::parse(ryu_js::Buffer::new().format_finite(value))?,
+        };
+        let changed = decimal != spelled;
+        Some(Self { lexical: decimal.to_plain(MAX_DECIMAL_DIGITS)?, datatype: xsd::DECIMAL, changed, native: None })
     }
 
     fn integer(lexical: String, changed: bool, native: bool) -> Self {
@@ -96,9 +118,29 @@ mod tests {
     }
 
     #[test]
+    fn numbers_under_decimal_are_decimals() {
+        let decimal = |spelling, numbers| {
+            let literal = NumberLiteral::new(spelling, numbers, Some(xsd::DECIMAL))?;
+            assert_eq!(literal.native, None, "{spelling}");
+            Some((literal.lexical, literal.changed))
+        };
+        for (spelling, exact, rounded) in [
+            ("0.5", "0.5", "0.5"),
+            ("1e-7", "0.0000001", "0.0000001"),
+            ("0.1000000000000000000001", "0.1000000000000000000001", "0.1"),
+            ("1e21", "1000000000000000000000", "1000000000000000000000"),
+        ] {
+            assert_eq!(decimal(spelling, Numbers::Exact), Some((exact.to_owned(), false)));
+            assert_eq!(decimal(spelling, Numbers::Rfc8785), Some((rounded.to_owned(), exact != rounded)));
+        }
+        // Integers are as they were.
+        let integer = NumberLiteral::new("15", Numbers::Exact, Some(xsd::DECIMAL)).expect("a number");
+        assert_eq!((integer.lexical.as_str(), integer.native.as_deref()), ("15", Some("15")));
+    }
+
+    #[test]
     fn numbers_that_processors_read_differently_are_not_native() {
-        let native =
-            |spelling, numbers| NumberLiteral::new(spelling, numbers, false).and_then(|literal| literal.native);
+        let native = |spelling, numbers| NumberLiteral::new(spelling, numbers, None).and_then(|literal| literal.native);
         for (spelling, exact, rounded) in [
             ("1", Some("1"), Some("1")),
             ("-0.0", Some("0"), Some("0")),

@@ -291,8 +291,8 @@ impl QuadWriter<'_> {
                     Plain::Null => return None,
                     Plain::Boolean(value) => (value.to_string(), xsd::BOOLEAN),
                     Plain::Number(number) => {
-                        let double = datatype.as_ref().is_some_and(|datatype| datatype.as_ref() == xsd::DOUBLE);
-                        let Some(literal) = NumberLiteral::new(number.as_str(), self.conversion.numbers, double) else {
+                        let named = datatype.as_ref().map(NamedNode::as_ref);
+                        let Some(literal) = NumberLiteral::new(number.as_str(), self.conversion.numbers, named) else {
                             self.losses.add(Loss::NumberOutOfRange);
                             return None;
                         };

@@ -10,7 +10,6 @@ use std::rc::Rc;
 
 use json_ld::context::TermDefinitionRef;
 use json_ld::{Container, Id, Nullable, Type, ValidId};
-use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef};
 
 use super::number::NumberLiteral;
@@ -42,6 +41,8 @@ pub(super) struct Shape {
 pub(super) enum MemberMeaning {
     /// Data that no context maps.
     Unmapped,
+    /// A map by `@id` or `@type`, whose keys would become IRIs: data, where members do not name properties.
+    KeyedByIri,
     /// A JSON literal, with the property if it can be written without the term.
     Json(Option<NamedNode>),
     /// A property of a node, or values.
@@ -188,7 +189,7 @@ impl Shape {
         let (keyed, iri_keys) = keys(container, definition.index().is_some());
         // A map by id or type would turn the log's member names into IRIs, and types would choose contexts.
         if iri_keys && !self.rules.iri_members {
-            return Ok(MemberMeaning::Unmapped);
+            return Ok(MemberMeaning::KeyedByIri);
         }
         let below = match definition.context() {
             Some(context) => self.scoped(context)?,
@@ -295,7 +296,6 @@ impl MemberMeaning {
 impl MappedTerm {
     /// Returns the literal of a number below the member; `None` if it is beyond the range of a double.
     pub fn number(&self, spelling: &str) -> Option<NumberLiteral> {
-        let double = self.datatype.as_ref().is_some_and(|datatype| datatype.as_ref() == xsd::DOUBLE);
-        NumberLiteral::new(spelling, self.below.rules.numbers, double)
+        NumberLiteral::new(spelling, self.below.rules.numbers, self.datatype.as_ref().map(NamedNode::as_ref))
     }
 }

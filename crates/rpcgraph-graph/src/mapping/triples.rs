@@ -46,10 +46,18 @@ impl<'t, 'v, T: TripleSink> TripleWriter<'t, 'v, T> {
         Self { triples, next, pending: VecDeque::new() }
     }
 
+    /// Writes an object of a log as a new node, with the members that a shape maps. Returns the next free blank node.
+    pub fn object(mut self, members: &'v [Member<'v>], shape: &Rc<Shape>) -> BlankName {
+        let node = self.next.mint();
+        self.pending.push_back(PendingItem::Node(node, members, shape.clone()));
+        self.finish();
+        self.next
+    }
+
     /// Writes a member of the current subject.
     fn member(&mut self, term: &MemberMeaning, value: &'v Value<'v>) {
         match term {
-            MemberMeaning::Unmapped | MemberMeaning::Json(None) => {}
+            MemberMeaning::Unmapped | MemberMeaning::KeyedByIri | MemberMeaning::Json(None) => {}
             MemberMeaning::Json(Some(property)) => self.push_json(property.as_ref(), value),
             MemberMeaning::Mapped(mapped) => {
                 let Some(property) = &mapped.property else { return };

@@ -68,7 +68,9 @@ impl BlockBuilder<'_> {
                         json!({ "success": true, "url": url })
                     }
                     Err(why) => {
-                        self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
+                        if transform.unsupported().is_none() {
+                            self.notes.push(format!("transform {} of {stem}: {why}", transform.id));
+                        }
                         json!({ "success": false, "stderr": why })
                     }
                 };

@@ -1,0 +1,318 @@
+//! Members of a register that other tools read, and blocks whose schema comes from extension points.
+
+use std::collections::BTreeMap;
+
+use oxrdf::NamedNode;
+use rpcgraph::register::{Register, RegisterOptions};
+use serde_json::{Value, json as value};
+
+use super::repositories::made;
+use super::{json, turtle};
+use crate::cli::Place;
+
+const BASE: &str = "https://example.net/w/build/";
+
+/// Makes the register of a repository whose blocks have these files.
+fn register(files: &[(&str, &str)]) -> Register {
+    let place = Place::new();
+    place.put(
+        "w/bblocks-config.yaml",
+        "identifier-prefix: eg.\nimports: []\nsparql: {query: 'https://example.net/q'}\n",
+    );
+    for (file, text) in files {
+        place.put(&format!("w/_sources/{file}"), text);
+        let folder = file.split('/').next().expect("a folder");
+        if !files.iter().any(|(other, _)| *other == format!("{folder}/bblock.json")) {
+            place.put(&format!("w/_sources/{folder}/bblock.json"), "{}");
+        }
+    }
+    made(&place.path("w"), &[], Some(BASE), &RegisterOptions::default())
+}
+
+/// The results of a block's tests, by file name.
+fn results(register: &Register, block: &str) -> BTreeMap<String, bool> {
+    let report = json(&register.files[&format!("tests/{block}/_report.json")]);
+    let items = report["items"].as_array().expect("items").iter();
+    let name =
+        |item: &Value| item["source"]["filename"].as_str().expect("a name").rsplit('/').next().unwrap_or("").to_owned();
+    items.map(|item| (name(item), item["result"] == true)).collect()
+}
+
+fn notes(register: &Register) -> String {
+    let of_blocks = register.blocks.iter().flat_map(|block| block.notes.iter().chain(&block.report.errors));
+    of_blocks.chain(&register.notes).map(|note| format!("{note}\n")).collect()
+}
+
+const NAMED: (&str, &str) =
+    ("base/schema.yaml", "{type: object, properties: {name: {type: string}}, required: [name]}");
+const SPECIAL: (&str, &str) = (
+    "special/schema.yaml",
+    "{allOf: [{$ref: 'bblocks://eg.base'}, {properties: {color: {type: string, x-jsonld-id: 'http://e/c'}}, required: [color]}]}",
+);
+const POINTS: (&str, &str) = (
+    "ext/bblock.json",
+    r#"{"extensionPoints": {"baseBuildingBlock": "eg.coll", "extensions": {"eg.base": "eg.special"}}}"#,
+);
+
+#[test]
+fn extension_points_replace_the_blocks_that_a_base_refers_to() {
+    let tests = [
+        ("ext/tests/ok.json", r#"{"members": [{"name": "a", "color": "red"}]}"#),
+        ("ext/tests/plain-fail.json", r#"{"members": [{"name": "a"}]}"#),
+        ("ext/tests/nameless-fail.json", r#"{"members": [{"color": "red"}]}"#),
+    ];
+    let bases: [&[(&str, &str)]; 4] = [
+        &[(
+            "coll/schema.yaml",
+            "{properties: {members: {x-jsonld-id: 'http://e/m', items: {$ref: 'bblocks://eg.base'}}}}",
+        )],
+        // Through another block, with an anchor and a pointer of its own.
+        &[
+            ("coll/schema.yaml", "{properties: {members: {$ref: 'bblocks://eg.list#/$defs/all'}}}"),
+            (
+                "list/schema.yaml",
+                "{$defs: {all: {items: {$ref: '#one'}}, one: {$anchor: one, $ref: 'bblocks://eg.base'}}}",
+            ),
+        ],
+        // Through files, in a circle.
+        &[
+            ("coll/schema.yaml", "{$ref: more.yaml}"),
+            (
+                "coll/more.yaml",
+                "{properties: {members: {items: {$ref: '../base/schema.yaml'}}, below: {$ref: schema.yaml}}}",
+            ),
+        ],
+        // In a schema with definitions.
+        &[(
+            "coll/schema.yaml",
+            "{$id: 'https://example.org/coll', $defs: {m: {$ref: 'bblocks://eg.base'}}, properties: {members: {items: {$ref: '#/$defs/m'}}}}",
+        )],
+    ];
+    for base in bases {
+        let register = register(&[&[NAMED, SPECIAL, POINTS], base, &tests[..]].concat());
+        let results = results(&register, "ext");
+        assert_eq!(results.len(), 3);
+        assert!(results.values().all(|passed| *passed), "{base:?} {results:?}\n{}", notes(&register));
+        assert!(register.files.contains_key("annotated/ext/schema.json"));
+        // Terms below a property without a term of its own have no place in a context.
+        if base[0].1.contains("x-jsonld-id") {
+            let context = json(&register.files["annotated/ext/context.jsonld"]);
+            assert_eq!(context["@context"]["members"]["@context"]["color"], "http://e/c", "{context}");
+        }
+    }
+}
+
+#[test]
+fn an_extension_of_an_extension_has_both() {
+    let register = register(&[
+        NAMED,
+        SPECIAL,
+        POINTS,
+        (
+            "coll/schema.yaml",
+            "{properties: {members: {items: {$ref: 'bblocks://eg.base'}}, owner: {$ref: 'bblocks://eg.owner'}}}",
+        ),
+        ("owner/schema.yaml", "{type: string}"),
+        ("long/schema.yaml", "{type: string, minLength: 3}"),
+        (
+            "again/bblock.json",
+            r#"{"extensionPoints": {"baseBuildingBlock": "eg.ext", "extensions": {"eg.owner": "eg.long"}}}"#,
+        ),
+        ("again/tests/ok.json", r#"{"members": [{"name": "a", "color": "red"}], "owner": "abc"}"#),
+        ("again/tests/short-fail.json", r#"{"owner": "ab"}"#),
+        ("again/tests/plain-fail.json", r#"{"members": [{"name": "a"}]}"#),
+    ]);
+    let results = results(&register, "again");
+    assert!(results.len() == 3 && results.values().all(|passed| *passed), "{results:?}\n{}", notes(&register));
+}
+
+#[test]
+fn extension_points_that_cannot_be_applied_pass_nothing() {
+    let coll = ("coll/schema.yaml", "{properties: {members: {items: {$ref: 'bblocks://eg.base'}}}}");
+    let tests = [("ext/tests/a.json", "{}"), ("ext/tests/b-fail.json", r#"{"members": [{}]}"#)];
+    for (points, said) in [
+        (r#"{"baseBuildingBlock": "eg.gone", "extensions": {"eg.base": "eg.special"}}"#, "bblocks://eg.gone"),
+        (r#"{"baseBuildingBlock": "eg.coll", "extensions": {"eg.gone": "eg.special"}}"#, "bblocks://eg.gone"),
+        (
+            r#"{"baseBuildingBlock": "eg.coll", "extensions": {"eg.special": "eg.base"}}"#,
+            "does not refer to _sources/special/schema.yaml",
+        ),
+        ("{}", "does not name a baseBuildingBlock"),
+    ] {
+        let block = format!(r#"{{"extensionPoints": {points}}}"#);
+        let register = register(&[&[NAMED, SPECIAL, coll, ("ext/bblock.json", &block)], &tests[..]].concat());
+        assert!(notes(&register).contains(said), "{said}: {}", notes(&register));
+        let results = results(&register, "ext");
+        assert!(results.len() == 2 && results.values().all(|passed| !passed), "{points}: {results:?}");
+        assert!(!register.blocks.iter().any(|block| block.report.id == "eg.ext" && block.report.is_success()));
+    }
+}
+
+#[test]
+fn members_that_other_tools_read_have_their_names_and_places() {
+    let register = register(&[
+        (
+            "a/schema.yaml",
+            "{type: object, properties: {n: {type: string, format: uri, x-jsonld-id: 'http://e/n'}}, required: [n]}",
+        ),
+        ("a/description.md", "A *short* text."),
+        ("a/bblock.json", r#"{"description": "D"}"#),
+        (
+            "b/schema.yaml",
+            "{properties: {a: {$ref: 'bblocks://eg.a'}, l: {type: array, items: {$ref: '#'}}, e: {oneOf: [{type: 'null'}, {title: E, properties: {x: {const: 1}}}]}}}",
+        ),
+        (
+            "api/openapi.yaml",
+            "{openapi: 3.1.0, paths: {/x: {get: {responses: {'200': {content: {application/json: {schema: {$ref: 'bblocks://eg.a'}}}}}}}}}",
+        ),
+    ]);
+    let listed = json(&register.files["register.json"]);
+    let block = |id: &str| {
+        listed["bblocks"]
+            .as_array()
+            .and_then(|all| all.iter().find(|block| block["itemIdentifier"] == id))
+            .cloned()
+            .expect(id)
+    };
+    assert_eq!(listed["sparqlEndpoint"], "https://example.net/q");
+    for link in listed["links"].as_array().expect("links") {
+        let file = link["href"].as_str().and_then(|url| url.strip_prefix(BASE)).expect("a file of the register");
+        assert!(register.files.contains_key(file), "{file}");
+    }
+    assert_eq!(json(&register.files["generateddocs/json-full/a/index.json"])["description"], "A *short* text.");
+    assert_eq!(block("eg.a")["description"], "D");
+    for form in ["json", "yaml"] {
+        let text = &register.files[&format!("annotated/b/schema.{form}")];
+        assert!(text.contains(&format!("{BASE}annotated/a/schema.{form}")), "{text}");
+    }
+    assert_eq!(block("eg.b")["resolvedSchemaProperties"], format!("{BASE}annotated/b/resolvedProperties.json"));
+    let properties = json(&register.files["annotated/b/resolvedProperties.json"]);
+    let a = "bblocks://eg.a";
+    let b = "bblocks://eg.b";
+    assert_eq!(
+        properties,
+        value!({ "defs": {}, "properties": [
+            { "path": ["a"], "sources": [b], "schema_type": "object" },
+            { "path": ["a", "n"], "required": true, "sources": [a], "id": "http://e/n", "schema_type": "string", "format": "uri", "effectiveId": "http://e/n" },
+            { "path": ["l"], "sources": [b], "schema_type": "array" },
+            { "path": ["l", "a"], "sources": [b], "schema_type": "object" },
+            { "path": ["l", "a", "n"], "required": true, "sources": [a], "id": "http://e/n", "schema_type": "string", "format": "uri", "effectiveId": "http://e/n" },
+            { "path": ["l", "l"], "sources": [b], "schema_type": "array" },
+            { "path": ["l", "e"], "sources": [b] },
+            { "path": ["l", "e", "_oneOf", "1"], "title": "E", "keyword": "branch" },
+            { "path": ["l", "e", "_oneOf", "1", "x"], "sources": [b], "const": 1 },
+            { "path": ["l", "e", "_oneOf"], "keyword": "oneOf" },
+            { "path": ["e"], "sources": [b] },
+            { "path": ["e", "_oneOf", "1"], "title": "E", "keyword": "branch" },
+            { "path": ["e", "_oneOf", "1", "x"], "sources": [b], "const": 1 },
+            { "path": ["e", "_oneOf"], "keyword": "oneOf" },
+        ] })
+    );
+    let api = block("eg.api");
+    assert_eq!(api["openAPIDocument"], format!("{BASE}annotated/api/openapi.yaml"));
+    assert_eq!(api["sourceOpenAPIDocument"], "https://example.net/w/_sources/api/openapi.yaml");
+    assert_eq!(api["dependsOn"], value!([a]));
+    assert!(register.files["annotated/api/openapi.yaml"].contains(&format!("{BASE}annotated/a/schema.yaml")));
+}
+
+#[test]
+fn the_catalogue_has_the_nodes_and_terms_of_the_official_register() {
+    let register = register(&[
+        (
+            "a/bblock.json",
+            r#"{"name": "A", "abstract": "About A", "status": "stable", "itemClass": "schema", "tags": ["t"], "scope": "unstable"}"#,
+        ),
+        ("a/schema.yaml", "{properties: {n: {type: string, x-jsonld-id: 'http://e/n'}}}"),
+        (
+            "a/examples.yaml",
+            "- snippets: [{language: json, code: '{\"n\": \"x\"}'}, {language: json, schema-ref: '#/properties/n', code: '\"x\"'}, {language: json, schema-ref: other.yaml, code: '{}'}]",
+        ),
+        ("a/other.yaml", "{}"),
+        ("b/bblock.json", r#"{"dependsOn": ["eg.a"], "isProfileOf": ["eg.a"]}"#),
+    ]);
+    let quads = turtle(&register.files["bblocks.ttl"], &format!("{BASE}bblocks.ttl"));
+    let iri = |name: &str| {
+        let prefixes = [
+            ("bb:", "https://www.opengis.net/def/bblocks/"),
+            ("prof:", "http://www.w3.org/ns/dx/prof/"),
+            ("dct:", "http://purl.org/dc/terms/"),
+            ("skos:", "http://www.w3.org/2004/02/skos/core#"),
+            ("dcat:", "http://www.w3.org/ns/dcat#"),
+            ("rdf:", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
+        ];
+        let found = prefixes.iter().find_map(|(prefix, whole)| Some(format!("{whole}{}", name.strip_prefix(prefix)?)));
+        NamedNode::new(found.unwrap_or_else(|| name.to_owned())).expect("an IRI")
+    };
+    let has = |subject: &str, predicate: &str, object: &str| {
+        let (subject, predicate) = (iri(subject), iri(predicate));
+        let mut found =
+            quads.iter().filter(|quad| quad.subject == subject.clone().into() && quad.predicate == predicate);
+        assert!(found.any(|quad| quad.object.to_string() == object), "{subject} {predicate} {object}");
+    };
+    let node = |name: &str| iri(name).to_string();
+    for class in ["bb:BBlock", "bb:Schema", "skos:Concept", "dcat:Dataset"] {
+        has("bblocks://eg.a", "rdf:type", &node(class));
+    }
+    has("bblocks://eg.b", "bb:dependsOn", "<bblocks://eg.a>");
+    has("bblocks://eg.b", "prof:isProfileOf", "<bblocks://eg.a>");
+    has("bblocks://eg.a", "dct:abstract", "\"About A\"^^<https://www.w3.org/ns/iana/media-types/text/markdown>");
+    has("bblocks://eg.a", "bb:status", "<http://www.opengis.net/def/status/stable>");
+    has("bblocks://eg.a", "bb:scope", "<http://www.opengis.net/def/bblocks/scope/unstable>");
+    has("bblocks://eg.b", "bb:validationPassed", "\"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>");
+    has("bblocks://eg.a", "skos:inScheme", "<https://example.net/w/>");
+    has("https://example.net/w/", "skos:hasTopConcept", "<bblocks://eg.b>");
+    let artifacts: Vec<_> = quads
+        .iter()
+        .filter(|quad| quad.predicate == iri("prof:hasArtifact"))
+        .map(|quad| quad.object.to_string())
+        .collect();
+    for file in ["schema.yaml", "schema.json", "context.jsonld"] {
+        assert!(artifacts.contains(&format!("<{BASE}annotated/a/{file}>")), "{artifacts:?}");
+    }
+    let example = format!("{BASE}bblocks.ttl#a/example_1");
+    for schema in
+        ["build/annotated/a/schema.yaml", "build/annotated/a/schema.yaml#/properties/n", "_sources/a/other.yaml"]
+    {
+        has(&example, "dct:conformsTo", &format!("<https://example.net/w/{schema}>"));
+    }
+    // References below the base lead to files of the register.
+    let mut checked = 0;
+    for quad in &quads {
+        let object = quad.object.to_string();
+        if let Some(path) = object.strip_prefix(&format!("<{BASE}")).map(|path| path.trim_end_matches('>')) {
+            let file = path.split('#').next().unwrap_or_default();
+            assert!(register.files.contains_key(file), "{file}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 20);
+}
+
+#[test]
+fn transforms_that_are_not_run_are_named() {
+    let register = register(&[
+        ("a/context.jsonld", r#"{"@context": {"n": "http://e/n"}}"#),
+        (
+            "a/examples.yaml",
+            "- snippets: [{language: xml, code: <a/>}, {language: application/xml, code: <b/>}, {language: json, code: '{}'}]",
+        ),
+        (
+            "a/transforms.yaml",
+            "transforms: [{id: x, type: xslt, code: c}, {id: f, type: json-ld-frame, code: '{}'}, {id: p, type: python, code: c}, {id: q, type: jq, code: .}]",
+        ),
+    ]);
+    let notes = notes(&register);
+    for said in [
+        "transform x is not run: type xslt",
+        "transform f is not run: type json-ld-frame",
+        "transform p is not run: type python",
+    ] {
+        assert!(notes.contains(said), "{notes}");
+    }
+    assert!(!notes.contains("transform q"), "{notes}");
+    for file in ["tests/a/example_1_1.xml", "tests/a/example_1_2.xml", "tests/a/transforms/example_1_3.q.json"] {
+        assert!(register.files.contains_key(file), "{file}: {:?}", register.files.keys());
+    }
+    let full = json(&register.files["generateddocs/json-full/a/index.json"]);
+    assert_eq!(full["examples"][0]["snippets"][0]["transformResults"]["x"]["success"], false);
+}
