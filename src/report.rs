@@ -22,9 +22,8 @@ use self::pieces::{PieceFile, RecordingReader, TextSpan};
 use crate::log::convert::PairingState;
 use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
-use crate::protocol::{Extract, Extraction, Protocol, Statement, StatementObject};
+use crate::protocol::{Extract, Extraction, Maker, Makers, Protocol, Statement, StatementObject};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
-use crate::redact::secrets;
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node};
 use crate::vocab::rpcg;
@@ -35,9 +34,7 @@ pub const DEFAULT_LIMIT: u64 = 20 << 20;
 /// The statements about operations, whose rounds the page marks.
 const MCP: Extraction = Extraction {
     protocol: Protocol::Mcp,
-    errors_alone: false,
-    cancels_alone: false,
-    content: false,
+    makers: Makers::NONE.with(Maker::Operation),
     payloads: true,
     exchanges: true,
 };
@@ -88,7 +85,6 @@ pub struct Report {
     options: ReportOptions,
     index: PageIndex,
     pieces: PieceFile,
-    secrets: u64,
     sessions: Option<Vec<String>>,
     /// The number of messages that were not chosen.
     left_out: u64,
@@ -117,8 +113,7 @@ impl Report {
         Self {
             options: options.clone(),
             index: PageIndex::new(),
-            pieces: PieceFile::new(),
-            secrets: 0,
+            pieces: PieceFile::new(!options.redacted),
             sessions: None,
             left_out: 0,
         }
@@ -126,7 +121,7 @@ impl Report {
 
     /// The number of strings that look like passwords, tokens or keys.
     pub fn secrets(&self) -> u64 {
-        self.secrets
+        self.pieces.secrets()
     }
 
     /// Reads a log; `name` is its name in the page.
@@ -201,7 +196,7 @@ impl Report {
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);
         let mut place = TextSpan::default();
         match log.chosen {
-            None => place = self.place(record, &record.bytes)?,
+            None => place = self.pieces.place(record.location.byte, &record.bytes)?,
             Some(_) => self.pieces.leave_out(),
         }
         for node in nodes.iter().filter(|node| !matches!(node.node, Node::Batch)) {
@@ -212,23 +207,11 @@ impl Report {
                 }
                 let text = node.batch_index.and_then(|index| texts.get(index as usize - 1));
                 let text = text.map_or(&*record.bytes, |text| text.as_bytes());
-                place = self.place(record, text)?;
+                place = self.pieces.place(record.location.byte, text)?;
             }
             self.message(node, place, &statements, log);
         }
         Ok(())
-    }
-
-    /// Stores the text of a record.
-    fn place(&mut self, record: &Record<'_>, text: &[u8]) -> io::Result<TextSpan> {
-        self.count_secrets(text);
-        self.pieces.place(record.location.byte, text)
-    }
-
-    fn count_secrets(&mut self, text: &[u8]) {
-        if !self.options.redacted {
-            self.secrets += secrets::ranges(text).count() as u64;
-        }
     }
 
     /// Determines the reason why a request does not have an answer.
@@ -336,7 +319,6 @@ impl Report {
             self.pieces.leave_out();
             return Ok(());
         }
-        self.count_secrets(&line.bytes);
         let place = self.pieces.place(line.location.byte, &line.bytes)?;
         self.index.push(PageRow::log_line(line, place));
         Ok(())
@@ -354,9 +336,10 @@ impl Report {
     ///
     /// The output is not writable.
     pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<OmittedTexts> {
+        let secrets = self.secrets();
         let ReportOptions { redacted, limit, chosen_by, verdicts } = self.options;
         let facts = serde_json::json!({
-            "title": title, "secrets": self.secrets, "redacted": redacted, "sessions": self.sessions,
+            "title": title, "secrets": secrets, "redacted": redacted, "sessions": self.sessions,
             "chosenBy": chosen_by, "leftOut": self.left_out, "verdicts": verdicts,
         });
         let chosen = self.pieces.choose(self.index.marked(), limit);

@@ -278,6 +278,11 @@ fn the_command() {
         .run(&["report", "b.ndjson", "-o", "b.html", "--fail-on-secrets"])
         .said(1, "1 possible secret; the page was not written\n");
     assert!(!folder.path("b.html").exists());
+    let har = r#"{"log":{"version":"1.2","entries":[{"startedDateTime":"2026-01-05T10:00:00Z","time":1,"request":{"method":"POST","url":"https://h","headers":[{"name":"Authorization","value":"Basic aWRhOnB3MTI="}],"postData":{"text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}"}},"response":{"status":202,"headers":[]}}]}}"#;
+    folder.put("log.har", har);
+    folder
+        .run(&["report", "log.har", "-o", "b.html", "--fail-on-secrets"])
+        .said(1, "1 possible secret; the page was not written\n");
     folder.run(&["report", "prose.txt", "-o", "p.html"]).began(2, "error: prose.txt: ");
     assert!(!folder.path("p.html").exists());
     folder.run(&["report", "a.ndjson", "-o", "a.ndjson"]).began(2, "error: a.ndjson is an input and the output");

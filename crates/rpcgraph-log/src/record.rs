@@ -108,7 +108,8 @@ pub use entry::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLin
 pub use follow::{Follow, FollowEvent};
 pub use identity::file_id;
 pub use methods::{KnownMethod, Protocols, known_method};
-pub(crate) use object::{RawObject, unescaped as unescaped_bytes};
+pub use object::RawObject;
+pub(crate) use object::unescaped as unescaped_bytes;
 pub use own_format::{OwnFormat, OwnFormatError};
 pub use page::page_mark;
 pub use pointer::PointerError;
@@ -118,7 +119,7 @@ pub(crate) use surroundings::stated_time;
 pub use times::date_time_text;
 pub(crate) use times::{days_later, is_time};
 pub use units::unix_epoch;
-pub use unread::{nested, other_kind};
+pub use unread::{nested, other_kind, undecoded};
 pub(crate) use value::whole_value;
 pub use wrapper::Wrapper;
 

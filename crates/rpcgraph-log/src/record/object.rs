@@ -13,7 +13,7 @@ const MOST: usize = 1000;
 
 /// A JSON object, or the part of it before it is cut off or has a syntax error.
 #[derive(Debug)]
-pub(crate) struct RawObject<'a> {
+pub struct RawObject<'a> {
     members: Vec<(Cow<'a, [u8]>, &'a [u8])>,
     whole: bool,
 }
@@ -21,7 +21,7 @@ pub(crate) struct RawObject<'a> {
 impl<'a> RawObject<'a> {
     /// Parses text that begins with `{`. The last value is the rest of the text if it is cut off or has a syntax error.
     /// Commas are not checked.
-    pub(crate) fn parse(text: &'a [u8]) -> Option<Self> {
+    pub fn parse(text: &'a [u8]) -> Option<Self> {
         let (object, length) = Self::first(text)?;
         let whole = object.whole && leading_blanks(&text[length..]) == text.len() - length;
         Some(Self { whole, ..object })
@@ -65,7 +65,7 @@ impl<'a> RawObject<'a> {
         self.members.iter().map(|(name, value)| (&**name, *value))
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 

@@ -51,17 +51,8 @@ const MOST: usize = 32;
 
 /// Describes an input in which JSON-RPC was not found, with advice, if its first bytes show its kind.
 pub fn other_kind(head: &[u8]) -> Option<&'static str> {
-    if let Some((_, kind)) = FILES.iter().find(|(magic, _)| head.starts_with(magic)) {
+    if let Some(kind) = kind_of_file(head) {
         return Some(kind);
-    }
-    if is_utf32(head) {
-        return Some("it is UTF-32 text: convert it to UTF-8, with `iconv -f UTF-32LE -t UTF-8` for example");
-    }
-    if is_utf16(head) {
-        return Some(
-            "it is UTF-16 text without a byte-order mark: convert it to UTF-8, with `iconv -f UTF-16LE -t UTF-8` for \
-             example",
-        );
     }
     let starts = (0..head.len()).filter(|&at| at == 0 || head[at - 1] == b'\n');
     let objects = starts.filter_map(|at| {
@@ -73,6 +64,36 @@ pub fn other_kind(head: &[u8]) -> Option<&'static str> {
         named.filter(|_| !object.has("jsonrpc")).map(|(_, kind)| *kind)
     })
 }
+
+/// Describes a file that is not text in UTF-8, with advice, if its first bytes show its kind.
+fn kind_of_file(head: &[u8]) -> Option<&'static str> {
+    if let Some((_, kind)) = FILES.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Some(kind);
+    }
+    if is_utf32(head) {
+        return Some("it is UTF-32 text: convert it to UTF-8, with `iconv -f UTF-32LE -t UTF-8` for example");
+    }
+    is_utf16(head).then_some(
+        "it is UTF-16 text without a byte-order mark: convert it to UTF-8, with `iconv -f UTF-16LE -t UTF-8` for example",
+    )
+}
+
+/// Describes a text that was not decoded, in whole or in part, with advice: text in UTF-16 or UTF-32, or binary data.
+pub fn undecoded(text: &[u8]) -> Option<&'static str> {
+    text.chunks(WINDOW).find_map(|window| {
+        let zeros = window.iter().filter(|byte| **byte == 0).count();
+        let invalid: usize = window.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+        if zeros * 8 <= window.len() && (invalid * 4 <= window.len() || invalid < 16) {
+            return None;
+        }
+        Some(kind_of_file(&text[..text.len().min(WINDOW)]).unwrap_or(
+            "it has binary data, or text in another encoding than UTF-8: convert it to UTF-8, with `iconv` for example",
+        ))
+    })
+}
+
+/// The size of the parts of a text that are examined, in bytes.
+const WINDOW: usize = 4096;
 
 /// True if more than five bytes of eight are zero, as in UTF-32 and, with Latin letters, not in UTF-16.
 fn is_utf32(head: &[u8]) -> bool {
@@ -150,6 +171,20 @@ mod tests {
             ["", "{}", "a\0b", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"url\":1}", "GET / 200", "\u{e4}\n\u{f6}"]
         {
             assert_eq!(other_kind(text.as_bytes()), None, "{text}");
+        }
+        let ascii = "a log of words\n".repeat(1000);
+        for (text, expected) in [
+            (utf16("{\"a\":1}\n", u16::to_le_bytes), "UTF-16"),
+            (utf32("{\"a\":1}\n", u32::to_be_bytes), "UTF-32"),
+            ([ascii.as_bytes(), &utf16(&ascii, u16::to_le_bytes)].concat(), "binary"),
+            ((0..=255).cycle().take(5000).collect(), "binary"),
+            (ascii.clone().into_bytes(), ""),
+            ([ascii.as_bytes(), b"\0 \xff\xfe", ascii.as_bytes()].concat(), ""),
+            ("Gr\u{fc}\u{df}e".as_bytes().to_vec(), ""),
+            (b"Gr\xfc\xdfe \xe4".to_vec(), ""),
+        ] {
+            let kind = undecoded(&text).unwrap_or_default();
+            assert!(kind.contains(expected) && kind.is_empty() == expected.is_empty(), "{expected}: {kind}");
         }
     }
 

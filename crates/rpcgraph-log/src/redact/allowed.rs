@@ -39,6 +39,11 @@ fn has(list: &HashSet<String>, name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| list.contains(name))
 }
 
+/// True for a keyword of JSON Schema.
+pub(super) fn is_schema_keyword(name: &[u8]) -> bool {
+    has(&LISTS.schema_keywords, name)
+}
+
 /// The position of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValuePosition {
@@ -84,7 +89,7 @@ impl ValuePosition {
         match self {
             Self::Around | Self::Message => has(&PUBLISHED.members, name) || has(&LISTS.around, name),
             Self::Payload => has(&PUBLISHED.members, name),
-            Self::Schema => has(&LISTS.schema_keywords, name),
+            Self::Schema => is_schema_keyword(name),
             Self::Properties | Self::Open => false,
         }
     }

@@ -17,11 +17,35 @@ const DEEP: usize = 3;
 /// The parts of a text, in the order in which they are tried. `WORDS` stands for words that stay.
 const PARTS: &str = include_str!("parts.regex");
 
+/// The head of a frame.
+const HEAD: &str = r"(?i-u)content-length[ \t]*:[ \t]*[0-9]+";
+
 /// `None` only if the regular expression is invalid.
+static FRAMES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HEAD).ok());
 static REGEX: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&PARTS.replace("WORDS", &LISTS.text_words.join("|"))).ok());
 
 impl Redactor {
+    /// Redacts text, or only the secrets in it.
+    pub(super) fn content(&mut self, text: &[u8]) -> Vec<u8> {
+        if !self.options.secrets_only {
+            return self.text(text);
+        }
+        let (mut out, mut at, mut searched) = (Vec::with_capacity(text.len()), 0, 0);
+        while let Some(head) = FRAMES.as_ref().and_then(|frames| frames.find_at(text, searched)) {
+            let mut frame = Vec::new();
+            searched = head.end();
+            if let Some(length) = self.frame(head.as_bytes(), &text[head.start()..], &mut frame) {
+                self.secrets(&text[at..head.start()], &mut out);
+                out.append(&mut frame);
+                at = head.start() + length;
+                searched = at;
+            }
+        }
+        self.secrets(&text[at..], &mut out);
+        out
+    }
+
     /// Redacts text.
     pub(super) fn text(&mut self, text: &[u8]) -> Vec<u8> {
         let mut output = Vec::with_capacity(text.len());
@@ -41,7 +65,8 @@ impl Redactor {
             let rest = &text[part.start()..];
             let mut length = part.len();
             let was_known = std::mem::take(&mut is_known);
-            if parts.name("stays").or(parts.name("word")).is_some() {
+            let is_trace = || rest.starts_with(b"-") && !is_in_trace(&text[..part.start()]);
+            if parts.name("stays").or(parts.name("word")).is_some() && !is_trace() {
                 out.extend_from_slice(part.as_bytes());
             } else if parts.name("time").is_some() {
                 self.time(part.as_bytes(), out);
@@ -97,11 +122,11 @@ impl Redactor {
         let length: usize = std::str::from_utf8(length).ok()?.parse().ok()?;
         let body = text.get(start..start.checked_add(length)?).filter(|_| self.depth < DEEP)?;
         self.depth += 1;
-        let redacted = self.text(body);
+        let redacted = self.content(body);
         self.depth -= 1;
         out.extend_from_slice(name);
         out.extend_from_slice(redacted.len().to_string().as_bytes());
-        out.extend(self.text(&text[head.len()..start]));
+        out.extend(self.content(&text[head.len()..start]));
         out.extend_from_slice(&redacted);
         Some(start + length)
     }
@@ -136,6 +161,16 @@ impl Redactor {
     }
 }
 
+/// True behind the method of a message in a trace of LSP, where the id follows: `Received response 'initialize - (1)'`.
+fn is_in_trace(text: &[u8]) -> bool {
+    let line = &text[text.len().saturating_sub(MAX_TRACE)..];
+    let line = line.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    memmem::rfind(line, b" '")
+        .is_some_and(|quote| line[..quote].ends_with(b"request") || line[..quote].ends_with(b"response"))
+}
+
+/// The maximum size of the beginning of a line of a trace, in bytes.
+const MAX_TRACE: usize = 256;
 const SCHEMES: [&str; 10] = ["data", "file", "git", "http", "https", "ssh", "untitled", "urn", "ws", "wss"];
 /// The first words of references within a JSON Schema.
 const SCHEMA_WORDS: [&str; 3] = ["$defs", "definitions", "properties"];

@@ -191,8 +191,8 @@ impl Redactor {
     pub(super) fn string(&mut self, content: &str, mode: ValuePosition, rule: StringRole) -> Option<String> {
         let is_digits = content.bytes().all(|byte| byte.is_ascii_digit());
         let stays = match rule {
-            StringRole::Method => allows_method(content),
-            StringRole::Name => is_name(content),
+            StringRole::Method => is_known_method(content) || allows_method(content) && self.keeps_name(content),
+            StringRole::Name => is_name(content) && self.keeps_name(content),
             StringRole::None | StringRole::Time | StringRole::Token => content.len() == 1 && is_digits,
         };
         if content.is_empty() || stays || self.options.keep.iter().any(|kept| kept == content) {
@@ -236,6 +236,14 @@ impl Redactor {
         };
         self.count(kind);
         Some(placeholder)
+    }
+
+    /// Notes a name that is not published, and returns true if it stays.
+    fn keeps_name(&mut self, name: &str) -> bool {
+        if !self.options.drop_names && !is_word(name) && !self.names.contains(name) {
+            self.names.insert(name.to_owned());
+        }
+        !self.options.drop_names
     }
 
     /// Redacts JSON in a string, as it is or in Base64, and around messages text in Base64. Other Base64 becomes a

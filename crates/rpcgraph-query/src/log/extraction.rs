@@ -2,7 +2,7 @@
 
 use rpcgraph_graph::convert::{Converter, Options};
 use rpcgraph_graph::mapping::{Mapper, Mapping};
-use rpcgraph_log::protocol::{Extraction, Protocol};
+use rpcgraph_log::protocol::{Extraction, Maker, Protocol};
 
 use crate::query::Query;
 
@@ -12,9 +12,9 @@ fn protocols_are_read_where_something_is_asked_that_only_they_tell() {
     let converter = Converter::new(mapper, Options::default());
     let extracted = |text: &str| {
         let text = format!("SELECT * {{ {text} }}");
-        let Extraction { protocol, errors_alone, .. } =
+        let Extraction { protocol, makers, .. } =
             converter.extracted(Some(Query::parse(&text, None).unwrap().needs()), false);
-        (protocol, errors_alone)
+        (protocol, makers.has_protocols() && makers.are_of_protocols(&[Maker::ErrorKind]))
     };
     for text in [
         "?m a jrpc:Request ; jrpc:hasParameters ?p",
