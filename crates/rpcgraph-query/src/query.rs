@@ -194,7 +194,6 @@ impl Query {
     }
 
     /// Sets the schemas of `rpcg:conforms`. Queries can share them, with their validators.
-    #[cfg(feature = "schema")]
     #[must_use]
     pub fn with_schemas(mut self, schemas: &Arc<QuerySchemas>) -> Self {
         self.schemas = Arc::clone(schemas);

@@ -4,8 +4,9 @@
 //! schema → Validator → value → Verdict
 //! ```
 //!
-//! The schemas of a log are untrusted: references can multiply what a small schema costs. A schema whose cost has a low
-//! limit is used in this process, others in a separate process with limits on time and memory.
+//! The schemas of a log are untrusted: references can multiply what a small schema costs. They are used in a separate
+//! process with limits on time and memory; in a browser, in the page's own worker, which the page ends. A schema of an
+//! OpenRPC document is used in this process if its cost has a low limit.
 
 mod builtin;
 mod cost;
@@ -29,18 +30,14 @@ pub use self::validator::{SchemaValidator, UnusableSchema, Validity, mark_undeci
 use self::worker::SchemaWorker;
 use crate::json::sha256;
 
-/// The maximum length in bytes of a schema that is compiled in this process.
-const MAX_TEXT: usize = 256 << 10;
-/// The maximum cost of a schema times the length of a value that is validated in this process, which takes at most
-/// about a second.
-const MAX_WORK: u64 = 10_000_000;
-/// The maximum of [`MAX_WORK`] for the schemas of an OpenRPC document.
-const MAX_NAMED_WORK: u64 = 10 * MAX_WORK;
+/// The maximum cost of a schema of an OpenRPC document times the length of a value that is validated in this process, which
+/// takes at most some seconds.
+const MAX_NAMED_WORK: u64 = 100_000_000;
 /// The time limit for an answer of the worker.
 const TIME: Duration = Duration::from_secs(3);
 /// The maximum number of requests without an answer; later ones are not sent.
 const MAX_UNANSWERED: u8 = 3;
-/// The maximum length in bytes of all schemas in memory.
+/// The maximum length in bytes of all compiled schemas in memory.
 const MAX_KEPT: usize = 8 << 20;
 /// The maximum number of answers of the worker in memory.
 const MAX_ANSWERS: usize = 10_000;
@@ -48,47 +45,57 @@ const MAX_ANSWERS: usize = 10_000;
 /// The first error in a value, if there is one; or the reason why that is unknown.
 type Outcome = Result<Option<String>, String>;
 
-/// The schemas that a query can use, and the validators of those that it has used.
+/// The schemas that a query can use.
 #[derive(Default)]
 pub struct QuerySchemas {
-    /// The schemas of an OpenRPC document by IRI, each with its text; or the reason why it is not used.
-    named: Arc<HashMap<String, Result<(PreparedSchema, String), String>>>,
-    prepared: Arc<Mutex<HashMap<String, Arc<PreparedSchema>>>>,
-    remote: Arc<Mutex<SchemaWorkers>>,
+    /// The schemas of an OpenRPC document by IRI; or the reason why one is not used.
+    named: Arc<HashMap<String, Result<NamedSchema, String>>>,
+    untrusted: Arc<Mutex<UntrustedSchemas>>,
     /// The reason why the outcome for a value was unknown.
     undecided: Mutex<Option<String>>,
 }
 
-/// A schema of a query.
-enum PreparedSchema {
-    /// Usable in this process.
-    Here { validator: SchemaValidator, cost: u64 },
-    /// Usable in the worker process only.
-    Remote,
+/// A schema of an OpenRPC document.
+struct NamedSchema {
+    validator: SchemaValidator,
+    /// The limit of its cost for each byte of a value, if there is one.
+    cost: Option<u64>,
+    text: String,
+}
+
+/// The schemas of logs.
+#[derive(Default)]
+struct UntrustedSchemas {
+    worker: Option<SchemaWorker>,
+    /// The schemas of a worker: a browser's, where no process can be started.
+    compiled: CompiledSchemas,
+    /// The answers by digest of the request.
+    answers: HashMap<String, Outcome>,
+    unanswered: u8,
+}
+
+/// The validators of untrusted schemas, in a process that may be ended.
+#[derive(Default)]
+pub struct CompiledSchemas(HashMap<String, CompiledSchema>);
+
+/// An untrusted schema.
+enum CompiledSchema {
+    Usable(SchemaValidator),
     /// Invalid in its dialect, for this reason.
     Invalid(String),
     /// The outcome is unknown for this reason: a dialect or a reference is not supported.
     Undecided(String),
 }
 
-/// The worker process for untrusted schemas.
-#[derive(Default)]
-struct SchemaWorkers {
-    worker: Option<SchemaWorker>,
-    /// The answers by digest of the request.
-    answers: HashMap<String, Outcome>,
-    unanswered: u8,
-}
-
 impl QuerySchemas {
-    /// Creates the schemas of a query. `worker` is the program that validates by costly schemas of strangers, such as
-    /// `rpcgraph`: it calls `rpcgraph_blocks::register::worker` if `worker` is its only argument. Without it, these
-    /// schemas are not decided.
+    /// Creates the schemas of a query. `worker` is the program that validates by schemas of logs, such as `rpcgraph`: it
+    /// calls `rpcgraph_blocks::register::worker` if `worker` is its only argument. Without it, these schemas are not
+    /// decided.
     #[must_use]
     pub fn new(worker: Option<PathBuf>) -> Self {
         let worker = worker.map(|program| SchemaWorker::new(program, TIME));
-        let remote = SchemaWorkers { worker, ..SchemaWorkers::default() };
-        Self { remote: Arc::new(remote.into()), ..Self::default() }
+        let untrusted = UntrustedSchemas { worker, ..UntrustedSchemas::default() };
+        Self { untrusted: Arc::new(untrusted.into()), ..Self::default() }
     }
 
     /// Adds the schemas of an [OpenRPC](https://spec.open-rpc.org/) document; [`openrpc`] describes their IRIs. A schema
@@ -102,33 +109,26 @@ impl QuerySchemas {
         for OpenRpcSchema { iri, about, schema } in openrpc::schemas(document)? {
             let usable = schema.and_then(|schema| {
                 let text = schema.to_string();
-                match PreparedSchema::new(&text, |_| Some(0)) {
-                    PreparedSchema::Invalid(why) => Err(OpenRpcError::Wrong(about, why)),
-                    PreparedSchema::Here { validator, .. } => Ok(match cost::of(&schema) {
-                        Some(cost) => (PreparedSchema::Here { validator, cost }, text),
-                        None => (PreparedSchema::Remote, text),
-                    }),
-                    PreparedSchema::Undecided(why) => Err(OpenRpcError::Unread(about, why)),
-                    PreparedSchema::Remote => Ok((PreparedSchema::Remote, text)),
+                match CompiledSchema::new(&text) {
+                    CompiledSchema::Usable(validator) => Ok(NamedSchema { validator, cost: cost::of(&schema), text }),
+                    CompiledSchema::Invalid(why) => Err(OpenRpcError::Wrong(about, why)),
+                    CompiledSchema::Undecided(why) => Err(OpenRpcError::Unread(about, why)),
                 }
             });
-            named.insert(
-                iri,
-                match usable {
-                    Err(error @ OpenRpcError::Unread(..)) => Err(error.to_string()),
-                    usable => Ok(usable?),
-                },
-            );
+            let schema = match usable {
+                Err(error @ OpenRpcError::Unread(..)) => Err(error.to_string()),
+                usable => Ok(usable?),
+            };
+            named.insert(iri, schema);
         }
         self.named = Arc::new(named);
         Ok(self)
     }
 
-    /// Returns the same schemas and validators, with [`undecided`](Self::undecided) of their own.
+    /// Returns the same schemas, with [`undecided`](Self::undecided) of their own.
     #[must_use]
     pub fn shared(&self) -> Self {
-        let (named, prepared, remote) = (self.named.clone(), self.prepared.clone(), self.remote.clone());
-        Self { named, prepared, remote, ..Self::default() }
+        Self { named: self.named.clone(), untrusted: self.untrusted.clone(), ..Self::default() }
     }
 
     /// Returns why the outcome is unknown for a value that was asked about; `None` if all outcomes are known.
@@ -139,65 +139,49 @@ impl QuerySchemas {
     /// Returns the first error in a JSON text by the schema with an IRI; `None` if there is none, or the schema or the
     /// outcome is unknown.
     pub fn violation_by_iri(&self, json: &str, iri: &str) -> Option<String> {
-        self.error(match self.named.get(iri) {
-            Some(Ok((prepared, schema))) => self.outcome(Some(json), prepared, schema, MAX_NAMED_WORK),
+        let outcome = match self.named.get(iri) {
+            Some(Ok(NamedSchema { validator, cost, text })) => {
+                match cost.filter(|cost| cost.saturating_mul(json.len() as u64) <= MAX_NAMED_WORK) {
+                    Some(_) => first_error(validator, json),
+                    None => self.untrusted(Some(json), text),
+                }
+            }
             Some(Err(why)) => Err(why.clone()),
             None => first_error(&*builtin::validator(iri)?, json),
-        })
+        };
+        self.decided(outcome)
     }
 
     /// Returns the first error in a JSON text by an untrusted schema; without a JSON text, the first error in the
     /// schema. `None` if there is none, or the outcome is unknown.
     pub fn violation(&self, json: Option<&str>, schema: &str) -> Option<String> {
-        self.error(self.outcome(json, &self.prepared(schema), schema, MAX_WORK))
+        self.decided(self.untrusted(json, schema))
     }
 
-    fn error(&self, outcome: Outcome) -> Option<String> {
+    fn decided(&self, outcome: Outcome) -> Option<String> {
         outcome.unwrap_or_else(|why| {
             self.undecided.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
             None
         })
     }
 
-    /// Returns the outcome by a schema and its text; `most` is the maximum cost in this process.
-    fn outcome(&self, json: Option<&str>, prepared: &PreparedSchema, schema: &str, most: u64) -> Outcome {
-        match (prepared, json) {
-            (PreparedSchema::Remote, _) => self.ask(json, schema),
-            (PreparedSchema::Here { cost, .. }, Some(json)) if cost.saturating_mul(json.len() as u64) > most => {
-                self.ask(Some(json), schema)
-            }
-            _ => prepared.outcome(json),
+    /// Returns the outcome by an untrusted schema, from the worker.
+    fn untrusted(&self, json: Option<&str>, schema: &str) -> Outcome {
+        let mut untrusted = self.untrusted.lock().unwrap_or_else(PoisonError::into_inner);
+        let UntrustedSchemas { worker, compiled, answers, unanswered } = &mut *untrusted;
+        if cfg!(target_family = "wasm") {
+            return compiled.outcome(json, schema);
         }
-    }
-
-    fn prepared(&self, schema: &str) -> Arc<PreparedSchema> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = prepared.get(schema) {
-            return Arc::clone(known);
-        }
-        if prepared.keys().map(String::len).sum::<usize>() > MAX_KEPT {
-            prepared.clear();
-        }
-        let new = Arc::new(if schema.len() > MAX_TEXT {
-            PreparedSchema::Remote
-        } else {
-            PreparedSchema::new(schema, cost::of)
-        });
-        prepared.insert(schema.to_owned(), Arc::clone(&new));
-        new
-    }
-
-    /// Returns the answer of the worker.
-    fn ask(&self, json: Option<&str>, schema: &str) -> Outcome {
-        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-        let SchemaWorkers { worker, answers, unanswered } = &mut *remote;
         let request = json!({ "conforms": schema, "value": json });
         let key = sha256(request.to_string().as_bytes());
         if let Some(known) = answers.get(&key) {
             return known.clone();
         }
-        let worker = worker.as_mut().filter(|_| *unanswered < MAX_UNANSWERED);
-        let answer = worker.ok_or("it takes too long")?.ask(&request);
+        let worker = worker.as_mut().ok_or("a JSON Schema needs the worker process, and there is none")?;
+        if *unanswered >= MAX_UNANSWERED {
+            return Err("JSON Schemas took too long".to_owned());
+        }
+        let answer = worker.ask(&request);
         *unanswered += u8::from(answer.is_err());
         if answers.len() == MAX_ANSWERS {
             answers.clear();
@@ -215,9 +199,28 @@ impl fmt::Debug for QuerySchemas {
     }
 }
 
-impl PreparedSchema {
-    /// Compiles a schema for use in this process, if its cost has a limit.
-    fn new(text: &str, cost: impl Fn(&Value) -> Option<u64>) -> Self {
+impl CompiledSchemas {
+    /// Answers a request of [`QuerySchemas`]; `None` for other requests.
+    pub fn answer(&mut self, request: &Value) -> Option<Value> {
+        Some(json!(self.outcome(request["value"].as_str(), request.get("conforms")?.as_str()?)))
+    }
+
+    fn outcome(&mut self, json: Option<&str>, schema: &str) -> Outcome {
+        if !self.0.contains_key(schema) && self.0.keys().map(String::len).sum::<usize>() > MAX_KEPT {
+            self.0.clear();
+        }
+        match (self.0.entry(schema.to_owned()).or_insert_with_key(|text| CompiledSchema::new(text)), json) {
+            (CompiledSchema::Usable(validator), Some(json)) => first_error(validator, json),
+            (CompiledSchema::Usable(_), None) => Ok(None),
+            (CompiledSchema::Invalid(why), None) => Ok(Some(why.clone())),
+            (CompiledSchema::Invalid(why), Some(_)) => Err(format!("a JSON Schema cannot be used: {why}")),
+            (CompiledSchema::Undecided(why), _) => Err(why.clone()),
+        }
+    }
+}
+
+impl CompiledSchema {
+    fn new(text: &str) -> Self {
         let Ok(schema) = serde_json::from_str::<Value>(text) else {
             return Self::Undecided("a JSON Schema is not JSON".to_owned());
         };
@@ -225,22 +228,10 @@ impl PreparedSchema {
         if let Some(dialect) = schema.get("$schema").filter(|dialect| !is_known(dialect)) {
             return Self::Undecided(format!("the dialect {dialect} of a JSON Schema is unknown"));
         }
-        let Some(cost) = cost(&schema) else { return Self::Remote };
         match SchemaValidator::of(schema) {
-            Ok(validator) => Self::Here { validator, cost },
+            Ok(validator) => Self::Usable(validator),
             Err(UnusableSchema { why, is_invalid: true, .. }) => Self::Invalid(why),
             Err(UnusableSchema { why, .. }) => Self::Undecided(format!("a JSON Schema cannot be used: {why}")),
-        }
-    }
-
-    fn outcome(&self, json: Option<&str>) -> Outcome {
-        match (self, json) {
-            (Self::Here { validator, .. }, Some(json)) => first_error(validator, json),
-            (Self::Here { .. }, None) => Ok(None),
-            (Self::Invalid(why), None) => Ok(Some(why.clone())),
-            (Self::Invalid(why), Some(_)) => Err(format!("a JSON Schema cannot be used: {why}")),
-            (Self::Undecided(why), _) => Err(why.clone()),
-            (Self::Remote, _) => Err("a JSON Schema costs too much".to_owned()),
         }
     }
 }
@@ -255,23 +246,12 @@ fn first_error(validator: &SchemaValidator, json: &str) -> Outcome {
     }
 }
 
-/// Returns a function that answers the requests of [`QuerySchemas`] in a worker process, and `None` to other requests.
-pub fn answers() -> impl FnMut(&Value) -> Option<Value> {
-    let mut prepared: HashMap<String, PreparedSchema> = HashMap::new();
-    move |request| {
-        let schema = request.get("conforms")?.as_str()?;
-        let prepared =
-            prepared.entry(schema.to_owned()).or_insert_with_key(|text| PreparedSchema::new(text, |_| Some(0)));
-        Some(json!(prepared.outcome(request["value"].as_str())))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn violation(schema: &Value, json: &str) -> Option<String> {
-        QuerySchemas::default().violation(Some(json), &schema.to_string())
+        CompiledSchemas::default().outcome(Some(json), &schema.to_string()).ok()?
     }
 
     #[test]
@@ -321,16 +301,15 @@ mod tests {
             json!({"not": {"pattern": "(?!x)"}}),
         ] {
             let text = schema.to_string();
-            for schemas in [QuerySchemas::default(), QuerySchemas::new(None)] {
-                assert_eq!(schemas.violation(Some("\"y\""), &text), None, "{schema}");
-                assert_eq!(schemas.violation(None, &text), None, "{schema}");
-            }
+            let mut schemas = CompiledSchemas::default();
+            assert!(schemas.outcome(Some("\"y\""), &text).is_err(), "{schema}");
+            assert_eq!(schemas.outcome(None, &text).ok().flatten(), None, "{schema}");
         }
     }
 
     #[test]
     fn invalid_schemas_have_a_reason() {
-        let problem = |schema: Value| QuerySchemas::default().violation(None, &schema.to_string());
+        let problem = |schema: Value| CompiledSchemas::default().outcome(None, &schema.to_string()).ok()?;
         let why = problem(json!({"properties": {"a": {"type": "strin"}}})).unwrap();
         assert!(why.contains("not a valid JSON Schema") && why.ends_with("at /properties/a/type"), "{why}");
         assert!(problem(json!(5)).is_some());

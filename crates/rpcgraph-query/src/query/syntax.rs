@@ -13,8 +13,8 @@ use super::algebra::{for_each_mut, last_steps, operands, pattern_mut};
 use super::functions::FUNCTIONS;
 use super::items;
 use super::needs::QueryFeatures;
-use super::tokens::{first_wrong, tokens, too_much};
-use crate::diagnostic::{pointed, printable, shortened};
+use super::tokens::{tokens, too_much};
+use crate::diagnostic::pointed;
 use crate::json::Decimal;
 use crate::message::MAX_ID_DIGITS;
 use crate::vocab::{jrpc, lsp, mcp, prov, rpcg};
@@ -50,8 +50,6 @@ struct TextPlace {
 
 /// The number of characters shown around an error's place.
 const WIDTH: usize = 120;
-/// The maximum number of characters quoted from a token.
-const TOKEN: usize = 40;
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,7 +89,7 @@ pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, 
                 place: None,
             })
         }
-        Err(error) => Err(explain(text, &parser, &error.to_string())),
+        Err(error) => Err(explain(text, &error.to_string())),
     }
 }
 
@@ -130,30 +128,24 @@ fn stop<'w>(text: &str, words: &'w str) -> Option<(usize, &'w str)> {
     Some((start + length, expected))
 }
 
-fn explain(text: &str, parser: &SparqlParser, words: &str) -> SyntaxError {
+/// Words the parser's message, at the place where it stopped: the end of the text that it could read.
+fn explain(text: &str, words: &str) -> SyntaxError {
     let Some((stopped, expected)) = stop(text, words) else {
         return SyntaxError { message: words.to_owned(), place: None };
     };
-    let stops_at = |text: &str| {
-        let error = parser.clone().parse_query(text).err()?.to_string();
-        stop(text, &error).map(|(at, _)| at)
-    };
-    let rule = rule(expected).map(str::to_owned);
-    let Some(range) = first_wrong(text, stops_at) else {
-        let message = rule.unwrap_or_else(|| format!("the query ends too early{}", wanted(expected)));
-        return SyntaxError { message, place: Some(TextPlace::at(text, text.trim_end().len())) };
-    };
-    let token = on_one_line(text.get(range.clone()).unwrap_or_default());
-    let message = match (rule.as_deref(), token.split_once(':')) {
-        (Some("Prefix not found"), Some((prefix, _))) => {
+    let read = text.get(..stopped).unwrap_or(text);
+    let (message, at) = match rule(expected) {
+        Some("Prefix not found") => {
             let known: Vec<_> = QUERY_PREFIXES.iter().map(|(prefix, _)| format!("{prefix}:")).collect();
-            format!("the prefix {prefix}: is not declared; without declaration there are {}", known.join(" "))
+            (format!("a prefix is not declared; without declaration there are {}", known.join(" ")), stopped)
         }
-        (Some(rule), _) => rule.to_owned(),
-        (None, _) if stopped == range.start => format!("there cannot be {token} here{}", wanted(expected)),
-        (None, _) => format!("there cannot be {token} here"),
+        Some(rule) => (rule.to_owned(), stopped),
+        None if text.len() == read.len() => {
+            (format!("the query ends too early{}", wanted(expected)), text.trim_end().len())
+        }
+        None => (format!("cannot read on from here{}", wanted(expected)), stopped),
     };
-    SyntaxError { message, place: Some(TextPlace::at(text, range.start)) }
+    SyntaxError { message, place: Some(TextPlace::at(text, at)) }
 }
 
 impl TextPlace {
@@ -167,11 +159,6 @@ impl TextPlace {
             text: source.trim_end_matches('\r').to_owned(),
         }
     }
-}
-
-/// Returns a token on one line, shortened if it is long.
-fn on_one_line(token: &str) -> String {
-    printable(&shortened(token, TOKEN)).into_owned()
 }
 
 /// Returns the items in the parser's `expected one of …`.
