@@ -13,11 +13,13 @@ mod filter;
 mod follow;
 mod format;
 mod input;
+mod judging;
 mod limits;
 mod load;
 mod mcp;
 mod messages;
 mod pager;
+mod paths;
 mod progress;
 mod queries;
 mod query;
@@ -31,7 +33,6 @@ mod report;
 mod serve;
 mod shell;
 mod show;
-mod standard;
 #[cfg(target_os = "linux")]
 mod supervised;
 mod target;
@@ -188,6 +189,10 @@ fn parse() -> anyhow::Result<Cli> {
         words::suggest_option(&mut error, &arguments, &root);
         exit(&error)
     })?;
+    if let Some((command, matches)) = matches.subcommand().and_then(|(name, m)| Some((root.find_subcommand(name)?, m))) {
+        words::check_used(command, matches)?;
+        paths::check(command, matches)?;
+    }
     Cli::from_arg_matches(&matches).map_err(|error| exit(&error))
 }
 

@@ -51,6 +51,7 @@ mod dataset;
 mod endpoint;
 mod first;
 mod functions;
+mod graphed;
 mod items;
 mod keys;
 mod names;

@@ -20,11 +20,12 @@ use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::console::{Outcome, print_failure, say};
 use super::filter::{TIMES, text_of};
 use super::follow;
+use super::format::OF_LOGS;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
 use super::question::{QuerySource, Question, SESSIONS, base, endpoint};
-use super::read::{GraphArgs, InputOutcome, ReadArgs, SummaryArgs};
+use super::read::{GraphArgs, InputOutcome, OF_GRAPH, OF_MAPPING, ReadArgs, SummaryArgs};
 use super::words::nearest;
 
 /// Options of every command that evaluates queries.
@@ -55,13 +56,15 @@ pub struct AskArgs {
     pub read: ReadArgs,
 
     /// Query a store that `rpcgraph load` filled
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "endpoint"], help_heading = "Input")]
+    #[arg(long, value_name = "DIR", help_heading = "Input", conflicts_with_all = ["inputs", "endpoint"])]
+    #[arg(conflicts_with_all = OF_LOGS, conflicts_with_all = OF_MAPPING, conflicts_with_all = OF_GRAPH)]
     store: Option<PathBuf>,
 
     /// Query a SPARQL server
     ///
     /// Credentials come from RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file.
-    #[arg(long, value_name = "URL", conflicts_with = "inputs", help_heading = "Input")]
+    #[arg(long, value_name = "URL", help_heading = "Input", conflicts_with = "inputs")]
+    #[arg(conflicts_with_all = OF_LOGS, conflicts_with_all = OF_MAPPING, conflicts_with_all = OF_GRAPH)]
     endpoint: Option<String>,
 
     #[command(flatten)]
@@ -115,9 +118,8 @@ impl AskArgs {
             bail!("the query calls another server with SERVICE; --allow-service allows it");
         }
         // Check the output now rather than after all the work.
-        let files = self.read.files(&sources).chain(question.file.as_deref());
         let limit = question.filter.limit;
-        let writer = self.answer.writer(query.form(), base.clone(), limit, files)?;
+        let writer = self.answer.writer(query.form(), base.clone(), limit)?;
         let mut all_read = Ok(());
         let source = if let Some(endpoint) = self.endpoint()? {
             if let functions @ [_, ..] = query.functions().as_slice() {
@@ -241,10 +243,10 @@ impl AskArgs {
         let base = Some(source.iri.clone());
         let query = question.query(None, base.as_deref())?;
         let limit = question.filter.limit;
-        let files = self.read.files(std::slice::from_ref(&source));
-        let writer = self.answer.writer(query.form(), base, limit, files)?.live()?;
+        let writer = self.answer.writer(query.form(), base, limit)?.live()?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let (attempt, found) = follow::answer(&source, &mut run, query, (writer, question.times), cancel)?;
+        run.check_pointers()?;
         Ok(match attempt {
             InputOutcome::Unread(why) => return Err(why),
             InputOutcome::Stopped => Outcome::Findings,
@@ -336,13 +338,15 @@ impl AskArgs {
         let mut run = self.read.run(&graph, self.summary.quiet)?;
         let mut any_read = sources.is_empty() || query.sees_unread();
         for source in sources {
-            if let Some(format) = source.rdf_format() {
-                let longest = self.read.input.options()?.max_record_size;
-                loading.rdf(&source.name(), &source.iri, format, longest, self.read.open(source)?.read)?;
-                any_read = true;
-                continue;
-            }
-            let attempt = run.convert(source, &mut loading.sink());
+            let attempt = match source.rdf_format() {
+                Some(format) => {
+                    let longest = self.read.input.options()?.max_record_size;
+                    let read = self.read.open(source)?.read;
+                    let unread = loading.rdf(&source.name(), &source.iri, format, longest, read)?;
+                    Ok(run.take_graph(source, &unread))
+                }
+                None => run.convert(source, &mut loading.sink()),
+            };
             cancel.check()?;
             match attempt? {
                 InputOutcome::Stopped => return Ok(None),
@@ -353,6 +357,7 @@ impl AskArgs {
             }
         }
         run.findings.end();
+        run.check_pointers()?;
         let all_read = run.check_read();
         match any_read {
             true => Ok(Some(all_read)),

@@ -8,6 +8,7 @@ use crate::record::ReaderOptions;
 use anyhow::anyhow;
 
 use super::filter::FilterArgs;
+use super::format::check_pointers;
 use super::input::InputSource;
 use super::messages::SelectedMessages;
 use super::question::{QuerySource, Question, RowTimes};
@@ -85,6 +86,7 @@ pub fn load(
             None => _ = converter.convert(input, &mut loading.sink(), &mut |_| {})?,
         }
     }
+    check_pointers(reader)?;
     loading.commit()?;
     Ok(dataset)
 }

@@ -12,6 +12,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 
 use super::console::Outcome;
+use super::format::check_pointers;
 use super::input::InputSource;
 use super::read::InputArgs;
 
@@ -66,6 +67,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
             seen.push(as_read(entry));
         }
     }
+    check_pointers(options)?;
     summary.end_input(options.is_stated(), reader.head());
     let unread = if summary.unread > 0 { format!("; not read as JSON-RPC: {}", summary.unread) } else { String::new() };
     writeln!(out, "\n{summary}{unread}")?;

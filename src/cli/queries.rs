@@ -10,7 +10,6 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 
 use super::ask::AskArgs;
-use super::check::verdicts;
 use super::console::{Outcome, say};
 use super::filter::FilterArgs;
 use super::input::{InputSource, shown};
@@ -194,16 +193,7 @@ pub struct QuestionArgs {
 impl QuestionArgs {
     /// Asks the built-in question with a name.
     pub fn run(&self, name: &str) -> anyhow::Result<Outcome> {
-        let sources = self.ask.sources()?;
-        let outcome = self.ask(name, &OwnQueries::default(), sources.clone())?;
-        if ["overview", "handshake"].contains(&name)
-            && !self.ask.summary.quiet
-            && self.filter.said(false).is_empty()
-            && let Some(verdicts) =
-                verdicts(&sources, (&self.ask.read.input.options()?, self.ask.read.input.format.jobs()))?
-        {
-            say(&format!("conformance: {} (`rpcgraph check` has them)", verdicts.summary));
-        }
+        let outcome = self.ask(name, &OwnQueries::default(), self.ask.sources()?)?;
         if name == "overview" && !self.ask.summary.quiet {
             say("ask next: rpcgraph errors, unanswered, slowest, problems or timeline");
         }
@@ -213,6 +203,11 @@ impl QuestionArgs {
     fn ask(&self, name: &str, own: &OwnQueries, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
         if self.ask.read.mapping == Mapping::Bblock && names().contains(&name) {
             bail!("questions are about sessions: leave out --mapping bblock, or ask with `rpcgraph query`");
+        }
+        if let ("compare", [log]) = (name, sources.as_slice())
+            && log.rdf_format().is_none()
+        {
+            bail!("{} is one log, and two are compared: rpcgraph compare OLD NEW", log.name());
         }
         let mut parameters = Vec::new();
         // With several logs, the first is one side of the comparison.

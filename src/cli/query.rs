@@ -10,10 +10,9 @@ use clap::{ArgGroup, Args};
 use super::ask::AskArgs;
 use super::console::Outcome;
 use super::filter::FilterArgs;
-use super::input::{is_stdin, shown};
+use super::input::{is_stdin, note_terminal, shown};
 use super::queries::OwnQueries;
 use super::question::Question;
-use super::standard::check_input;
 use super::words::is_sparql;
 
 #[derive(Debug, Args)]
@@ -79,7 +78,7 @@ impl QueryCommand {
         let path = self.query_file.clone().unwrap_or_default();
         let text = match is_stdin(&path) {
             true => {
-                check_input()?;
+                note_terminal();
                 let mut text = String::new();
                 io::stdin().read_to_string(&mut text).context("cannot read the query from standard input")?;
                 text

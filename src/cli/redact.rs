@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 
 use super::console::{Outcome, say};
-use super::format::FormatArgs;
+use super::format::{FormatArgs, check_pointers};
 use super::input::sources;
 use super::redaction::{UNWRITABLE, text_of};
 use super::target::TargetArgs;
@@ -39,7 +39,6 @@ impl RedactCommand {
         let paths: Vec<_> = self.input.iter().cloned().collect();
         let inputs = sources(&paths, None)?;
         let [input] = inputs.as_slice() else { bail!("tables hold several logs: redact the logs, and convert those") };
-        self.target.check(std::iter::once(input.path()))?;
         let (options, mut redactor) = (self.format.options()?, self.format.redact.redactor()?);
         let text = text_of(input)?;
         let log = match self.lines {
@@ -48,6 +47,7 @@ impl RedactCommand {
                 redacted(&text, &options, &mut redactor)?.with_context(|| format!("{} {UNWRITABLE}", input.name()))?
             }
         };
+        check_pointers(&options)?;
         self.target.print(log)?;
         if !self.quiet {
             say(&redactor.to_string());
