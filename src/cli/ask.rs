@@ -31,23 +31,11 @@ use super::words::nearest;
 /// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
 pub struct AskArgs {
-    /// Let SERVICE in the query call other servers
-    #[arg(long, hide_short_help = true)]
-    allow_service: bool,
-
     /// Exit with status 1 if there are rows, or none
     ///
     /// Triples and `true` count as rows, `false` as none.
     #[arg(long, value_name = "rows|none", value_enum, hide_possible_values = true)]
     fail_if: Option<FailIf>,
-
-    /// Load logs into sorted columns, or into Oxigraph's store in memory
-    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_default_value = true, hide_short_help = true)]
-    engine: EngineName,
-
-    /// Print the query plan and the engine instead of the answer
-    #[arg(long, conflicts_with = "endpoint", hide_short_help = true)]
-    plan: bool,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -75,6 +63,23 @@ pub struct AskArgs {
 
     #[command(flatten)]
     pub summary: SummaryArgs,
+}
+
+/// Options for how a query is evaluated.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct EngineArgs {
+    /// Let SERVICE in the query call other servers
+    #[arg(long, hide_short_help = true)]
+    allow_service: bool,
+
+    /// Load logs into sorted columns, or into Oxigraph's store in memory
+    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_default_value = true, hide_short_help = true)]
+    #[arg(conflicts_with_all = ["store", "endpoint"])]
+    engine: EngineName,
+
+    /// Print the query plan and the engine instead of the answer
+    #[arg(long, conflicts_with = "endpoint", hide_short_help = true)]
+    plan: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -114,7 +119,7 @@ impl AskArgs {
         let (sources, missing) = self.there(sources)?;
         let query = question.query(None, base.as_deref())?;
         note_unknown(&query);
-        if query.uses_services() && !self.allow_service {
+        if query.uses_services() && !question.engine.allow_service {
             bail!("the query calls another server with SERVICE; --allow-service allows it");
         }
         // Check the output now rather than after all the work.
@@ -130,13 +135,15 @@ impl AskArgs {
             }
             QuerySource::There(endpoint.into())
         } else {
-            let Some((dataset, read)) = self.dataset(&question.loading(&query)?, &sources, &cancel)? else {
+            let Some((dataset, read)) =
+                self.dataset(&question.loading(&query)?, &sources, question.engine.engine, &cancel)?
+            else {
                 return Ok(Outcome::Findings);
             };
             all_read = read;
             QuerySource::Here(dataset.with_jobs(self.read.input.format.jobs()))
         };
-        let is_here = matches!(source, QuerySource::Here(_)) && !self.plan;
+        let is_here = matches!(source, QuerySource::Here(_)) && !question.engine.plan;
         if question.needs_sessions && is_here && source.values(SESSIONS, &cancel)?.is_empty() {
             bail!("found no session in the graph: ask graphs that `convert` wrote without --mapping bblock");
         }
@@ -145,10 +152,10 @@ impl AskArgs {
             bail!("found only one session to compare: rpcgraph compare OLD NEW takes two logs");
         }
         let query = question.of_data(query, base.as_deref(), &source, &cancel)?;
-        if let (true, QuerySource::Here(dataset)) = (self.plan, &source) {
+        if let (true, QuerySource::Here(dataset)) = (question.engine.plan, &source) {
             return self.answer.target.print(dataset.plan(&query, &cancel)?);
         }
-        let (found, noun) = match self.answer(&source, &query, &cancel)? {
+        let (found, noun) = match self.answer(&source, &query, question.engine.allow_service, &cancel)? {
             Answer::Solutions(rows) => {
                 let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
@@ -266,9 +273,15 @@ impl AskArgs {
         if self.store.is_some() || self.endpoint.is_some() { Ok(Vec::new()) } else { self.read.input.sources() }
     }
 
-    fn answer(&self, source: &QuerySource, query: &Query, cancel: &Cancel) -> anyhow::Result<Answer<'static>> {
+    fn answer(
+        &self,
+        source: &QuerySource,
+        query: &Query,
+        allow_service: bool,
+        cancel: &Cancel,
+    ) -> anyhow::Result<Answer<'static>> {
         match source {
-            QuerySource::Here(dataset) if self.allow_service => {
+            QuerySource::Here(dataset) if allow_service => {
                 Ok(dataset.answer_with(query, cancel, crate::query::services(self.request_timeout()))?)
             }
             _ => source.answer(query, cancel),
@@ -304,11 +317,17 @@ impl AskArgs {
 
     /// Loads the data of a query. The inner result is an error if an input was not read; `None` if `--strict` stopped
     /// the load.
-    fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> anyhow::Result<Option<ReadData>> {
+    fn dataset(
+        &self,
+        query: &Query,
+        sources: &[InputSource],
+        engine: EngineName,
+        cancel: &Cancel,
+    ) -> anyhow::Result<Option<ReadData>> {
         if let Some(dir) = &self.store {
             return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
         }
-        let engine = match self.engine {
+        let engine = match engine {
             EngineName::Columns => Engine::Columns,
             EngineName::Store => Engine::Store,
         };

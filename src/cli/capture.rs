@@ -36,8 +36,9 @@ impl CaptureCommand {
         let options = self.input.options()?;
         let sources = self.input.sources()?;
         let mut capture = Capture::new();
-        let unread =
-            self.input.read_each(&sources, *quiet, |source, input| Ok(capture.read(&source.file_name(), input.read, &options)?))?;
+        let unread = self.input.read_each(&sources, *quiet, |source, input| {
+            Ok(capture.read(&source.file_name(), input.read, &options)?)
+        })?;
         let examples = capture.chosen().count();
         if examples == 0 {
             bail!(

@@ -144,7 +144,10 @@ impl CheckCommand {
         let cancel = self.limits.cancel()?;
         let mut sources = self.read.input.sources()?;
         if let Some(graph) = sources.iter().find(|source| source.rdf_format().is_some()) {
-            bail!("{} is a graph, and rules are about logs: `rpcgraph rebuild` writes its messages", graph.name());
+            bail!(
+                "{} is a graph, and rules are about logs: `rpcgraph timeline -t messages` writes its messages",
+                graph.name()
+            );
         }
         // The lines of findings are read once the findings are known.
         sources.iter_mut().try_for_each(InputSource::keep)?;

@@ -67,7 +67,6 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
             seen.push(as_read(entry));
         }
     }
-    check_pointers(options)?;
     summary.end_input(options.is_stated(), reader.head());
     let unread = if summary.unread > 0 { format!("; not read as JSON-RPC: {}", summary.unread) } else { String::new() };
     writeln!(out, "\n{summary}{unread}")?;
@@ -78,6 +77,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
     if !options.is_stated() {
         writeln!(out, "\n{}", said(format, &head, &seen))?;
     }
+    check_pointers(options)?;
     Ok(outcome)
 }
 

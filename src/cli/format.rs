@@ -142,7 +142,8 @@ pub fn check_pointers(options: &ReaderOptions) -> anyhow::Result<()> {
     let session = options.session_by.iter().filter_map(|by| Some(("--session-by", by.unmatched()?)));
     let parts = options.own_format.iter().flat_map(OwnFormat::unmatched).map(|pointer| ("--envelope", pointer));
     if let Some((option, pointer)) = session.chain(parts).next() {
-        let advice = if pointer.contains(" /") { "it takes one pointer" } else { "correct the pointer, or leave it out" };
+        let advice =
+            if pointer.contains(" /") { "it takes one pointer" } else { "correct the pointer, or leave it out" };
         bail!("no line has a value at {}, which {option} names: {advice}", printable(pointer));
     }
     Ok(())

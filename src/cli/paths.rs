@@ -38,7 +38,7 @@ pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
     let given = |arg: &&Arg| {
         arg.get_action().takes_values() && matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
     };
-    let is_output = |arg: &Arg| *arg.get_value_parser().type_id() == TypeId::of::<OutputPath>();
+    let is_output = |arg: &Arg| arg.get_value_parser().type_id() == TypeId::of::<OutputPath>();
     let values = |arg: &Arg| matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
     let (mut inputs, mut outputs, mut to_stdout) = (Vec::new(), Vec::new(), true);
     for arg in command.get_arguments().filter(given) {
@@ -64,7 +64,7 @@ pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
     if to_stdout {
         outputs.push(("output", "/dev/stdout".into()));
     }
-    let recursive = matches!(matches.try_get_one("recursive"), Ok(Some(true)));
+    let recursive = matches!(matches.try_get_one::<bool>("recursive"), Ok(Some(true)));
     for folder in inputs.clone().iter().filter(|path| path.is_dir()) {
         // A folder that cannot be read is an error of the command.
         let _ = files_in(folder, recursive, &mut inputs);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 
-use super::ask::AskArgs;
+use super::ask::{AskArgs, EngineArgs};
 use super::console::Outcome;
 use super::filter::FilterArgs;
 use super::input::{is_stdin, note_terminal, shown};
@@ -31,6 +31,9 @@ pub struct QueryCommand {
     query_file: Option<PathBuf>,
 
     #[command(flatten)]
+    engine: EngineArgs,
+
+    #[command(flatten)]
     ask: AskArgs,
 
     #[command(flatten)]
@@ -47,7 +50,9 @@ impl QueryCommand {
         if let Some(text) = &self.query {
             check_text(text)?;
         }
-        self.ask.ask(&self.question()?, self.ask.sources()?)
+        let mut question = self.question()?;
+        question.engine = self.engine;
+        self.ask.ask(&question, self.ask.sources()?)
     }
 
     /// Takes the first argument as the query.

@@ -71,6 +71,11 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     };
     let Some(word) = arguments.get(place).cloned() else { return Ok(arguments) };
     let path = Path::new(&word);
+    if let Some((_, words)) = ALIASES.iter().find(|(alias, _)| word == *alias) {
+        arguments.remove(place);
+        arguments.splice(1..1, words.iter().map(OsString::from));
+        return Ok(arguments);
+    }
     let command = word.to_str().filter(|word| *word == "help" || root.find_subcommand(word).is_some());
     if let Some(command) = command {
         // A folder with the name of a command is common, and does not deserve a note.
@@ -100,6 +105,9 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     };
     Err(anyhow!("unknown command or file {name:?}: {advice}"))
 }
+
+/// Former commands, and what stands for them.
+const ALIASES: [(&str, &[&str]); 1] = [("rebuild", &["timeline", "--to", "messages"])];
 
 /// Options of other tools, and ours.
 const OTHER_OPTIONS: [(&str, &str); 14] = [
@@ -182,7 +190,11 @@ fn first_word(arguments: &[OsString], root: &Command) -> Option<usize> {
             // The value may follow the letter directly.
             None => text.len() == 2 && arg.get_short() == text.chars().nth(1),
         };
-        is_value = root.get_subcommands().flat_map(Command::get_arguments).find(is_named).is_some_and(|arg| arg.get_action().takes_values());
+        is_value = root
+            .get_subcommands()
+            .flat_map(Command::get_arguments)
+            .find(is_named)
+            .is_some_and(|arg| arg.get_action().takes_values());
     }
     None
 }

@@ -102,7 +102,10 @@ fn no_path_of_any_command_is_replaced() {
         ("check -r folder --write-baseline logs/deep/b", "folder/deep/b is an input"),
         ("check log --rules r.rq --write-baseline ./r.rq", "r.rq is an input"),
         ("check log --openrpc o.json --write-baseline o.json", "o.json is an input"),
-        ("check log --openrpc o.json -o o.json -t json", "o.json is an input and the output: name another file for the output"),
+        (
+            "check log --openrpc o.json -o o.json -t json",
+            "o.json is an input and the output: name another file for the output",
+        ),
         ("check log --baseline b.jsonl -o b.jsonl -t json", "b.jsonl is an input"),
         ("check log -o new --write-baseline ./new", "--write-baseline and --output both write"),
         ("redact log --key-file key -o key", "key is an input"),
@@ -115,7 +118,10 @@ fn no_path_of_any_command_is_replaced() {
         ("show log#m1 -o hard", "log is an input"),
         ("report log -o log", "log is an input"),
         ("detect log", ""),
-        ("load logs/a --store logs", "logs/a is in the folder that would be replaced: name another folder with --store"),
+        (
+            "load logs/a --store logs",
+            "logs/a is in the folder that would be replaced: name another folder with --store",
+        ),
         ("capture logs/a -o logs", "logs/a is in the folder that would be replaced: name another folder with --output"),
         ("capture folder/a -o logs", "folder/a is in the folder"),
     ] {
