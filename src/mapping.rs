@@ -45,10 +45,16 @@ use self::walk::MessageWalk;
 use crate::context::{self, Context};
 use crate::json::{self, Numbers};
 use crate::message::{Content, Problem};
-use crate::protocol::Statement;
+use crate::protocol::makers::MakerTerms;
+use crate::protocol::{self, Statement};
 use crate::session::triples::{BlankName, TripleSink};
 use crate::session::{Annotated, Node, SessionEnd, session_reference};
 use crate::sink::{DocumentRecords, SinkInput};
+
+/// Returns the makers of triples, and their terms.
+pub(crate) fn makers() -> impl Iterator<Item = &'static MakerTerms> {
+    walk::MAKERS.iter().chain(&*protocol::makers::MAKERS)
+}
 
 /// A mapping from messages to triples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -19,6 +19,7 @@ mod definitions;
 mod documents;
 mod extract;
 mod lsp;
+pub(crate) mod makers;
 mod mcp;
 mod open;
 mod rounds;
@@ -33,12 +34,13 @@ use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
 
 pub(crate) use self::extract::Extract;
+use self::makers::is_stated;
+pub(crate) use self::makers::{Maker, Makers};
 pub(crate) use self::mcp::Linker;
 pub(crate) use self::open::OpenRequests;
 use crate::json::KeyedDigests;
 use crate::message::PayloadView;
 use crate::session::triples::NodeRef;
-use crate::vocab::{lsp as lsp_terms, mcp as terms, prov, rpcg};
 
 /// The protocols whose nodes and links are added to messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,17 +57,13 @@ pub enum Protocol {
     None,
 }
 
-/// The statements of protocols to extract.
+/// What to extract of messages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extraction {
     /// The protocol, or all, or none.
     pub protocol: Protocol,
-    /// True if only error responses and requests are extracted, which kinds of errors need.
-    pub errors_alone: bool,
-    /// True if only cancellations are extracted.
-    pub cancels_alone: bool,
-    /// False if no triple is wanted about the content of results.
-    pub content: bool,
+    /// The makers of the wanted triples.
+    pub makers: Makers,
     /// False if no triple is wanted that depends on a payload.
     pub payloads: bool,
     /// False if no triple is wanted that depends on other messages of the session, or on the side that sent a message.
@@ -105,18 +103,25 @@ pub(crate) fn literal_of<'s>(
     if let StatementObject::Literal(text, _) = &statement.object { Some(text) } else { None }
 }
 
-/// Appends statements about one node after the other.
+/// Appends the statements of a maker about one node after the other.
 struct StatementWriter<'s, 'a> {
     statements: &'s mut Vec<Statement<'a>>,
+    maker: Maker,
     subject: NodeRef<'a>,
 }
 
 impl<'s, 'a> StatementWriter<'s, 'a> {
-    fn new(statements: &'s mut Vec<Statement<'a>>, subject: NodeRef<'a>) -> Self {
-        Self { statements, subject }
+    fn new(maker: Maker, statements: &'s mut Vec<Statement<'a>>, subject: NodeRef<'a>) -> Self {
+        Self { statements, maker, subject }
+    }
+
+    /// Returns a writer of another maker's statements about the same node.
+    fn by(&mut self, maker: Maker) -> StatementWriter<'_, 'a> {
+        StatementWriter { statements: self.statements, maker, subject: self.subject }
     }
 
     fn add(&mut self, property: NamedNodeRef<'static>, object: StatementObject<'a>) {
+        debug_assert!(is_stated(self.maker, property, &object), "{:?} does not state {property}", self.maker);
         self.statements.push(Statement { subject: self.subject, property, object });
     }
 
@@ -138,39 +143,6 @@ impl<'s, 'a> StatementWriter<'s, 'a> {
             self.add(property, StatementObject::Literal(text, datatype));
         }
     }
-}
-
-/// The properties and classes of all statements made here.
-pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
-    let ours = [
-        rpcg::OPERATION,
-        rpcg::IN_OPERATION,
-        rpcg::DEFINED_IN,
-        rpcg::ADDED_IN,
-        rpcg::CHANGED_IN,
-        rpcg::REMOVED_IN,
-        rpcg::DIGEST,
-        rpcg::SIZE,
-        rpcg::URI,
-        rpcg::TOOL_RESULT,
-        rpcg::INTRODUCES,
-        rpcg::CLIENT_CAPABILITIES,
-        rpcg::PROGRESS_OF,
-        rpcg::CANCELS,
-        rpcg::TRACE_ID,
-        rpcg::PARENT_SPAN_ID,
-        rpcg::CONTINUES,
-        rpcg::STATUS,
-        rpcg::ENDED_BY,
-        rpcg::DURATION_SECONDS,
-        rpcg::ASKS,
-        rpcg::INPUT,
-        rpcg::VALUE,
-        rpcg::EXTRA_MEMBERS,
-        rpcg::ERROR_KIND,
-        rpcg::PROBLEM,
-    ];
-    terms::ALL.iter().chain(lsp_terms::ALL).copied().chain(ours).chain([prov::WAS_REVISION_OF])
 }
 
 /// Returns the members of an object with these names, in canonical JSON.

@@ -22,7 +22,7 @@ use self::pieces::{PieceFile, RecordingReader, TextSpan};
 use crate::log::convert::PairingState;
 use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
-use crate::protocol::{Extract, Extraction, Protocol, Statement, StatementObject};
+use crate::protocol::{Extract, Extraction, Maker, Makers, Protocol, Statement, StatementObject};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::redact::secrets;
 use crate::session::triples::NodeRef;
@@ -35,9 +35,7 @@ pub const DEFAULT_LIMIT: u64 = 20 << 20;
 /// The statements about operations, whose rounds the page marks.
 const MCP: Extraction = Extraction {
     protocol: Protocol::Mcp,
-    errors_alone: false,
-    cancels_alone: false,
-    content: false,
+    makers: Makers::NONE.with(Maker::Operation),
     payloads: true,
     exchanges: true,
 };

@@ -29,43 +29,12 @@ pub(crate) use self::worker::PairingState;
 use self::worker::{ConvertWorker, WorkShared, WorkerSink, WorkerTarget, WrittenOutput};
 use crate::diagnostic::Finding;
 use crate::log::summary::Summary;
-use crate::mapping::{InputIri, MapTally, Mapper};
-use crate::protocol::{self, Extraction, Protocol, content};
+use crate::mapping::{self, InputIri, MapTally, Mapper};
+use crate::protocol::{Extraction, Maker, Makers, Protocol};
 use crate::record::{OwnEntries, Reader};
 use crate::session::Origin;
 use crate::sink::{RecordSink, Selection, Sink, SinkKind};
-use crate::vocab::{jrpc, rpcg};
-
-/// Properties, and whether their triples depend on payloads, or duplicate members in them, and on other messages of the
-/// session, or the side that sent the message. Other properties may depend on everything.
-const DEPENDENCIES: [(NamedNodeRef<'static>, bool, bool); 22] = [
-    (rdf::TYPE, false, false),
-    (jrpc::VERSION, false, false),
-    (jrpc::HAS_ID, false, true),
-    (jrpc::HAS_STRING_VALUE, false, true),
-    (jrpc::HAS_NUMBER_VALUE, false, true),
-    (jrpc::HAS_METHOD, false, false),
-    (jrpc::HAS_PARAMETERS, true, false),
-    (jrpc::HAS_RESULT, true, false),
-    (jrpc::HAS_ERROR, false, false),
-    (jrpc::HAS_ERROR_CODE, false, false),
-    (jrpc::HAS_ERROR_MESSAGE, false, false),
-    (jrpc::HAS_ERROR_DATA, true, false),
-    (rpcg::IN_SESSION, false, true),
-    (rpcg::SEQUENCE, false, false),
-    (rpcg::CAPTURED_AT, false, false),
-    (rpcg::CLOCK_TIME, false, false),
-    (rpcg::SENT_BY, false, true),
-    (rpcg::IN_BATCH, false, false),
-    (rpcg::BATCH_INDEX, false, false),
-    (rpcg::RESPONDS_TO, false, true),
-    (rpcg::LATENCY_SECONDS, false, true),
-    (rpcg::FORMAT, false, true),
-];
-
-/// The classes of nodes that depend on other messages.
-const OF_SESSIONS: [NamedNodeRef<'static>; 5] =
-    [rpcg::FAILURE, rpcg::SESSION, jrpc::STRING_ID, jrpc::NUMBER_ID, jrpc::NULL_ID];
+use crate::vocab::rpcg;
 
 /// An input and its names.
 pub struct Input<R> {
@@ -188,44 +157,53 @@ impl Converter {
         }
     }
 
-    /// Returns what to compute of the protocols for a selection of triples.
+    /// Returns what to extract for a selection of triples.
     fn extracted(&self, selection: Option<&Selection>, keeps_graphs: bool) -> Extraction {
-        let wants = |selection: &Selection, term| {
-            // Protocols do not repeat what messages and their errors state.
-            let of_others = |property, object: Option<&str>| match self.mapper.payloads_stay_opaque() {
-                true => selection.wants_elsewhere(property, object),
-                false => selection.wants(property, object),
-            };
-            match term {
-                rpcg::PROBLEM => selection.wants(term, Some(rpcg::AMBIGUOUS_PAIRING.as_str())),
-                rpcg::VALUE | rpcg::EXTRA_MEMBERS => of_others(term, None),
-                _ => selection.wants(term, None) || of_others(rdf::TYPE, Some(term.as_str())),
-            }
+        let makers = selection.map_or(Makers::ALL, |selection| self.makers(selection));
+        let protocol = match makers.has_protocols() && self.mapper.in_session() {
+            true => self.options.protocol,
+            false => Protocol::None,
         };
-        let mut wanted = protocol::terms().filter(|term| selection.is_none_or(|selection| wants(selection, *term)));
-        let (first, is_single) = (wanted.next(), wanted.next().is_none());
-        let protocol = match first {
-            Some(_) if self.mapper.in_session() => self.options.protocol,
-            _ => Protocol::None,
-        };
-        let alone = |term| is_single && first == Some(term);
-        let lacks = |classes: &[NamedNodeRef<'_>], is_free: &dyn Fn(&(NamedNodeRef<'_>, bool, bool)) -> bool| {
-            let Some((selection, mut all)) = selection.and_then(|all| Some((all, all.predicates()?))) else {
-                return false;
-            };
-            let is_wanted = |class: &NamedNodeRef<'_>| selection.wants(rdf::TYPE, Some(class.as_str()));
-            let is_known = |name| DEPENDENCIES.iter().any(|known| known.0 == name && is_free(known));
-            !classes.iter().any(is_wanted) && all.all(is_known)
-        };
-        let may_be_apart = !keeps_graphs && protocol == Protocol::None && self.mapper.payloads_stay_opaque();
+        // Statements of protocols, and triples of further contexts, may depend on everything.
+        let any = protocol != Protocol::None || !self.mapper.payloads_stay_opaque();
         Extraction {
             protocol,
-            errors_alone: alone(rpcg::ERROR_KIND),
-            cancels_alone: alone(rpcg::CANCELS),
-            content: selection.is_none_or(|selection| content::TERMS.iter().any(|term| wants(selection, *term))),
-            payloads: !lacks(&[rpcg::FAILURE], &|known| !known.1),
-            exchanges: !(may_be_apart && lacks(&OF_SESSIONS, &|known| !known.2)),
+            makers,
+            payloads: any || makers.has(Maker::Payload),
+            exchanges: any || keeps_graphs || makers.has(Maker::Exchange),
         }
+    }
+
+    /// Returns the makers of the triples of a selection: of each property and class that it names. Any maker may make
+    /// the triples of another term.
+    fn makers(&self, selection: &Selection) -> Makers {
+        let Some(predicates) = selection.predicates() else { return Makers::ALL };
+        let is_opaque = self.mapper.payloads_stay_opaque();
+        let wants = |property: NamedNodeRef<'_>, object: Option<&str>, elsewhere: bool| match elsewhere {
+            true => selection.wants_elsewhere(property, object),
+            false => selection.wants(property, object),
+        };
+        let is_named = |term: &NamedNodeRef<'_>, elsewhere: bool| match is_property(*term) {
+            true => wants(*term, None, elsewhere),
+            false => wants(rdf::TYPE, Some(term.as_str()), elsewhere),
+        };
+        let stated = || mapping::makers().flat_map(|maker| maker.of_records.iter().chain(&maker.of_nodes));
+        let is_known = |iri: &str| stated().any(|term| term.as_str() == iri);
+        for predicate in predicates {
+            let known = match predicate == rdf::TYPE {
+                true => selection.objects(predicate).is_none_or(|classes| classes.into_iter().all(is_known)),
+                false => is_known(predicate.as_str()),
+            };
+            if !known {
+                return Makers::ALL;
+            }
+        }
+        let wanted = mapping::makers().filter(|maker| {
+            maker.of_records.iter().any(|term| is_named(term, false))
+                || maker.of_nodes.iter().any(|term| is_named(term, is_opaque))
+                || maker.problems.iter().any(|problem| wants(rpcg::PROBLEM, Some(problem.as_str()), false))
+        });
+        wanted.fold(Makers::NONE, |makers, wanted| makers.with(wanted.maker))
     }
 
     fn run<S: RecordSink<Rendered: WorkerTarget>>(
@@ -286,6 +264,12 @@ impl Converter {
     }
 }
 
+/// Returns true if a term is a property; otherwise, it is a class, and its name begins with a capital letter.
+fn is_property(term: NamedNodeRef<'_>) -> bool {
+    let name = term.as_str().rsplit(['#', '/']).next();
+    name.is_some_and(|name| name.starts_with(|first: char| first.is_ascii_lowercase()))
+}
+
 /// An input that has been opened.
 struct OpenInput<'i> {
     name: &'i str,
@@ -323,9 +307,9 @@ mod tests {
         let converter = Converter::new(mapper, Options::default());
         let extracted = |text: &str| {
             let text = format!("SELECT * {{ {text} }}");
-            let Extraction { protocol, errors_alone, .. } =
+            let Extraction { protocol, makers, .. } =
                 converter.extracted(Some(Query::parse(&text, None).unwrap().needs()), false);
-            (protocol, errors_alone)
+            (protocol, makers.has_protocols() && makers.are_of_protocols(&[Maker::ErrorKind]))
         };
         for text in [
             "?m a jrpc:Request ; jrpc:hasParameters ?p",

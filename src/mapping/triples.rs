@@ -3,13 +3,15 @@
 //! Some features of JSON-LD are beyond a compiled term (maps, `@nest`, `@reverse`, graphs, lists of lists, relative
 //! IRIs, …). A message that uses one takes the reference path.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{NamedNode, NamedNodeRef};
 
 use super::further::MembersPlan;
+use super::makers;
 use super::shape::{MappedTerm, MemberMeaning, Shape, Strings};
 use super::walk::{BlockTerm, NodeWriter};
 use crate::json::Value;
@@ -135,6 +137,19 @@ impl<'t, 'v, T: TripleSink> TripleWriter<'t, 'v, T> {
     }
 }
 
+/// Returns true if a maker states a property; if it is `rdf:type`, the class.
+fn is_stated(property: NamedNodeRef<'_>, object: NodeRef<'_>) -> bool {
+    static TERMS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        let terms = makers().flat_map(|maker| maker.of_records.iter().chain(&maker.of_nodes));
+        terms.map(|term| term.as_str()).collect()
+    });
+    let term = match object {
+        NodeRef::Iri(class) if property == rdf::TYPE => class,
+        _ => property.as_str(),
+    };
+    TERMS.contains(term)
+}
+
 fn cell_or_nil(cell: Option<&BlankName>) -> ObjectRef<'static> {
     ObjectRef::Node(cell.map_or(NodeRef::Iri(rdf::NIL.as_str()), |cell| NodeRef::Blank(*cell)))
 }
@@ -172,6 +187,7 @@ impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
 
     fn payload(&mut self, member: BlockTerm, payload: &Payload<'_>) {
         let literal = ObjectRef::Typed(&payload.text, vocab::rdf::JSON.as_str());
+        debug_assert!(is_stated(member.property, NodeRef::Iri("")), "no maker states {}", member.property);
         self.triples.static_triple(member.property, literal);
     }
 
@@ -180,6 +196,7 @@ impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
     }
 
     fn link(&mut self, property: NamedNodeRef<'static>, node: NodeRef<'_>) {
+        debug_assert!(is_stated(property, node), "no maker states {property}, or the class {node}");
         self.triples.static_triple(property, ObjectRef::Node(node));
     }
 
@@ -189,10 +206,12 @@ impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
 
     #[inline]
     fn literal(&mut self, property: NamedNodeRef<'static>, lexical: &str, datatype: NamedNodeRef<'static>) {
+        debug_assert!(is_stated(property, NodeRef::Iri("")), "no maker states {property}");
         self.triples.static_triple(property, ObjectRef::literal(lexical, datatype));
     }
 
     fn count(&mut self, property: NamedNodeRef<'static>, number: u64) {
+        debug_assert!(is_stated(property, NodeRef::Iri("")), "no maker states {property}");
         self.triples.static_triple(property, ObjectRef::Integer(number));
     }
 

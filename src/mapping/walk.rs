@@ -15,6 +15,7 @@
 //! | the content of its protocol | the statements of [`protocol`](crate::protocol) |
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -25,8 +26,9 @@ use super::facts::Facts;
 use super::further::{MembersPlan, MessagePlan};
 use super::terms::{class, kind_of_error};
 use crate::json::{Canonical, Object, Value, sha256};
-use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Member, Message, Payload, Problem, Problems};
-use crate::protocol::{Statement, StatementObject};
+use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Kind, Member, Message, Payload, Problem, Problems};
+use crate::protocol::makers::MakerTerms;
+use crate::protocol::{Maker, Statement, StatementObject};
 use crate::record::{Sender, Time, date_time_text};
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
@@ -60,6 +62,86 @@ const MESSAGE: BlockTerm = BlockTerm::new("message", jrpc::HAS_ERROR_MESSAGE);
 const DATA: BlockTerm = BlockTerm::new("data", jrpc::HAS_ERROR_DATA);
 /// `id` is never used as a term, since the building block's context treats it as an IRI.
 const ID: BlockTerm = BlockTerm::termless(jrpc::HAS_ID);
+
+/// The makers of the triples that the walk writes, apart from the statements of protocols and the members that a
+/// further context maps. A term that several write is of several makers.
+pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
+    let of_messages = [
+        VERSION.property,
+        METHOD.property,
+        CODE.property,
+        MESSAGE.property,
+        jrpc::HAS_ERROR,
+        rpcg::ERROR_KIND,
+        rpcg::SEQUENCE,
+        rpcg::CAPTURED_AT,
+        rpcg::CLOCK_TIME,
+        rpcg::IN_BATCH,
+        rpcg::BATCH_INDEX,
+        rpcg::HTTP_METHOD,
+        rpcg::HTTP_STATUS,
+        rpcg::URI,
+        rpcg::AFTER,
+        rpcg::LINE,
+        rpcg::BYTE_OFFSET,
+        rpcg::SHA256,
+    ];
+    let classes = [
+        rpcg::INVALID_MESSAGE,
+        rpcg::BATCH,
+        rpcg::HTTP_EXCHANGE,
+        rpcg::MALFORMED_RECORD,
+        rpcg::LOG_LINE,
+        jrpc::ERROR,
+        jrpc::SERVER_ERROR,
+    ];
+    let kinds = [Kind::Request, Kind::Notification, Kind::Response, Kind::ErrorResponse].map(class);
+    let of_payloads = vec![
+        PARAMS.property,
+        RESULT.property,
+        DATA.property,
+        rpcg::FAILURE,
+        rpcg::TOOL_NAME,
+        rpcg::PROTOCOL_VERSION,
+        rpcg::IS_ERROR,
+        rpcg::EXTRA_MEMBERS,
+        rpcg::VALUE,
+        rpcg::TEXT,
+        rpcg::BYTES,
+        rpcg::REASON,
+        rpcg::PROBLEM,
+    ];
+    let of_exchanges = vec![
+        ID.property,
+        rpcg::FAILURE,
+        rpcg::IN_SESSION,
+        rpcg::SENT_BY,
+        rpcg::RESPONDS_TO,
+        rpcg::LATENCY_SECONDS,
+        rpcg::PROBLEM,
+    ];
+    let of_ids_and_sessions = vec![
+        jrpc::STRING_ID,
+        jrpc::NUMBER_ID,
+        jrpc::NULL_ID,
+        jrpc::HAS_STRING_VALUE,
+        jrpc::HAS_NUMBER_VALUE,
+        rpcg::SESSION,
+        rpcg::SOURCE,
+        rpcg::FORMAT,
+        rpcg::RECORD_COUNT,
+        rpcg::INFERRED,
+        prov::STARTED_AT_TIME,
+        prov::ENDED_AT_TIME,
+        prov::USED,
+    ];
+    let of_records = of_messages.into_iter().chain(classes).chain(kinds).collect();
+    [
+        MakerTerms::new(Maker::Message, of_records, Vec::new()),
+        MakerTerms::new(Maker::Payload, of_payloads, Vec::new()),
+        MakerTerms::new(Maker::Exchange, of_exchanges, of_ids_and_sessions),
+    ]
+});
 
 /// Writes the output of the walk, one node at a time.
 pub(super) trait NodeWriter<'v> {

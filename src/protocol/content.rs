@@ -5,29 +5,37 @@ use std::borrow::Cow;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::{Statement, StatementObject, StatementWriter};
+use super::makers::MakerTerms;
+use super::{Maker, Statement, StatementObject, StatementWriter};
 use crate::json::Cursor;
 use crate::session::Name;
 use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::vocab::{mcp, rpcg};
 
-/// The properties and classes of content.
-pub(crate) const TERMS: [NamedNodeRef<'static>; 14] = [
-    mcp::HAS_CONTENT,
-    mcp::HAS_CONTENTS,
-    mcp::HAS_CONTENT_TYPE,
-    mcp::HAS_MIME_TYPE,
-    rpcg::URI,
-    rpcg::SIZE,
-    mcp::CONTENT,
-    mcp::TEXT_CONTENT,
-    mcp::IMAGE_CONTENT,
-    mcp::AUDIO_CONTENT,
-    mcp::EMBEDDED_RESOURCE,
-    mcp::RESOURCE_LINK,
-    mcp::BLOB_RESOURCE_CONTENTS,
-    mcp::TEXT_RESOURCE_CONTENTS,
+/// The classes of items by the values of their members `type`; the last is for any other value.
+const CLASSES: [(&str, NamedNodeRef<'static>); 6] = [
+    ("text", mcp::TEXT_CONTENT),
+    ("image", mcp::IMAGE_CONTENT),
+    ("audio", mcp::AUDIO_CONTENT),
+    ("resource", mcp::EMBEDDED_RESOURCE),
+    ("resource_link", mcp::RESOURCE_LINK),
+    ("", mcp::CONTENT),
 ];
+
+pub(super) fn maker() -> MakerTerms {
+    let properties = [
+        mcp::HAS_CONTENT,
+        mcp::HAS_CONTENTS,
+        mcp::HAS_CONTENT_TYPE,
+        mcp::HAS_MIME_TYPE,
+        rpcg::URI,
+        rpcg::SIZE,
+        mcp::BLOB_RESOURCE_CONTENTS,
+        mcp::TEXT_RESOURCE_CONTENTS,
+    ];
+    let classes = CLASSES.iter().map(|(_, class)| *class);
+    MakerTerms::new(Maker::Content, Vec::new(), properties.into_iter().chain(classes).collect())
+}
 
 /// An item of content.
 pub(crate) struct ContentItem<'a> {
@@ -70,15 +78,10 @@ impl<'a> ContentItem<'a> {
             text.pass_canonical(0);
         }
         item.size = text.at() - start;
-        item.class = match item.kind.as_deref() {
-            Some("text") => mcp::TEXT_CONTENT,
-            Some("image") => mcp::IMAGE_CONTENT,
-            Some("audio") => mcp::AUDIO_CONTENT,
-            Some("resource") => mcp::EMBEDDED_RESOURCE,
-            Some("resource_link") => mcp::RESOURCE_LINK,
-            Some(_) => mcp::CONTENT,
-            None => item.class,
-        };
+        if let Some(kind) = item.kind.as_deref() {
+            let known = CLASSES.iter().find(|(name, _)| *name == kind);
+            item.class = known.map_or(mcp::CONTENT, |(_, class)| *class);
+        }
         item
     }
 }
@@ -92,7 +95,7 @@ pub(super) fn say_content<'a>(
     out: &mut Vec<Statement<'a>>,
 ) {
     let node = |index| NodeRef::Part(message, ProtocolPart { kind: PartKind::Content, index });
-    let mut writer = StatementWriter::new(out, owner);
+    let mut writer = StatementWriter::new(Maker::Content, out, owner);
     (1..).zip(&items).for_each(|(index, _)| writer.link(property, node(index)));
     for (index, item) in (1..).zip(items) {
         writer.subject = node(index);

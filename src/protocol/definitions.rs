@@ -11,7 +11,8 @@ use std::mem;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::{DigestMap, Statement, StatementObject, StatementWriter, TextDigest, key};
+use super::makers::MakerTerms;
+use super::{DigestMap, Maker, Statement, StatementObject, StatementWriter, TextDigest, key};
 use crate::json;
 use crate::json::sha256;
 use crate::session::Name;
@@ -70,6 +71,22 @@ const MEMBERS: [(&str, NamedNodeRef<'static>, Option<NamedNodeRef<'static>>); 10
     ("uri", mcp::HAS_URI, Some(xsd::ANY_URI)),
     ("uriTemplate", mcp::HAS_URI_TEMPLATE, Some(xsd::STRING)),
 ];
+
+pub(super) fn maker() -> MakerTerms {
+    let terms = [
+        prov::WAS_REVISION_OF,
+        rpcg::DEFINED_IN,
+        rpcg::ADDED_IN,
+        rpcg::CHANGED_IN,
+        rpcg::REMOVED_IN,
+        rpcg::EXTRA_MEMBERS,
+        rpcg::DIGEST,
+        rpcg::SIZE,
+    ];
+    let classes = DefinitionKind::ALL.into_iter().map(|kind| kind.class().0);
+    let members = MEMBERS.iter().map(|(_, property, _)| *property);
+    MakerTerms::new(Maker::Definition, Vec::new(), terms.into_iter().chain(classes).chain(members).collect())
+}
 
 /// A definition on a page of a list.
 pub(crate) struct ListedDefinition<'a> {
@@ -148,7 +165,7 @@ impl Definitions {
         let (name, index) = known.unwrap_or((request, 0));
         let node = NodeRef::Part(name, ProtocolPart { kind: part, index });
         if known.is_none() {
-            let mut writer = StatementWriter::new(out, node);
+            let mut writer = StatementWriter::new(Maker::Definition, out, node);
             writer.class(class);
             if let Some((_, property, Some(datatype))) = MEMBERS.iter().find(|(name, ..)| *name == kind.members().1) {
                 writer.add(*property, StatementObject::Literal(key_text, *datatype));
@@ -181,7 +198,8 @@ impl Definitions {
             if let Some(found) = found.filter(|found| found.digest == shown.digest) {
                 found.pass = self.pass.number;
                 if mem::replace(&mut found.shown_in, message) != message {
-                    StatementWriter::new(out, node_ref(found.node)).link(rpcg::DEFINED_IN, NodeRef::Message(message));
+                    StatementWriter::new(Maker::Definition, out, node_ref(found.node))
+                        .link(rpcg::DEFINED_IN, NodeRef::Message(message));
                 }
                 continue;
             }
@@ -189,7 +207,7 @@ impl Definitions {
             let replaced = self.in_force.remove(&shown.key).map(|found| found.node);
             let before = replaced.or_else(|| self.gone.remove(&shown.key));
             self.undefined.remove(&shown.key);
-            let mut writer = StatementWriter::new(out, node_ref(node));
+            let mut writer = StatementWriter::new(Maker::Definition, out, node_ref(node));
             writer.class(class);
             describe(&mut writer, &shown);
             if let Some(before) = before {
@@ -216,7 +234,8 @@ impl Definitions {
             let mut removed: Vec<_> = removed.map(|(key, found)| (found.node, key)).collect();
             removed.sort_unstable();
             for (node, key) in removed {
-                StatementWriter::new(out, node_ref(node)).link(rpcg::REMOVED_IN, NodeRef::Message(message));
+                StatementWriter::new(Maker::Definition, out, node_ref(node))
+                    .link(rpcg::REMOVED_IN, NodeRef::Message(message));
                 self.gone.insert(key, node);
             }
         }

@@ -9,8 +9,9 @@ use super::content::ContentItem;
 use super::definitions::{DefinitionKind, ListedDefinition, shown};
 use super::documents::DiagnosticsReports;
 use super::lsp::LspMessage;
+use super::mcp::class_of_operation;
 use super::sides::SideDescription;
-use super::{Extraction, Protocol, TextDigest, key, picked};
+use super::{Extraction, Maker, Protocol, TextDigest, key, picked};
 use crate::json;
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, PayloadView, Single};
 use crate::record::Protocols;
@@ -159,11 +160,13 @@ impl<'a> Extract<'a> {
 
     fn of(selection: Extraction, single: &'a Single<'a>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
-        let Extraction { protocol, errors_alone, cancels_alone, .. } = selection;
-        let is_told = match message.method.as_deref() {
-            method if cancels_alone => matches!(method, Some("notifications/cancelled" | "$/cancelRequest")),
-            _ => !errors_alone || matches!(message.kind, Kind::Request | Kind::ErrorResponse),
-        };
+        let Extraction { protocol, makers, .. } = selection;
+        let is_cancellation =
+            || matches!(message.method.as_deref(), Some("notifications/cancelled" | "$/cancelRequest"));
+        let may_be_of_error = matches!(message.kind, Kind::Request | Kind::ErrorResponse);
+        let is_told = !makers.are_of_protocols(&[Maker::Cancellation, Maker::ErrorKind])
+            || makers.has(Maker::ErrorKind) && may_be_of_error
+            || makers.has(Maker::Cancellation) && is_cancellation();
         if !is_told {
             return Self::Nothing;
         }
@@ -253,35 +256,32 @@ impl<'a> McpRequest<'a> {
             None => RequestMeaning::Other,
         };
         let list = |kind| RequestMeaning::List(kind, string(cursor).map(key));
-        let (class, meaning) = match method {
-            "tools/call" => (mcp::CALL_TOOL_OPERATION, uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, name)),
-            "resources/read" => {
-                (mcp::READ_RESOURCE_OPERATION, uses(DefinitionKind::Resource, mcp::ACCESSES_RESOURCE, uri))
-            }
-            "prompts/get" => (mcp::GET_PROMPT_OPERATION, uses(DefinitionKind::Prompt, mcp::INSTANTIATES_PROMPT, name)),
-            "tools/list" => (mcp::LIST_TOOLS_OPERATION, list(DefinitionKind::Tool)),
-            "resources/list" => (mcp::LIST_RESOURCES_OPERATION, list(DefinitionKind::Resource)),
-            "resources/templates/list" => (rpcg::OPERATION, list(DefinitionKind::Template)),
-            "prompts/list" => (mcp::LIST_PROMPTS_OPERATION, list(DefinitionKind::Prompt)),
-            "ping" => (mcp::PING_OPERATION, RequestMeaning::Other),
+        let meaning = match method {
+            "tools/call" => uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, name),
+            "resources/read" => uses(DefinitionKind::Resource, mcp::ACCESSES_RESOURCE, uri),
+            "prompts/get" => uses(DefinitionKind::Prompt, mcp::INSTANTIATES_PROMPT, name),
+            "tools/list" => list(DefinitionKind::Tool),
+            "resources/list" => list(DefinitionKind::Resource),
+            "resources/templates/list" => list(DefinitionKind::Template),
+            "prompts/list" => list(DefinitionKind::Prompt),
             // In LSP, `initialize` does not have a version; in ACP, the version is a number.
             "initialize" => {
                 string(version)?;
-                (mcp::INITIALIZE_OPERATION, RequestMeaning::Server)
+                RequestMeaning::Server
             }
-            "server/discover" => (rpcg::OPERATION, RequestMeaning::Server),
+            "server/discover" => RequestMeaning::Server,
             _ if method.starts_with("tasks/")
                 && let Some(task) = string(task) =>
             {
-                (rpcg::OPERATION, RequestMeaning::Task(key(task), method == "tasks/result"))
+                RequestMeaning::Task(key(task), method == "tasks/result")
             }
-            _ if protocols.has(Protocols::ACP) && session.is_some() => return None,
-            _ => (rpcg::OPERATION, RequestMeaning::Other),
+            _ if method != "ping" && protocols.has(Protocols::ACP) && session.is_some() => return None,
+            _ => RequestMeaning::Other,
         };
         let (client, capabilities) = (client.or(own_client), capabilities.or(own_capabilities));
         let client = SideDescription::new(client, version, capabilities, object.interoperable);
         Some(Self {
-            class,
+            class: class_of_operation(method),
             meaning,
             token: token_key(token.or(own_token)),
             trace: traceparent.and_then(Trace::read),
@@ -330,7 +330,7 @@ impl<'a> McpResult<'a> {
         let mut result = Self::default();
         let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
         let (mut may_report, mut has_content) = (false, false);
-        let content = |value| if selection.content { ContentItem::all(value) } else { Vec::new() };
+        let content = |value| if selection.makers.has(Maker::Content) { ContentItem::all(value) } else { Vec::new() };
         let mut round = RoundParts::default();
         object.each_member(&mut |name, value| {
             match name {

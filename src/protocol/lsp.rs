@@ -19,13 +19,40 @@ use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
 use super::documents::{DiagnosticsReports, DocumentMention, mentions};
+use super::makers::MakerTerms;
 use super::sides::{KnownSide, LSP_SIDES, SideDescription};
-use super::{DigestMap, Statement, StatementObject, StatementWriter, TextDigest, key, picked};
+use super::{DigestMap, Maker, Statement, StatementObject, StatementWriter, TextDigest, key, picked};
 use crate::json;
 use crate::record::Sender;
 use crate::session::Name;
 use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::vocab::{lsp, rpcg};
+
+pub(super) fn maker() -> MakerTerms {
+    let of_records = vec![lsp::DOCUMENT, lsp::MENTIONS, lsp::REGISTERS, lsp::UNREGISTERS, rpcg::PROGRESS_OF];
+    let of_nodes = [
+        lsp::CAPABILITY,
+        lsp::NAME,
+        rpcg::VALUE,
+        lsp::MENTION,
+        lsp::DOCUMENT,
+        lsp::DOCUMENT_VERSION,
+        lsp::LANGUAGE_ID,
+        lsp::REPORT_KIND,
+        lsp::RESULT_ID,
+        lsp::DOCUMENT_CLASS,
+        lsp::URI,
+        lsp::DIAGNOSTIC,
+        lsp::SEVERITY,
+        lsp::CODE,
+        lsp::SOURCE,
+        lsp::MESSAGE,
+        lsp::REPORTED_IN,
+        lsp::REPLACED_IN,
+    ];
+    let places = PLACES.iter().map(|(.., property)| *property);
+    MakerTerms::new(Maker::Lsp, of_records, of_nodes.into_iter().chain(places).collect())
+}
 
 /// The statements of a single request or notification.
 pub(crate) struct LspMessage<'a> {
@@ -154,7 +181,7 @@ impl LspSession {
         let LspMessage { mut mentions, meaning, tokens } = message;
         let mut pending = LspPendingRequest { is_introduction: false, asks: None, tokens };
         let mut linked = Linking { message: name, stream: Some(key("pushed")), room, diagnostics: 0 };
-        let mut writer = StatementWriter::new(out, NodeRef::Message(name));
+        let mut writer = StatementWriter::new(Maker::Lsp, out, NodeRef::Message(name));
         match meaning {
             LspMeaning::Other => {}
             LspMeaning::Client(client_says) => {
@@ -223,7 +250,7 @@ impl LspSession {
 
     fn register<'a>(&mut self, all: &'a str, interoperable: bool, linked: &mut Linking, out: &mut Vec<Statement<'a>>) {
         let node = |index| part(PartKind::Capability, (linked.message, index));
-        let mut writer = StatementWriter::new(out, NodeRef::Message(linked.message));
+        let mut writer = StatementWriter::new(Maker::Lsp, out, NodeRef::Message(linked.message));
         (1..).zip(registered(all)).for_each(|(index, _)| writer.link(lsp::REGISTERS, node(index)));
         for (index, (_, registration)) in (1..).zip(registered(all)) {
             writer.subject = node(index);
@@ -250,7 +277,7 @@ impl LspSession {
         for (index, DocumentMention { uri, document, members }) in (1..).zip(mentions) {
             let node = *documents.entry(document).or_insert_with(|| {
                 let node = self.document((document, uri), index, &mut linked, &mut others);
-                StatementWriter::new(out, NodeRef::Message(message)).link(lsp::DOCUMENT, node);
+                StatementWriter::new(Maker::Lsp, out, NodeRef::Message(message)).link(lsp::DOCUMENT, node);
                 node
             });
             described.push((index, document, node, members));
@@ -262,8 +289,8 @@ impl LspSession {
                 || members.kind.is_some()
             {
                 let mention = part(PartKind::Mention, (message, index));
-                StatementWriter::new(out, NodeRef::Message(message)).link(lsp::MENTIONS, mention);
-                let mut writer = StatementWriter::new(&mut others, mention);
+                StatementWriter::new(Maker::Lsp, out, NodeRef::Message(message)).link(lsp::MENTIONS, mention);
+                let mut writer = StatementWriter::new(Maker::Lsp, &mut others, mention);
                 writer.class(lsp::MENTION);
                 writer.link(lsp::DOCUMENT, node);
                 writer.literal(lsp::DOCUMENT_VERSION, members.version.map(Cow::Borrowed), xsd::INTEGER);
@@ -289,7 +316,7 @@ impl LspSession {
         let known = self.documents.get(&document).copied();
         let node = part(PartKind::Document, known.unwrap_or((linked.message, index)));
         if known.is_none() {
-            let mut writer = StatementWriter::new(out, node);
+            let mut writer = StatementWriter::new(Maker::Lsp, out, node);
             writer.class(lsp::DOCUMENT_CLASS);
             writer.literal(lsp::URI, Some(uri), xsd::ANY_URI);
             if linked.has_room() {
@@ -321,7 +348,7 @@ impl LspSession {
                 (linked.message, linked.diagnostics)
             });
             if known.is_none() {
-                let mut writer = StatementWriter::new(out, part(PartKind::Diagnostic, found));
+                let mut writer = StatementWriter::new(Maker::Lsp, out, part(PartKind::Diagnostic, found));
                 writer.class(lsp::DIAGNOSTIC);
                 writer.link(lsp::DOCUMENT, document);
                 describe(&mut writer, text);
@@ -332,7 +359,7 @@ impl LspSession {
         let mut replaced: Vec<_> = before.into_values().collect();
         replaced.sort_unstable();
         for found in replaced {
-            StatementWriter::new(out, part(PartKind::Diagnostic, found)).link(lsp::REPLACED_IN, message);
+            StatementWriter::new(Maker::Lsp, out, part(PartKind::Diagnostic, found)).link(lsp::REPLACED_IN, message);
         }
         if now.len() > linked.room {
             // Without room, the diagnostics of this report are never replaced.
@@ -397,13 +424,15 @@ fn describe<'a>(writer: &mut StatementWriter<'_, 'a>, text: &'a str) {
     }
 }
 
+/// The places of a range.
+const PLACES: [(&str, &str, NamedNodeRef<'static>); 4] = [
+    ("start", "line", lsp::START_LINE),
+    ("start", "character", lsp::START_CHARACTER),
+    ("end", "line", lsp::END_LINE),
+    ("end", "character", lsp::END_CHARACTER),
+];
+
 fn describe_range<'a>(writer: &mut StatementWriter<'_, 'a>, range: &'a str) {
-    const PLACES: [(&str, &str, NamedNodeRef<'static>); 4] = [
-        ("start", "line", lsp::START_LINE),
-        ("start", "character", lsp::START_CHARACTER),
-        ("end", "line", lsp::END_LINE),
-        ("end", "character", lsp::END_CHARACTER),
-    ];
     for (end, position) in json::members(range) {
         for (member, value) in json::members(position) {
             let place = PLACES.iter().find(|(of, name, _)| (*of, *name) == (end, member));

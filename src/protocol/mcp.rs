@@ -21,6 +21,7 @@
 
 use std::sync::Arc;
 
+use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
 use super::content::say_content;
@@ -29,10 +30,11 @@ use super::extract::{
     Extract, Inputs, McpNotification, McpRequest, McpResult, NotificationMeaning, RequestMeaning, Round, Trace,
 };
 use super::lsp::{LspMessage, LspPendingRequest, LspSession};
+use super::makers::MakerTerms;
 use super::open::OpenRequests;
 use super::rounds::{ContinuedOperation, PausedOperation, Rounds, UsedDefinition};
 use super::sides::{KnownSide, MCP_SIDES};
-use super::{DigestMap, Statement, StatementObject, StatementWriter, TextDigest, key};
+use super::{DigestMap, Maker, Statement, StatementObject, StatementWriter, TextDigest, key};
 use crate::message::{Id, Kind, Message, Problem};
 use crate::record::Sender;
 use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
@@ -41,6 +43,59 @@ use crate::vocab::{mcp, rpcg};
 
 /// The maximum number of definitions, documents, diagnostics and the like in memory, over all sessions.
 const REMEMBERED: usize = 1 << 16;
+
+/// The classes of operations, by the methods of their requests.
+const CLASSES: [(&str, NamedNodeRef<'static>); 8] = [
+    ("tools/call", mcp::CALL_TOOL_OPERATION),
+    ("resources/read", mcp::READ_RESOURCE_OPERATION),
+    ("prompts/get", mcp::GET_PROMPT_OPERATION),
+    ("tools/list", mcp::LIST_TOOLS_OPERATION),
+    ("resources/list", mcp::LIST_RESOURCES_OPERATION),
+    ("prompts/list", mcp::LIST_PROMPTS_OPERATION),
+    ("ping", mcp::PING_OPERATION),
+    ("initialize", mcp::INITIALIZE_OPERATION),
+];
+
+/// Returns the class of the operation that a request of a method starts.
+pub(super) fn class_of_operation(method: &str) -> NamedNodeRef<'static> {
+    CLASSES.iter().find(|(known, _)| *known == method).map_or(rpcg::OPERATION, |(_, class)| *class)
+}
+
+pub(super) fn makers() -> [MakerTerms; 3] {
+    let of_records = vec![
+        rpcg::IN_OPERATION,
+        rpcg::CONTINUES,
+        rpcg::TRACE_ID,
+        rpcg::PARENT_SPAN_ID,
+        rpcg::STATUS,
+        rpcg::ASKS,
+        rpcg::PROGRESS_OF,
+        mcp::HAS_LEVEL,
+        mcp::HAS_LOGGER,
+        rpcg::IS_ERROR,
+        rpcg::TOOL_RESULT,
+    ];
+    let of_nodes = [
+        rpcg::OPERATION,
+        mcp::EXECUTES_TOOL,
+        mcp::ACCESSES_RESOURCE,
+        mcp::INSTANTIATES_PROMPT,
+        rpcg::ENDED_BY,
+        rpcg::DURATION_SECONDS,
+        mcp::TOOL_RESULT,
+        rpcg::INPUT,
+        mcp::HAS_NAME,
+        rpcg::VALUE,
+    ];
+    let of_nodes = of_nodes.into_iter().chain(CLASSES.iter().map(|(_, class)| *class)).collect();
+    let records = |maker, property| MakerTerms::new(maker, vec![property], Vec::new());
+    let problems = vec![rpcg::AMBIGUOUS_PAIRING];
+    [
+        MakerTerms { problems, ..MakerTerms::new(Maker::Operation, of_records, of_nodes) },
+        records(Maker::Cancellation, rpcg::CANCELS),
+        records(Maker::ErrorKind, rpcg::ERROR_KIND),
+    ]
+}
 
 /// Links messages to earlier ones, in their order.
 ///
@@ -139,7 +194,7 @@ impl Linker {
             }
         };
         let operation = NodeRef::Part(before.as_ref().map_or(name, |paused| paused.operation), ProtocolPart::OPERATION);
-        let mut writer = StatementWriter::new(out, NodeRef::Message(name));
+        let mut writer = StatementWriter::new(Maker::Operation, out, NodeRef::Message(name));
         writer.link(rpcg::IN_OPERATION, operation);
         if let Some(paused) = &before {
             writer.link(rpcg::CONTINUES, NodeRef::Message(paused.answer));
@@ -148,7 +203,7 @@ impl Linker {
         if let Some(client) = request.client {
             client.add(Sender::Client, &MCP_SIDES, &mut self.session().client, name, out);
         }
-        let mut writer = StatementWriter::new(out, operation);
+        let mut writer = StatementWriter::new(Maker::Operation, out, operation);
         if before.is_none() {
             writer.class(request.class);
         }
@@ -255,7 +310,7 @@ impl Linker {
         token.map(|token| self.tokens.remove(&token));
         let name = annotated.name;
         let operation = before.as_ref().map_or(request, |paused| paused.operation);
-        let mut writer = StatementWriter::new(out, NodeRef::Message(name));
+        let mut writer = StatementWriter::new(Maker::Operation, out, NodeRef::Message(name));
         writer.link(rpcg::IN_OPERATION, NodeRef::Part(operation, ProtocolPart::OPERATION));
         let used = match pending {
             PendingRequest::Use(used) => Some(used),
@@ -291,7 +346,7 @@ impl Linker {
                     keys = vec![round_key(self.current.1, (used.kind, used.key), wants)];
                 }
                 link_inputs(name, &mut writer, Some(&error.inputs));
-                StatementWriter::new(out, NodeRef::Error(name))
+                StatementWriter::new(Maker::ErrorKind, out, NodeRef::Error(name))
                     .link(rpcg::ERROR_KIND, NodeRef::Iri(error.kind.as_str()));
                 say_inputs(name, Some(error.inputs), out);
             }
@@ -327,7 +382,8 @@ impl Linker {
     /// States that a message is the outcome of an operation that was left open before.
     fn end<'a>(&mut self, before: &PausedOperation, annotated: &Annotated<'a>, out: &mut Vec<Statement<'a>>) {
         if self.rounds.end(before.operation) {
-            let mut writer = StatementWriter::new(out, NodeRef::Part(before.operation, ProtocolPart::OPERATION));
+            let mut writer =
+                StatementWriter::new(Maker::Operation, out, NodeRef::Part(before.operation, ProtocolPart::OPERATION));
             writer.link(rpcg::ENDED_BY, NodeRef::Message(annotated.name));
             let seconds = before.seconds(annotated.time).map(|seconds| seconds.to_string().into());
             writer.literal(rpcg::DURATION_SECONDS, seconds, xsd::DECIMAL);
@@ -367,7 +423,7 @@ impl Linker {
         out: &mut Vec<Statement<'a>>,
     ) {
         let Annotated { name, sender, .. } = annotated;
-        let mut writer = StatementWriter::new(out, NodeRef::Message(*name));
+        let mut writer = StatementWriter::new(Maker::Operation, out, NodeRef::Message(*name));
         match notification.meaning {
             NotificationMeaning::Other => {}
             NotificationMeaning::Progress(token) => {
@@ -381,7 +437,7 @@ impl Linker {
             }
             NotificationMeaning::Cancelled(id) => {
                 if let Some(request) = sessions.asked(*sender, &id).filter(|request| request < name) {
-                    writer.link(rpcg::CANCELS, NodeRef::Message(request));
+                    writer.by(Maker::Cancellation).link(rpcg::CANCELS, NodeRef::Message(request));
                 }
             }
             NotificationMeaning::Log(level, logger) => {
@@ -404,7 +460,7 @@ impl Linker {
         let Some(Round { status, task: Some(task), is_last, .. }) = result.round.take().map(|round| *round) else {
             return;
         };
-        let mut writer = StatementWriter::new(out, NodeRef::Message(annotated.name));
+        let mut writer = StatementWriter::new(Maker::Operation, out, NodeRef::Message(annotated.name));
         let known = self.rounds.find([task_key(self.current.1, task)]);
         if let ContinuedOperation::With(paused) = &known {
             writer.link(rpcg::IN_OPERATION, NodeRef::Part(paused.operation, ProtocolPart::OPERATION));
@@ -501,7 +557,7 @@ fn give<'a>(name: Name, result: McpResult<'a>, used: UsedDefinition, out: &mut V
     match used.kind {
         DefinitionKind::Tool => {
             let node = NodeRef::Part(name, ProtocolPart { kind: PartKind::Result, index: 0 });
-            let mut writer = StatementWriter::new(out, NodeRef::Message(name));
+            let mut writer = StatementWriter::new(Maker::Operation, out, NodeRef::Message(name));
             // The walk states the member of the message's own result.
             if let (true, Some(is_error)) = (result.is_of_task, result.is_error) {
                 writer.add(rpcg::IS_ERROR, StatementObject::Boolean(is_error));
@@ -529,7 +585,7 @@ fn link_inputs<'a>(message: Name, writer: &mut StatementWriter<'_, 'a>, inputs: 
 fn say_inputs<'a>(message: Name, inputs: Option<Inputs<'a>>, out: &mut Vec<Statement<'a>>) {
     let Some(Inputs { requests, interoperable }) = inputs else { return };
     for (index, (name, request)) in (1..).zip(requests) {
-        let mut writer = StatementWriter::new(out, input(message, index));
+        let mut writer = StatementWriter::new(Maker::Operation, out, input(message, index));
         writer.class(rpcg::INPUT);
         writer.literal(mcp::HAS_NAME, Some(name), xsd::STRING);
         writer.add(rpcg::VALUE, StatementObject::Json(request.into(), interoperable));

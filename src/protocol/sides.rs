@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::{Statement, StatementObject, StatementWriter, TextDigest, key};
+use super::makers::MakerTerms;
+use super::{Maker, Statement, StatementObject, StatementWriter, TextDigest, key};
 use crate::json;
 use crate::record::Sender;
 use crate::session::Name;
@@ -60,6 +61,15 @@ const fn lsp_side(class: NamedNodeRef<'static>) -> SideTerms {
     SideTerms { class, has_capability: lsp::HAS_CAPABILITY, capability: lsp::CAPABILITY, words: &LSP_WORDS }
 }
 
+pub(super) fn maker() -> MakerTerms {
+    let mut of_nodes = vec![mcp::HAS_PROTOCOL_VERSION, rpcg::VALUE];
+    for SideTerms { class, has_capability, capability, words } in MCP_SIDES.iter().chain(&LSP_SIDES) {
+        of_nodes.extend([*class, *has_capability, *capability, words.name, words.version]);
+        of_nodes.extend(words.title);
+    }
+    MakerTerms::new(Maker::Side, vec![rpcg::INTRODUCES], of_nodes)
+}
+
 /// A side's description of itself, in canonical JSON.
 pub(crate) struct SideDescription<'a> {
     info: Option<&'a str>,
@@ -102,7 +112,7 @@ impl<'a> SideDescription<'a> {
             Sender::Server => (PartKind::Server, server),
         };
         let node = NodeRef::Part(name, ProtocolPart { kind, index: 0 });
-        let mut writer = StatementWriter::new(out, NodeRef::Message(message));
+        let mut writer = StatementWriter::new(Maker::Side, out, NodeRef::Message(message));
         writer.link(rpcg::INTRODUCES, node);
         if same.is_none() {
             writer.subject = node;

@@ -2,6 +2,7 @@
 
 mod columns;
 mod data;
+mod drawn;
 mod ends;
 mod everywhere;
 mod functions;
