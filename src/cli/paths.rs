@@ -77,7 +77,10 @@ pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
             let other = if *option == "output" { "the output".to_owned() } else { format!("--{option}") };
             bail!("{} is an input and the output: name another file for {other}", shown(input));
         }
-        let Some(folder) = fs::canonicalize(output).ok().filter(|output| output.is_dir()) else { continue };
+        // `redact` writes the logs of a folder into another, which keeps what it has.
+        let is_replaced = command.get_name() != "redact";
+        let folder = fs::canonicalize(output).ok().filter(|output| output.is_dir() && is_replaced);
+        let Some(folder) = folder else { continue };
         if let Some(input) = inputs.iter().find(|path| fs::canonicalize(path).is_ok_and(|p| p.starts_with(&folder))) {
             bail!("{} is in the folder that would be replaced: name another folder with --{option}", shown(input));
         }
@@ -100,7 +103,7 @@ fn named(value: &OsStr) -> impl Iterator<Item = PathBuf> {
 }
 
 /// True if two paths lead to one file or folder, or would. Devices and pipes are read and written as often as one likes.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub fn is_same(one: &Path, other: &Path) -> bool {
     let id = |path: &Path| (path.is_file() || path.is_dir()).then(|| file_id(path)).flatten();
     let absent = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

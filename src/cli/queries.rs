@@ -14,6 +14,7 @@ use super::console::{Outcome, say};
 use super::filter::FilterArgs;
 use super::input::shown;
 use super::question::{Question, RowTimes};
+use super::values::{SQL_DIALECTS, one_of};
 use super::words::{NamedParser, nearest};
 
 /// The maximum size of a user's query, in bytes.
@@ -119,7 +120,7 @@ pub struct AskCommand {
     sql: bool,
 
     /// SQL dialect
-    #[arg(long, value_name = "NAME", value_enum, default_value_t, requires = "sql", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", value_parser = one_of(SQL_DIALECTS), default_value = "duckdb", requires = "sql", hide_short_help = true)]
     dialect: SqlDialect,
 
     #[command(flatten)]
@@ -188,7 +189,8 @@ impl QuestionArgs {
         }
         let text = own.find(name, |query| Ok(query.text.to_owned()))?;
         let query = NamedQuery { name, text: &text };
-        let [needs_messages, needs_times, compares, is_by_time, follows] = FACTS.map(|fact| query.states(fact));
+        let [needs_messages, needs_times, compares, is_by_time, follows, has_parts] =
+            FACTS.map(|fact| query.states(fact));
         if let (true, [log]) = (compares, sources.as_slice())
             && log.rdf_format().is_none()
         {
@@ -214,6 +216,7 @@ impl QuestionArgs {
         let mut question = Question::named(with, &self.filter, times);
         question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
+        question.has_parts = has_parts;
         (question.needs_messages, question.needs_times, question.compares) = (needs_messages, needs_times, compares);
         match self.follow {
             false => self.ask.ask(&question, sources),

@@ -1,7 +1,7 @@
 //! The output: place, compression and syntax by `--output`.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
 use clap::Args;
@@ -22,6 +22,11 @@ pub struct TargetArgs {
 }
 
 impl TargetArgs {
+    /// Creates a target of a file.
+    pub fn of(file: PathBuf) -> Self {
+        Self { output: Some(file.into_os_string().into()) }
+    }
+
     /// Returns the file to write; `None` for standard output.
     pub fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| !is_stdin(path))
