@@ -14,17 +14,18 @@ mod filter;
 mod follow;
 mod format;
 mod input;
+mod judging;
 mod limits;
 mod load;
 mod mcp;
 mod messages;
 mod pager;
+mod paths;
 mod progress;
 mod queries;
 mod query;
 mod question;
 mod read;
-mod rebuild;
 mod redact;
 mod redaction;
 mod register;
@@ -32,7 +33,6 @@ mod report;
 mod serve;
 mod shell;
 mod show;
-mod standard;
 #[cfg(target_os = "linux")]
 mod supervised;
 mod target;
@@ -67,77 +67,94 @@ Exit status:
   1  done, and there are findings that the options ask about
   2  not done: usage, input, output or network error";
 
-/// The groups of commands in the help.
-const GROUPS: [(&str, &str); 6] = [
-    ("Look", "overview timeline errors unanswered slowest methods tools problems handshake compare show"),
-    ("Ask", "ask query check"),
-    ("Convert", "convert load rebuild"),
-    ("Share", "report serve redact mcp"),
-    ("Building blocks", "register capture"),
-    ("Reference", "formats detect vocab completions man"),
-];
+/// Defines the commands: for each group of the help, a row for each command, with its help, its name, its arguments, and
+/// how it runs.
+macro_rules! commands {
+    ($($group:literal: $($(#[doc = $help:literal])+ $name:ident($arguments:ty) = $run:expr,)+)+) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($($(#[doc = $help])+ $name($arguments),)+)+
+            /// Work for another process of this program
+            #[command(hide = true)]
+            Worker,
+        }
 
-#[derive(Debug, Subcommand)]
-enum Command {
+        /// The groups of commands, and the names of their variants.
+        const GROUPS: &[(&str, &[&str])] = &[$(($group, &[$(stringify!($name)),+])),+];
+
+        fn run_command(command: Command) -> anyhow::Result<Outcome> {
+            match command {
+                $($(Command::$name(arguments) => {
+                    let run: fn($arguments) -> anyhow::Result<Outcome> = $run;
+                    run(arguments)
+                })+)+
+                Command::Worker => crate::register::worker().map(|()| Outcome::Done).map_err(anyhow::Error::from_boxed),
+            }
+        }
+    };
+}
+
+commands! {
+    "Look":
     /// Show a log at a glance
-    Overview(QuestionArgs),
+    Overview(QuestionArgs) = |question| question.run("overview"),
     /// List all messages in order, with latencies
-    Timeline(QuestionArgs),
+    Timeline(QuestionArgs) = |question| question.run("timeline"),
     /// List failures and their causes
-    Errors(QuestionArgs),
+    Errors(QuestionArgs) = |question| question.run("errors"),
     /// List requests without an answer
-    Unanswered(QuestionArgs),
+    Unanswered(QuestionArgs) = |question| question.run("unanswered"),
     /// List the slowest requests
-    Slowest(QuestionArgs),
+    Slowest(QuestionArgs) = |question| question.run("slowest"),
     /// Count calls, failures and latencies by method
-    Methods(QuestionArgs),
+    Methods(QuestionArgs) = |question| question.run("methods"),
     /// Count calls, failures and latencies by tool (MCP)
-    Tools(QuestionArgs),
+    Tools(QuestionArgs) = |question| question.run("tools"),
     /// List invalid records, and messages with problems
-    Problems(QuestionArgs),
+    Problems(QuestionArgs) = |question| question.run("problems"),
     /// Show programs, versions and capabilities (MCP, LSP)
-    Handshake(QuestionArgs),
+    Handshake(QuestionArgs) = |question| question.run("handshake"),
     /// Show the differences between two logs
-    Compare(QuestionArgs),
+    Compare(QuestionArgs) = |question| question.run("compare"),
     /// Show messages with their requests or answers
-    Show(show::ShowCommand),
+    Show(show::ShowCommand) = |command| command.run(),
+    "Ask":
     /// Answer a question, or list all questions
-    Ask(queries::AskCommand),
+    Ask(queries::AskCommand) = |command| command.run(),
     /// Run SPARQL over logs, RDF files, a store or a server
-    Query(query::QueryCommand),
+    Query(query::QueryCommand) = |mut command| command.run(),
     /// Check logs against the rules of JSON-RPC, MCP and LSP
-    Check(check::CheckCommand),
+    Check(check::CheckCommand) = |command| command.run(),
+    "Convert":
     /// Convert logs to RDF, tables or spans
-    Convert(convert::ConvertCommand),
+    Convert(convert::ConvertCommand) = |command| command.run(),
     /// Load logs into a SPARQL server or a store
-    Load(load::LoadCommand),
-    /// Write the messages of graphs or tables as JSON lines
-    Rebuild(rebuild::RebuildCommand),
+    Load(load::LoadCommand) = |command| command.run(),
+    "Share":
     /// Write an HTML page that shows logs
-    Report(report::ReportCommand),
+    Report(report::ReportCommand) = |command| command.run(),
     /// Serve a live page and a SPARQL endpoint
-    Serve(serve::ServeCommand),
+    Serve(serve::ServeCommand) = |command| command.run(),
     /// Write a log without its secrets
-    Redact(redact::RedactCommand),
+    Redact(redact::RedactCommand) = |command| command.run(),
     /// Serve a log to agents, as an MCP server
-    Mcp(mcp::McpCommand),
+    Mcp(mcp::McpCommand) = |command| command.run(program()),
+    "Building blocks":
     /// Make the example register of a building block
-    Register(register::RegisterCommand),
+    Register(register::RegisterCommand) = |command| command.run(),
     /// Make a building block out of logs
-    Capture(capture::CaptureCommand),
+    Capture(capture::CaptureCommand) = |command| command.run(),
+    "Reference":
     /// List the log formats, or print one
-    Formats(builtin::FormatsCommand),
+    Formats(builtin::FormatsCommand) = |command| command.run(),
     /// Explain how a log is read
-    Detect(detect::DetectCommand),
+    Detect(detect::DetectCommand) = |command| command.run(),
     /// Print an ontology, a context, a schema or the columns of tables
-    Vocab(builtin::VocabCommand),
+    Vocab(builtin::VocabCommand) = |command| command.run(),
     /// Print completions for a shell
-    Completions(shell::CompletionsCommand),
+    Completions(shell::CompletionsCommand) = |command| command.run(program()),
     /// Print the manual page
-    Man(shell::ManCommand),
-    /// Work for another process of this program
-    #[command(hide = true)]
-    Worker,
+    Man(shell::ManCommand) = |command| command.run(program()),
 }
 
 /// Parses the arguments, runs the command and maps its outcome to an exit status.
@@ -187,7 +204,7 @@ fn program() -> clap::Command {
     let mut help = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     for (group, names) in GROUPS {
         help += &format!("{header}{group}:{header:#}\n");
-        for command in names.split(' ').filter_map(|name| root.find_subcommand(name)) {
+        for command in names.iter().filter_map(|name| root.find_subcommand(name.to_lowercase())) {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
             help += &format!("  {:<13}{about}\n", command.get_name());
         }
@@ -204,6 +221,11 @@ fn parse() -> anyhow::Result<Cli> {
         words::suggest_option(&mut error, &arguments, &root);
         exit(&error)
     })?;
+    if let Some((command, matches)) = matches.subcommand().and_then(|(name, m)| Some((root.find_subcommand(name)?, m)))
+    {
+        words::check_used(command, matches)?;
+        paths::check(command, matches)?;
+    }
     Cli::from_arg_matches(&matches).map_err(|error| exit(&error))
 }
 
@@ -215,36 +237,26 @@ fn exit(error: &clap::Error) -> anyhow::Error {
     }
 }
 
-fn run_command(command: Command) -> anyhow::Result<Outcome> {
-    match command {
-        Command::Overview(question) => question.run("overview"),
-        Command::Timeline(question) => question.run("timeline"),
-        Command::Errors(question) => question.run("errors"),
-        Command::Unanswered(question) => question.run("unanswered"),
-        Command::Slowest(question) => question.run("slowest"),
-        Command::Methods(question) => question.run("methods"),
-        Command::Tools(question) => question.run("tools"),
-        Command::Problems(question) => question.run("problems"),
-        Command::Handshake(question) => question.run("handshake"),
-        Command::Compare(question) => question.run("compare"),
-        Command::Ask(command) => command.run(),
-        Command::Show(command) => command.run(),
-        Command::Rebuild(command) => command.run(),
-        Command::Convert(command) => command.run(),
-        Command::Query(mut command) => command.run(),
-        Command::Check(command) => command.run(),
-        Command::Load(command) => command.run(),
-        Command::Register(command) => command.run(),
-        Command::Report(command) => command.run(),
-        Command::Serve(command) => command.run(),
-        Command::Redact(command) => command.run(),
-        Command::Mcp(command) => command.run(program()),
-        Command::Capture(command) => command.run(),
-        Command::Formats(command) => command.run(),
-        Command::Detect(command) => command.run(),
-        Command::Vocab(command) => command.run(),
-        Command::Completions(command) => command.run(program()),
-        Command::Man(command) => command.run(program()),
-        Command::Worker => crate::register::worker().map(|()| Outcome::Done).map_err(anyhow::Error::from_boxed),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// The command may follow its options, so that whether a word is an option's value must not depend on the command.
+    #[test]
+    fn an_option_takes_a_value_in_all_commands_or_in_none() {
+        let root = program();
+        let mut known = HashMap::new();
+        for command in root.get_subcommands() {
+            for arg in command.get_arguments() {
+                let names = [arg.get_long().map(str::to_owned), arg.get_short().map(String::from)];
+                for name in names.into_iter().flatten() {
+                    let takes = arg.get_action().takes_values();
+                    let before = *known.entry(name.clone()).or_insert(takes);
+                    assert_eq!(before, takes, "{name} of {}", command.get_name());
+                }
+            }
+        }
+        assert!(known.len() > 80, "{}", known.len());
     }
 }

@@ -51,8 +51,6 @@ pub struct ReportOptions {
     pub limit: Option<u64>,
     /// The criteria that chose the messages, as the page shows them; `None` if it has all messages.
     pub chosen_by: Option<String>,
-    /// The verdicts of the rules of conformance on all logs.
-    pub verdicts: Option<Verdicts>,
 }
 
 /// The verdicts of the rules of conformance on the logs of a page.
@@ -79,7 +77,7 @@ pub struct BrokenRule {
 
 impl Default for ReportOptions {
     fn default() -> Self {
-        Self { redacted: false, limit: Some(DEFAULT_LIMIT), chosen_by: None, verdicts: None }
+        Self { redacted: false, limit: Some(DEFAULT_LIMIT), chosen_by: None }
     }
 }
 
@@ -89,6 +87,7 @@ pub struct Report {
     index: PageIndex,
     pieces: PieceFile,
     sessions: Option<Vec<String>>,
+    verdicts: Option<Verdicts>,
     /// The number of messages that were not chosen.
     left_out: u64,
 }
@@ -118,6 +117,7 @@ impl Report {
             index: PageIndex::new(),
             pieces: PieceFile::new(!options.redacted),
             sessions: None,
+            verdicts: None,
             left_out: 0,
         }
     }
@@ -333,6 +333,12 @@ impl Report {
         Self { sessions: Some(sessions), ..self }
     }
 
+    /// Adds the verdicts of the rules of conformance on all logs.
+    #[must_use]
+    pub fn judged(self, verdicts: Option<Verdicts>) -> Self {
+        Self { verdicts, ..self }
+    }
+
     /// Writes the page.
     ///
     /// # Errors
@@ -340,10 +346,10 @@ impl Report {
     /// The output is not writable.
     pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<OmittedTexts> {
         let secrets = self.secrets();
-        let ReportOptions { redacted, limit, chosen_by, verdicts } = self.options;
+        let ReportOptions { redacted, limit, chosen_by } = self.options;
         let facts = serde_json::json!({
             "title": title, "secrets": secrets, "redacted": redacted, "sessions": self.sessions,
-            "chosenBy": chosen_by, "leftOut": self.left_out, "verdicts": verdicts,
+            "chosenBy": chosen_by, "leftOut": self.left_out, "verdicts": self.verdicts,
         });
         let chosen = self.pieces.choose(self.index.marked(), limit);
         page::write(title, facts, &mut self.index, &mut self.pieces, &chosen, out)

@@ -1,7 +1,6 @@
 //! Writes answers to queries: formats, columns, pager and output.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::path::Path;
 
 use crate::query::results::{
     ResultsFormat, guarded, with_columns, with_short_names, write_boolean, write_graph, write_solutions,
@@ -129,15 +128,8 @@ impl AnswerArgs {
     ///
     /// # Errors
     ///
-    /// If the extension of the output does not name a format for this form, or the output is a file in `read`.
-    pub fn writer<'p>(
-        &self,
-        form: Form,
-        base: Option<String>,
-        limit: Option<usize>,
-        read: impl Iterator<Item = &'p Path>,
-    ) -> anyhow::Result<AnswerWriter<'_>> {
-        self.target.check(read)?;
+    /// If the extension of the output does not name a format for this form.
+    pub fn writer(&self, form: Form, base: Option<String>, limit: Option<usize>) -> anyhow::Result<AnswerWriter<'_>> {
         let (mut results, mut syntax) = Default::default();
         match (form, self.to) {
             (Form::Graph, Some(OutputName::Rows(rows))) => {

@@ -21,33 +21,22 @@ use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::console::{Outcome, print_failure, say};
 use super::filter::text_of;
 use super::follow;
+use super::format::OF_LOGS;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
 use super::question::{QuerySource, Question, SESSIONS, base, endpoint};
-use super::read::{GraphArgs, InputOutcome, ReadArgs, SummaryArgs};
+use super::read::{GraphArgs, InputOutcome, OF_GRAPH, OF_MAPPING, ReadArgs, SummaryArgs};
 use super::words::nearest;
 
 /// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
 pub struct AskArgs {
-    /// Let SERVICE in the query call other servers
-    #[arg(long, hide_short_help = true)]
-    allow_service: bool,
-
     /// Exit with status 1 if there are rows, or none
     ///
     /// Triples and `true` count as rows, `false` as none.
     #[arg(long, value_name = "rows|none", value_enum, hide_possible_values = true)]
     fail_if: Option<FailIf>,
-
-    /// Load logs into sorted columns, or into Oxigraph's store in memory
-    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_default_value = true, hide_short_help = true)]
-    engine: EngineName,
-
-    /// Print the query plan and the engine instead of the answer
-    #[arg(long, conflicts_with = "endpoint", hide_short_help = true)]
-    plan: bool,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -56,13 +45,15 @@ pub struct AskArgs {
     pub read: ReadArgs,
 
     /// Query a store that `rpcgraph load` filled
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "endpoint"], help_heading = "Input")]
+    #[arg(long, value_name = "DIR", help_heading = "Input", conflicts_with_all = ["inputs", "endpoint"])]
+    #[arg(conflicts_with_all = OF_LOGS, conflicts_with_all = OF_MAPPING, conflicts_with_all = OF_GRAPH)]
     store: Option<PathBuf>,
 
     /// Query a SPARQL server
     ///
     /// Credentials come from RPCGRAPH_TOKEN, RPCGRAPH_USER and RPCGRAPH_PASSWORD, or a netrc file.
-    #[arg(long, value_name = "URL", conflicts_with = "inputs", help_heading = "Input")]
+    #[arg(long, value_name = "URL", help_heading = "Input", conflicts_with = "inputs")]
+    #[arg(conflicts_with_all = OF_LOGS, conflicts_with_all = OF_MAPPING, conflicts_with_all = OF_GRAPH)]
     endpoint: Option<String>,
 
     #[command(flatten)]
@@ -73,6 +64,23 @@ pub struct AskArgs {
 
     #[command(flatten)]
     pub summary: SummaryArgs,
+}
+
+/// Options for how a query is evaluated.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct EngineArgs {
+    /// Let SERVICE in the query call other servers
+    #[arg(long, hide_short_help = true)]
+    allow_service: bool,
+
+    /// Load logs into sorted columns, or into Oxigraph's store in memory
+    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_default_value = true, hide_short_help = true)]
+    #[arg(conflicts_with_all = ["store", "endpoint"])]
+    engine: EngineName,
+
+    /// Print the query plan and the engine instead of the answer
+    #[arg(long, conflicts_with = "endpoint", hide_short_help = true)]
+    plan: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -112,13 +120,12 @@ impl AskArgs {
         let (sources, missing) = self.there(sources)?;
         let query = question.query(&LogTimes::default(), base.as_deref())?;
         note_unknown(&query);
-        if query.uses_services() && !self.allow_service {
+        if query.uses_services() && !question.engine.allow_service {
             bail!("the query calls another server with SERVICE; --allow-service allows it");
         }
         // Check the output now rather than after all the work.
-        let files = self.read.files(&sources).chain(question.file.as_deref());
         let limit = question.filter.limit;
-        let writer = self.answer.writer(query.form(), base.clone(), limit, files)?;
+        let writer = self.answer.writer(query.form(), base.clone(), limit)?;
         let mut all_read = Ok(());
         let source = if let Some(endpoint) = self.endpoint()? {
             if let functions @ [_, ..] = query.functions().as_slice() {
@@ -129,13 +136,15 @@ impl AskArgs {
             }
             QuerySource::There(endpoint.into())
         } else {
-            let Some((dataset, read)) = self.dataset(&question.loading(&query)?, &sources, &cancel)? else {
+            let Some((dataset, read)) =
+                self.dataset(&question.loading(&query)?, &sources, question.engine.engine, &cancel)?
+            else {
                 return Ok(Outcome::Findings);
             };
             all_read = read;
             QuerySource::Here(dataset.with_jobs(self.read.input.format.jobs()))
         };
-        let is_here = matches!(source, QuerySource::Here(_)) && !self.plan;
+        let is_here = matches!(source, QuerySource::Here(_)) && !question.engine.plan;
         if question.needs_sessions && is_here && source.values(SESSIONS, &cancel)?.is_empty() {
             bail!("found no session in the graph: ask graphs that `convert` wrote without --mapping bblock");
         }
@@ -145,10 +154,10 @@ impl AskArgs {
         }
         let times = question.times(&source, &cancel)?;
         let query = if question.filter.has_times() { question.query(&times, base.as_deref())? } else { query };
-        if let (true, QuerySource::Here(dataset)) = (self.plan, &source) {
+        if let (true, QuerySource::Here(dataset)) = (question.engine.plan, &source) {
             return self.answer.target.print(dataset.plan(&query, &cancel)?);
         }
-        let (found, noun) = match self.answer(&source, &query, &cancel)? {
+        let (found, noun) = match self.answer(&source, &query, question.engine.allow_service, &cancel)? {
             Answer::Solutions(rows) => {
                 let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
@@ -212,10 +221,10 @@ impl AskArgs {
         let base = Some(source.iri.clone());
         let query = question.query(&LogTimes::default(), base.as_deref())?;
         let limit = question.filter.limit;
-        let files = self.read.files(std::slice::from_ref(&source));
-        let writer = self.answer.writer(query.form(), base, limit, files)?.live()?;
+        let writer = self.answer.writer(query.form(), base, limit)?.live()?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let (attempt, found) = follow::answer(&source, &mut run, query, (writer, question.times), cancel)?;
+        run.check_pointers()?;
         Ok(match attempt {
             InputOutcome::Unread(why) => return Err(why),
             InputOutcome::Stopped => Outcome::Findings,
@@ -235,9 +244,15 @@ impl AskArgs {
         if self.store.is_some() || self.endpoint.is_some() { Ok(Vec::new()) } else { self.read.input.sources() }
     }
 
-    fn answer(&self, source: &QuerySource, query: &Query, cancel: &Cancel) -> anyhow::Result<Answer<'static>> {
+    fn answer(
+        &self,
+        source: &QuerySource,
+        query: &Query,
+        allow_service: bool,
+        cancel: &Cancel,
+    ) -> anyhow::Result<Answer<'static>> {
         match source {
-            QuerySource::Here(dataset) if self.allow_service => {
+            QuerySource::Here(dataset) if allow_service => {
                 Ok(dataset.answer_with(query, cancel, crate::query::services(self.request_timeout()))?)
             }
             _ => source.answer(query, cancel),
@@ -273,11 +288,17 @@ impl AskArgs {
 
     /// Loads the data of a query. The inner result is an error if an input was not read; `None` if `--strict` stopped
     /// the load.
-    fn dataset(&self, query: &Query, sources: &[InputSource], cancel: &Cancel) -> anyhow::Result<Option<ReadData>> {
+    fn dataset(
+        &self,
+        query: &Query,
+        sources: &[InputSource],
+        engine: EngineName,
+        cancel: &Cancel,
+    ) -> anyhow::Result<Option<ReadData>> {
         if let Some(dir) = &self.store {
             return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
         }
-        let engine = match self.engine {
+        let engine = match engine {
             EngineName::Columns => Engine::Columns,
             EngineName::Store => Engine::Store,
         };
@@ -307,13 +328,15 @@ impl AskArgs {
         let mut run = self.read.run(&graph, self.summary.quiet)?;
         let mut any_read = sources.is_empty() || query.sees_unread();
         for source in sources {
-            if let Some(format) = source.rdf_format() {
-                let longest = self.read.input.options()?.max_record_size;
-                loading.rdf(&source.name(), &source.iri, format, longest, self.read.open(source)?.read)?;
-                any_read = true;
-                continue;
-            }
-            let attempt = run.convert(source, &mut loading.sink());
+            let attempt = match source.rdf_format() {
+                Some(format) => {
+                    let longest = self.read.input.options()?.max_record_size;
+                    let read = self.read.open(source)?.read;
+                    let unread = loading.rdf(&source.name(), &source.iri, format, longest, read)?;
+                    Ok(run.take_graph(source, &unread))
+                }
+                None => run.convert(source, &mut loading.sink()),
+            };
             cancel.check()?;
             match attempt? {
                 InputOutcome::Stopped => return Ok(None),
@@ -324,6 +347,7 @@ impl AskArgs {
             }
         }
         run.findings.end();
+        run.check_pointers()?;
         let all_read = run.check_read();
         match any_read {
             true => Ok(Some(all_read)),

@@ -1,7 +1,5 @@
 //! `capture`: makes a building block from logs.
 
-use std::path::PathBuf;
-
 use crate::capture::{Capture, block, write};
 use crate::register::MAX_FILE;
 use crate::summary::counted;
@@ -9,9 +7,10 @@ use anyhow::bail;
 use clap::Args;
 
 use super::console::{Outcome, say};
-use super::input::{InputSource, shown};
+use super::input::shown;
+use super::paths::OutputPath;
 use super::read::{InputArgs, all_read};
-use super::target::{check_folder, leave_on_ctrl_c};
+use super::target::leave_on_ctrl_c;
 
 /// One thread reads the logs in order, so that the first of equal exchanges is chosen.
 #[derive(Debug, Args)]
@@ -22,7 +21,7 @@ pub struct CaptureCommand {
 
     /// Output folder: new, empty, or an earlier block, which is replaced
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
-    output: PathBuf,
+    output: OutputPath,
 
     /// Print only errors
     #[arg(long, help_heading = "Output")]
@@ -36,10 +35,10 @@ impl CaptureCommand {
         let Self { output, quiet, .. } = self;
         let options = self.input.options()?;
         let sources = self.input.sources()?;
-        check_folder(output, sources.iter().map(InputSource::path))?;
         let mut capture = Capture::new();
-        let unread =
-            self.input.read_each(&sources, *quiet, |source, read| capture.read(&source.file_name(), read, &options))?;
+        let unread = self.input.read_each(&sources, *quiet, |source, input| {
+            Ok(capture.read(&source.file_name(), input.read, &options)?)
+        })?;
         let examples = capture.chosen().count();
         if examples == 0 {
             bail!(

@@ -11,8 +11,6 @@ use crate::check::{Baseline, CheckResult, Level, RESULTS, RuleError, Rules, Text
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
 use crate::query::{Cancel, Dataset};
-use crate::record::ReaderOptions;
-use crate::report::{BrokenRule, Verdicts};
 use crate::schema::QuerySchemas;
 use crate::sink::{Compression, Output};
 use crate::summary::counted;
@@ -21,11 +19,11 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::ask::advice_on_term;
-use super::choice::load;
 use super::console::{Outcome, print_failure, say};
 use super::input::{InputSource, shown};
 use super::limits::LimitArgs;
 use super::pager;
+use super::paths::OutputPath;
 use super::read::{GraphArgs, InputOutcome, ReadArgs};
 use super::target::TargetArgs;
 use super::words::nearest;
@@ -81,7 +79,7 @@ pub struct CheckCommand {
 
     /// Write all findings to a file, as known, and exit with 0
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
-    write_baseline: Option<PathBuf>,
+    write_baseline: Option<OutputPath>,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -116,35 +114,6 @@ type FailOn = Option<Level>;
 fn parse_fail_on(name: &str) -> Result<FailOn, String> {
     let level = Level::named(name).map(Some).or((name == "never").then_some(None));
     level.ok_or_else(|| "expected error, warning, note or never".to_owned())
-}
-
-/// The maximum size of logs that are judged beside another answer, in bytes.
-const JUDGED: u64 = 16 << 20;
-
-/// Judges logs by the built-in rules on at most `jobs` threads, beside another answer. Returns `None` for streams, graphs, and logs that take long.
-pub fn verdicts(sources: &[InputSource], (reader, jobs): (&ReaderOptions, usize)) -> anyhow::Result<Option<Verdicts>> {
-    let size = |source: &InputSource| {
-        let file = source.path().metadata().ok().filter(|file| file.is_file() && source.rdf_format().is_none());
-        file.map(|file| file.len())
-    };
-    if sources.iter().map(size).sum::<Option<u64>>().is_none_or(|size| size > JUDGED) {
-        return Ok(None);
-    }
-    let rules = Rules::built_in(&Arc::new(QuerySchemas::new(env::current_exe().ok())))?;
-    let dataset = load(&rules.loading()?, sources, (reader, jobs), rules.name_log_lines())?;
-    let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
-    let judged = rules.judge(&dataset, &inputs, jobs, &Cancel::default())?;
-    let checked = CheckResult { judged, inputs: Vec::new() };
-    let broken = checked.broken().map(|judged| {
-        let first = judged.faults.first();
-        BrokenRule {
-            rule: judged.rule.id.clone(),
-            faults: judged.faults.len(),
-            log: first.and_then(|fault| fault.input),
-            message: first.and_then(|fault| fault.message.clone()),
-        }
-    });
-    Ok(Some(Verdicts { summary: checked.summary(), broken: broken.collect() }))
 }
 
 impl CheckFormat {
@@ -184,9 +153,11 @@ impl CheckCommand {
         let cancel = self.limits.cancel()?;
         let mut sources = self.read.input.sources()?;
         if let Some(graph) = sources.iter().find(|source| source.rdf_format().is_some()) {
-            bail!("{} is a graph, and rules are about logs: `rpcgraph rebuild` writes its messages", graph.name());
+            bail!(
+                "{} is a graph, and rules are about logs: `rpcgraph timeline -t messages` writes its messages",
+                graph.name()
+            );
         }
-        self.target.check(self.read.files(&sources))?;
         // The lines of findings are read once the findings are known.
         sources.iter_mut().try_for_each(InputSource::keep)?;
         let (dataset, all_read) = self.load(&rules, &sources, &cancel)?;
@@ -276,6 +247,7 @@ impl CheckCommand {
             }
         }
         loading.commit()?;
+        run.check_pointers()?;
         let all_read = run.check_read();
         match any_read {
             true => Ok((dataset, all_read)),

@@ -10,6 +10,7 @@ use anyhow::anyhow;
 use super::bounds::LogTimes;
 use super::console::say;
 use super::filter::FilterArgs;
+use super::format::check_pointers;
 use super::input::InputSource;
 use super::messages::SelectedMessages;
 use super::question::{QuerySource, Question, RowTimes};
@@ -90,6 +91,7 @@ pub fn load(
             None => _ = converter.convert(input, &mut loading.sink(), &mut |_| {})?,
         }
     }
+    check_pointers(reader)?;
     loading.commit()?;
     Ok(dataset)
 }

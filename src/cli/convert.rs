@@ -121,7 +121,9 @@ impl ConvertCommand {
         }
         let from_extension = |extension: &str| Syntax::from_extension(extension).map(ConvertTo::Graph);
         let to = self.target.kind(self.to, from_extension, "--to")?;
-        self.target.check(self.read.files(&sources))?;
+        if self.payloads && !matches!(to, ConvertTo::Otlp) {
+            bail!("--payloads is for -t otlp: name that, or leave it out");
+        }
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let mut output = self.open(to)?;
         let mut sink = output.sink(sources.len());

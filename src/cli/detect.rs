@@ -12,6 +12,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 
 use super::console::Outcome;
+use super::format::check_pointers;
 use super::input::InputSource;
 use super::read::InputArgs;
 
@@ -76,6 +77,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
     if !options.is_stated() {
         writeln!(out, "\n{}", said(format, &head, &seen))?;
     }
+    check_pointers(options)?;
     Ok(outcome)
 }
 

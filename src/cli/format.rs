@@ -4,14 +4,31 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::convert::processors;
+use crate::diagnostic::printable;
 use crate::record::{Format, OwnFormat, ReaderOptions, SessionBy};
 use anyhow::{Context as _, bail};
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::console::told;
 use super::input::{InputSource, files, sources};
 use super::redaction::RedactArgs;
 use super::values::{named, parse_size};
+
+/// The arguments of [`FormatArgs`] that a store or a server does not use.
+pub const OF_LOGS: [&str; 12] = [
+    "recursive",
+    "from",
+    "envelope",
+    "line",
+    "session_by",
+    "max_record_size",
+    "redact",
+    "keep",
+    "key_file",
+    "secrets_only",
+    "metadata_only",
+    "shift_times",
+];
 
 /// Options of every command that reads logs.
 #[derive(Debug, Clone, Args)]
@@ -24,7 +41,7 @@ pub struct FormatArgs {
     /// Format, or a file NAME.toml [default: detected]
     ///
     /// `rpcgraph formats` lists the formats. A file describes one of your own.
-    #[arg(short, long, value_name = "NAME", value_parser = parse_from)]
+    #[arg(short, long, value_name = "NAME", value_parser = parse_from, value_hint = ValueHint::FilePath)]
     from: Option<FormatChoice>,
 
     /// Parts of JSON lines, by JSON Pointers: 'message=/payload time=/ts sender=/dir session=/conn'
@@ -71,6 +88,15 @@ impl FormatArgs {
     /// Returns the logs at paths, without opening them unless they are redacted.
     pub fn sources(&self, paths: &[PathBuf]) -> anyhow::Result<Vec<InputSource>> {
         let mut sources = sources(&files(paths, self.recursive)?, self.base.as_deref())?;
+        let is_read = sources.iter().any(|source| source.rdf_format().is_none() && !source.is_in_tables());
+        let unused = [
+            ("--envelope", self.envelope.is_some()),
+            ("--line", self.line.is_some()),
+            ("--session-by", self.session_by.is_some()),
+        ];
+        if let Some((option, _)) = unused.into_iter().find(|(_, is_given)| *is_given && !is_read) {
+            bail!("{option} says how logs are read, and here are graphs and tables: leave it out");
+        }
         if self.redact.is_on() {
             let keeps_iri = self.base.is_some() && sources.len() == 1;
             self.redact.apply(&mut sources, &self.options()?, keeps_iri)?;
@@ -109,6 +135,18 @@ impl FormatArgs {
             _ => bail!("--envelope and --line say where messages are in lines: leave out --from"),
         })
     }
+}
+
+/// Fails if a pointer of --session-by or --envelope led to a value on no line that was read.
+pub fn check_pointers(options: &ReaderOptions) -> anyhow::Result<()> {
+    let session = options.session_by.iter().filter_map(|by| Some(("--session-by", by.unmatched()?)));
+    let parts = options.own_format.iter().flat_map(OwnFormat::unmatched).map(|pointer| ("--envelope", pointer));
+    if let Some((option, pointer)) = session.chain(parts).next() {
+        let advice =
+            if pointer.contains(" /") { "it takes one pointer" } else { "correct the pointer, or leave it out" };
+        bail!("no line has a value at {}, which {option} names: {advice}", printable(pointer));
+    }
+    Ok(())
 }
 
 /// Parses the name of a format, or reads a file that describes a format.

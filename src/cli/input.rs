@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read, Write as _};
+use std::io::{IsTerminal as _, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,6 @@ use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
 
 use super::console::say;
-use super::standard::check_input;
 pub use crate::diagnostic::printable_path as shown;
 
 /// The path of standard input.
@@ -59,6 +58,14 @@ impl Read for InputCopy {
         let read = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.at)?;
         self.at += read as u64;
         Ok(read)
+    }
+}
+
+/// Notes that standard input is read, if it is a terminal.
+pub fn note_terminal() {
+    if io::stdin().is_terminal() {
+        let end = if cfg!(windows) { "Ctrl-Z and Enter end it" } else { "Ctrl-D ends it" };
+        say(&format!("note: reading standard input; {end}"));
     }
 }
 
@@ -144,7 +151,8 @@ pub fn files(paths: &[PathBuf], recursive: bool) -> anyhow::Result<Vec<PathBuf>>
     Ok(files)
 }
 
-fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+/// Adds the files in a folder.
+pub fn files_in(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     if TableLogs::are_in(folder) {
         files.push(folder.to_owned());
         return Ok(());
@@ -184,6 +192,11 @@ impl InputSource {
     /// Returns the RDF syntax of the file; `None` for a log.
     pub fn rdf_format(&self) -> Option<RdfFormat> {
         rdf_format(self.path.as_deref()?)
+    }
+
+    /// True if it is in a folder of tables.
+    pub fn is_in_tables(&self) -> bool {
+        self.tables.is_some()
     }
 
     pub fn is_stdin(&self) -> bool {
@@ -228,9 +241,10 @@ impl InputSource {
         self.path.as_deref().unwrap_or(Path::new(STDIN))
     }
 
-    /// Copies standard input, so that it can be read again.
+    /// Copies standard input, or a pipe, so that it can be read again.
     pub fn keep(&mut self) -> anyhow::Result<()> {
-        if self.is_stdin() { self.keep_log() } else { Ok(()) }
+        let is_file = self.path().metadata().is_ok_and(|path| path.is_file() || path.is_dir());
+        if self.is_stdin() || self.is_there() && !is_file { self.keep_log() } else { Ok(()) }
     }
 
     /// Copies its present content, unless it is in tables.
@@ -246,7 +260,7 @@ impl InputSource {
                 io::copy(&mut log, &mut file).with_context(failed)?;
             }
             None => {
-                check_input()?;
+                note_terminal();
                 io::copy(&mut io::stdin().lock(), &mut file).with_context(failed)?;
                 (self.path, self.iri_stated) = (None, true);
             }
@@ -318,7 +332,7 @@ impl InputSource {
                 Log::follow(path, stop, told)?
             }
             (None, follow) => {
-                check_input()?;
+                note_terminal();
                 match &self.kept {
                     Some(kept) => Log::read("stdin", kept.clone()).with_name(self.name()),
                     None => follow.as_ref().map_or_else(|| Ok(Log::stdin()), Log::follow_stdin)?,

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::iter::Enumerate;
-use std::path::PathBuf;
 use std::slice;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -20,6 +19,7 @@ use oxrdf::NamedNode;
 
 use super::console::{Outcome, print_failure, say, told};
 use super::input::{InputSource, shown};
+use super::paths::OutputPath;
 use super::progress::{Meter, ProgressMode, Unit};
 use super::read::{GraphArgs, InputOutcome, InputRun, ReadArgs, SummaryArgs};
 use super::values::parse_seconds;
@@ -33,7 +33,7 @@ pub struct LoadCommand {
 
     /// Load into a store on disk, created if absent
     #[arg(long, value_name = "DIR", help_heading = "Server")]
-    store: Option<PathBuf>,
+    store: Option<OutputPath>,
 
     /// Load into the SPARQL server with this query URL
     #[arg(long, value_name = "URL", help_heading = "Server")]
@@ -175,7 +175,11 @@ impl LoadState<'_> {
         // With --strict, all inputs are read first, since a later input may stop the load.
         while self.ended.is_empty() && (self.waiting.is_empty() || self.load.graph.strict) {
             let Some((number, source)) = self.sources.next() else { break };
-            match self.read(source) {
+            let read = self.read(source).and_then(|read| match self.sources.len() {
+                0 => self.run.check_pointers().map(|()| read),
+                _ => Ok(read),
+            });
+            match read {
                 Ok((InputOutcome::Done, spool)) => self.waiting.push_back((number, spool)),
                 Ok((InputOutcome::Failed, _)) => {}
                 // The input's earlier graph stays.

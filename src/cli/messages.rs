@@ -1,19 +1,21 @@
 //! `-t messages`: writes the messages that rows name, each as a line of JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
 
-use crate::log::{LogError, LoggedEntry, Messages};
-use crate::query::{Answer, Cancel, Query, QueryError, Solutions};
+use crate::log::{LogError, LoggedEntry, Messages, file_iri};
+use crate::query::{Answer, Cancel, Query, QueryError, Solutions, rdf_format};
 use crate::rebuild::messages;
-use crate::record::ReaderOptions;
+use crate::record::{ReaderOptions, decompressed};
 use crate::session::Name;
-use anyhow::bail;
+use anyhow::{Context as _, anyhow, bail};
 use oxrdf::{GraphName, Quad, Term};
+use oxrdfio::RdfParser;
 
-use super::input::InputSource;
+use super::input::{InputSource, shown};
 use super::question::QuerySource;
-use super::rebuild::read_graph;
 
 /// The maximum number of records in one query.
 const AT_ONCE: usize = 200;
@@ -173,4 +175,16 @@ impl<'s> MessageSource<'s> {
             Self::Graph(_, entries) => Box::new(entries.iter().cloned().map(Ok)),
         })
     }
+}
+
+/// Reads the quads of an RDF file.
+fn read_graph(path: &Path) -> anyhow::Result<Vec<Quad>> {
+    let name = shown(path);
+    let format = rdf_format(path).ok_or_else(|| anyhow!("{name} is not an RDF file, by its extension"))?;
+    let unreadable = || format!("cannot read {name}");
+    let file = File::open(path).with_context(unreadable)?;
+    // The same type of reader as elsewhere, so that the parsers are compiled once.
+    let read: Box<dyn Read> = Box::new(decompressed(BufReader::new(file)).with_context(unreadable)?);
+    let parser = RdfParser::from_format(format).with_base_iri(file_iri(path)?)?.rename_blank_nodes();
+    parser.for_reader(read).collect::<Result<_, _>>().with_context(unreadable)
 }

@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
-use crate::query::catalogue::{CATALOGUE, Condition, NamedQuery, SqlDialect, names, names_with_sql};
+use crate::query::catalogue::{CATALOGUE, Condition, FACTS, NamedQuery, SqlDialect, names, names_with_sql};
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use super::ask::AskArgs;
-use super::check::verdicts;
+use super::ask::{AskArgs, EngineArgs};
 use super::console::{Outcome, say};
 use super::filter::FilterArgs;
-use super::input::{InputSource, shown};
+use super::input::shown;
 use super::question::{Question, RowTimes};
 use super::values::{SQL_DIALECTS, one_of};
 use super::words::{NamedParser, nearest};
@@ -83,28 +82,6 @@ impl OwnQueries {
         Ok(names().contains(&name) || self.own()?.iter().any(|(own, _)| own == name))
     }
 
-    /// Returns the question with a name and parameters, about the messages that pass the filter.
-    fn question<'q>(
-        &'q self,
-        name: &'q str,
-        parameters: Vec<(String, String)>,
-        filter: &'q FilterArgs,
-        times: RowTimes,
-    ) -> Question<'q> {
-        let text = move |conditions: &[Condition]| {
-            self.find(name, |query| {
-                let mut parameters = parameters.clone();
-                // This replaces the query's own limit.
-                let is_first = query.parameters().contains(&"limit") && !times.by_time && !times.live;
-                if let Some(limit) = filter.limit.filter(|_| is_first) {
-                    parameters.push(("limit".to_owned(), limit.to_string()));
-                }
-                Ok(query.with(&parameters, conditions)?)
-            })
-        };
-        Question::named(text, filter, times)
-    }
-
     /// Returns the list of questions, for people.
     pub fn list(&self) -> anyhow::Result<String> {
         let mut text = String::new();
@@ -150,6 +127,9 @@ pub struct AskCommand {
     own: OwnQueries,
 
     #[command(flatten)]
+    engine: EngineArgs,
+
+    #[command(flatten)]
     question: QuestionArgs,
 }
 
@@ -160,7 +140,7 @@ impl AskCommand {
             None => target.print(self.own.list()?),
             Some(name) if self.print => target.print(self.own.find(name, |query| Ok(query.text.to_owned()))?),
             Some(name) if self.sql => target.print(self.own.find(name, |query| self.sql(query))?),
-            Some(name) => self.question.ask(name, &self.own, self.question.ask.sources()?),
+            Some(name) => self.question.ask(name, &self.own, self.engine),
         }
     }
 
@@ -195,49 +175,53 @@ pub struct QuestionArgs {
 impl QuestionArgs {
     /// Asks the built-in question with a name.
     pub fn run(&self, name: &str) -> anyhow::Result<Outcome> {
-        let sources = self.ask.sources()?;
-        let outcome = self.ask(name, &OwnQueries::default(), sources.clone())?;
-        if ["overview", "handshake"].contains(&name)
-            && !self.ask.summary.quiet
-            && self.filter.said(false).is_empty()
-            && let Some(verdicts) =
-                verdicts(&sources, (&self.ask.read.input.options()?, self.ask.read.input.format.jobs()))?
-        {
-            say(&format!("conformance: {} (`rpcgraph check` has them)", verdicts.summary));
-        }
+        let outcome = self.ask(name, &OwnQueries::default(), EngineArgs::default())?;
         if name == "overview" && !self.ask.summary.quiet {
             say("ask next: rpcgraph errors, unanswered, slowest, problems or timeline");
         }
         Ok(outcome)
     }
 
-    fn ask(&self, name: &str, own: &OwnQueries, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
+    fn ask(&self, name: &str, own: &OwnQueries, engine: EngineArgs) -> anyhow::Result<Outcome> {
+        let sources = self.ask.sources()?;
         if self.ask.read.mapping == Mapping::Bblock && names().contains(&name) {
             bail!("questions are about sessions: leave out --mapping bblock, or ask with `rpcgraph query`");
         }
+        let text = own.find(name, |query| Ok(query.text.to_owned()))?;
+        let query = NamedQuery { name, text: &text };
+        let [needs_messages, needs_times, compares, is_by_time, follows, has_parts] =
+            FACTS.map(|fact| query.states(fact));
+        if let (true, [log]) = (compares, sources.as_slice())
+            && log.rdf_format().is_none()
+        {
+            bail!("{} is one log, and two are compared: rpcgraph compare OLD NEW", log.name());
+        }
+        let by_time = is_by_time && sources.len() > 1;
+        let times = RowTimes { by_time, relative: self.relative, live: self.follow };
+        let known = query.parameters();
         let mut parameters = Vec::new();
         // With several logs, the first is one side of the comparison.
-        if name == "compare"
-            && let [first, _, ..] = sources.as_slice()
+        if let (true, [first, _, ..]) = (known.contains(&"one"), sources.as_slice())
             && first.rdf_format().is_none()
         {
             parameters.push(("one".to_owned(), first.iri.clone()));
         }
-        if name == "timeline" && self.ask.has_log_lines() {
+        if known.contains(&"lines") && self.ask.has_log_lines() {
             parameters.push(("lines".to_owned(), "yes".to_owned()));
         }
-        let by_time = name == "timeline" && sources.len() > 1;
-        let times = RowTimes { by_time, relative: self.relative, live: self.follow };
-        let mut question = own.question(name, parameters, &self.filter, times);
+        // This replaces the query's own limit.
+        let is_first = known.contains(&"limit") && !times.by_time && !times.live;
+        parameters.extend(self.filter.limit.filter(|_| is_first).map(|limit| ("limit".to_owned(), limit.to_string())));
+        let with = |conditions: &[Condition]| Ok(query.with(&parameters, conditions)?);
+        let mut question = Question::named(with, &self.filter, times);
+        question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
-        question.compares = name == "compare";
-        question.needs_times = name == "slowest";
-        question.has_parts = name == "overview";
-        question.needs_messages = ["overview", "timeline"].contains(&name);
-        match name {
-            _ if !self.follow => self.ask.ask(&question, sources),
-            "timeline" | "errors" => self.ask.follow(&question, sources),
-            _ => bail!("--follow is for timeline and errors: another answer would change as the log grows"),
+        question.has_parts = has_parts;
+        (question.needs_messages, question.needs_times, question.compares) = (needs_messages, needs_times, compares);
+        match self.follow {
+            false => self.ask.ask(&question, sources),
+            true if follows => self.ask.follow(&question, sources),
+            true => bail!("--follow is for timeline and errors: another answer would change as the log grows"),
         }
     }
 }

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 
-use super::ask::AskArgs;
+use super::ask::{AskArgs, EngineArgs};
 use super::console::Outcome;
 use super::filter::FilterArgs;
-use super::input::{is_stdin, shown};
+use super::input::{is_stdin, note_terminal, shown};
 use super::queries::OwnQueries;
 use super::question::Question;
-use super::standard::check_input;
 use super::words::is_sparql;
 
 #[derive(Debug, Args)]
@@ -32,6 +31,9 @@ pub struct QueryCommand {
     query_file: Option<PathBuf>,
 
     #[command(flatten)]
+    engine: EngineArgs,
+
+    #[command(flatten)]
     ask: AskArgs,
 
     #[command(flatten)]
@@ -48,7 +50,9 @@ impl QueryCommand {
         if let Some(text) = &self.query {
             check_text(text)?;
         }
-        self.ask.ask(&self.question()?, self.ask.sources()?)
+        let mut question = self.question()?;
+        question.engine = self.engine;
+        self.ask.ask(&question, self.ask.sources()?)
     }
 
     /// Takes the first argument as the query.
@@ -79,7 +83,7 @@ impl QueryCommand {
         let path = self.query_file.clone().unwrap_or_default();
         let text = match is_stdin(&path) {
             true => {
-                check_input()?;
+                note_terminal();
                 let mut text = String::new();
                 io::stdin().read_to_string(&mut text).context("cannot read the query from standard input")?;
                 text

@@ -11,6 +11,7 @@ use crate::query::{Answer, Cancel, Dataset, Query, QueryError, Solutions, by_tim
 use crate::schema::QuerySchemas;
 use oxrdf::Term;
 
+use super::ask::EngineArgs;
 use super::bounds::{ClockReadings, LogTimes, TIMES};
 use super::filter::{FilterArgs, text_of};
 use super::input::{InputSource, shown};
@@ -22,6 +23,7 @@ pub const SESSIONS: &str = "SELECT ?session { ?session a rpcg:Session } LIMIT 2"
 pub struct Question<'q> {
     text: Box<MakeText<'q>>,
     pub filter: &'q FilterArgs,
+    pub engine: EngineArgs,
     /// The file with the query, if one was named.
     pub file: Option<PathBuf>,
     pub times: RowTimes,
@@ -73,6 +75,7 @@ impl<'q> Question<'q> {
         Self {
             text,
             filter,
+            engine: EngineArgs::default(),
             file: None,
             times,
             needs_messages: false,

@@ -1,22 +1,22 @@
 //! Parts of every command that reads logs: options, and the conversion of inputs into a sink.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::context::{self, Context, Loader};
 use crate::convert::{ConvertError, Converter, Input, Options};
-use crate::diagnostic::Finding;
+use crate::diagnostic::{Finding, printable};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
 use crate::protocol::Protocol;
-use crate::record::{ReadError, ReaderOptions};
+use crate::record::ReaderOptions;
 use crate::sink::{Sink, SinkError};
 use crate::summary::{Summary, counted};
 use anyhow::{Context as _, anyhow, bail};
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::console::{print_failure, say};
-use super::format::FormatArgs;
+use super::format::{FormatArgs, check_pointers};
 use super::input::{InputSource, folders_in, shown};
 use super::progress::{self, MeteredRead};
 use super::values::{MAPPINGS, PROTOCOLS, one_of};
@@ -42,6 +42,10 @@ pub struct InputArgs {
     pub progress: progress::ProgressMode,
 }
 
+/// The arguments of [`ReadArgs`] and [`GraphArgs`] that a store or a server does not use, beside [`OF_LOGS`].
+pub const OF_MAPPING: [&str; 3] = ["mapping", "protocol", "contexts"];
+pub const OF_GRAPH: [&str; 3] = ["strict", "provenance", "log_lines"];
+
 /// Logs, and how they become a graph.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Input")]
@@ -60,7 +64,7 @@ pub struct ReadArgs {
     /// Apply a JSON-LD context, too; repeatable
     ///
     /// Contexts apply in their order, after the built-in ones.
-    #[arg(short, long = "context", value_name = "FILE|URL")]
+    #[arg(short, long = "context", value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
     contexts: Vec<String>,
 
     /// When reading ends at the latest.
@@ -124,16 +128,17 @@ impl InputArgs {
         &self,
         sources: &[InputSource],
         quiet: bool,
-        mut read: impl FnMut(&InputSource, MeteredRead<Box<dyn Read + Send>>) -> Result<Summary, ReadError>,
+        mut read: impl FnMut(&InputSource, Input<MeteredRead<Box<dyn Read + Send>>>) -> anyhow::Result<Summary>,
     ) -> anyhow::Result<usize> {
         let (stated, mut unread) = (self.options()?.is_stated(), 0);
         for source in sources {
-            let summary = read(source, self.open(source)?.read).with_context(|| source.name())?;
+            let summary = read(source, self.open(source)?).with_context(|| source.name())?;
             if let Some(why) = why_unread(&source.name(), &summary, stated, quiet) {
                 print_failure(&why);
                 unread += 1;
             }
         }
+        check_pointers(&self.options()?)?;
         if unread == sources.len() {
             all_read(unread, unread)?;
         }
@@ -145,11 +150,6 @@ impl ReadArgs {
     /// Returns these options with a time at which reading fails.
     pub fn until(&self, until: Option<Instant>) -> Self {
         Self { until, ..self.clone() }
-    }
-
-    /// Returns the files that are read: the inputs and the contexts. As a path, a context's URL does not name a file.
-    pub fn files<'f>(&'f self, sources: &'f [InputSource]) -> impl Iterator<Item = &'f Path> {
-        sources.iter().map(InputSource::path).chain(self.contexts.iter().map(Path::new))
     }
 
     /// True if further contexts are given.
@@ -275,8 +275,27 @@ impl InputRun<'_> {
         }
     }
 
-    /// Fails if inputs failed; the message ends with the `consequence`.
+    /// Counts a graph, which has the logs `unread` of which nothing was read as JSON-RPC.
+    pub fn take_graph(&mut self, source: &InputSource, unread: &[String]) -> InputOutcome {
+        self.inputs += 1;
+        let Some(log) = unread.first().filter(|_| !self.is_stated) else { return InputOutcome::Done };
+        self.unread += 1;
+        InputOutcome::Unread(anyhow!(
+            "{}: this is the graph of a log in which no JSON-RPC was found, {}: read the log with another --from; if the \
+             graph is right, name its format",
+            source.name(),
+            printable(log),
+        ))
+    }
+
+    /// Fails if a pointer of the user led to nothing on any line.
+    pub fn check_pointers(&self) -> anyhow::Result<()> {
+        check_pointers(&self.read.input.options()?)
+    }
+
+    /// Fails if inputs failed, or a pointer of the user led to nothing; the message ends with the `consequence`.
     pub fn check(&self, consequence: &str) -> anyhow::Result<()> {
+        self.check_pointers()?;
         if self.failed > 0 {
             bail!("{} of {} inputs failed{consequence}", self.failed, self.inputs);
         }

@@ -11,8 +11,9 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 
 use super::console::{Outcome, print_failure, say};
-use super::format::FormatArgs;
+use super::format::{FormatArgs, check_pointers};
 use super::input::{InputSource, files, is_stdin, shown, sources};
+use super::paths::is_same;
 use super::redaction::{text_of, unwritable};
 use super::target::TargetArgs;
 
@@ -47,10 +48,10 @@ impl RedactCommand {
             None => {
                 let paths: Vec<_> = self.input.iter().cloned().collect();
                 let input = only_log(&paths)?;
-                self.target.check(std::iter::once(input.path()))?;
                 self.target.print(self.log(&input, &options, &mut redactor)?)?;
             }
         }
+        check_pointers(&options)?;
         if !self.quiet {
             say(&redactor.to_string());
         }
@@ -72,7 +73,10 @@ impl RedactCommand {
         for path in &paths {
             let target = TargetArgs::of(output.join(path.strip_prefix(folder)?));
             let redacted = only_log(std::slice::from_ref(path)).and_then(|input| {
-                target.check(paths.iter().map(PathBuf::as_path))?;
+                if let Some(input) = paths.iter().find(|path| target.file().is_some_and(|target| is_same(path, target)))
+                {
+                    bail!("{} is an input and the output: name another folder with --output", shown(input));
+                }
                 let log = self.log(&input, options, redactor)?;
                 target.file().and_then(Path::parent).map_or(Ok(()), fs::create_dir_all)?;
                 target.print(log)

@@ -7,12 +7,13 @@ use crate::register::{
     BlockReport, Register, RegisterBlock, RegisterOptions, ReportEntry, ReportItem, Repository, compare,
 };
 use anyhow::{Context as _, bail};
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::console::{Outcome, say};
 use super::input::shown;
+use super::paths::OutputPath;
 use super::progress::StatusLine;
-use super::target::{check_folder, leave_on_ctrl_c};
+use super::target::leave_on_ctrl_c;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/register.txt").trim_end())]
@@ -23,7 +24,7 @@ pub struct RegisterCommand {
 
     /// Output folder: new, empty, or an earlier register, which is replaced
     #[arg(short, long, value_name = "DIR", required_unless_present = "compare", help_heading = "Output")]
-    output: Option<PathBuf>,
+    output: Option<OutputPath>,
 
     /// Write nothing; list the graphs that differ from the graphs in DIR, and exit with 1 if any do
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
@@ -41,7 +42,8 @@ pub struct RegisterCommand {
     block: Option<String>,
 
     /// Folder for URLs with a prefix, such as an imported register; repeatable
-    #[arg(long = "import", value_name = "URL=DIR", value_parser = import, help_heading = "Input")]
+    #[arg(long = "import", value_name = "URL=DIR", value_parser = import, value_hint = ValueHint::DirPath)]
+    #[arg(help_heading = "Input")]
     imports: Vec<(String, PathBuf)>,
 
     /// Fetch references of blocks, from the hosts of the URLs after -c
@@ -78,7 +80,6 @@ impl RegisterCommand {
         // Also removes a folder that is being written.
         leave_on_ctrl_c();
         let block = self.path.as_path();
-        self.output.iter().try_for_each(|output| check_folder(output, [block].into_iter()))?;
         let options = RegisterOptions {
             base: self.base.clone(),
             identifier: self.identifier.clone(),

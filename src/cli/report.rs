@@ -2,13 +2,14 @@
 
 use crate::report::{DEFAULT_LIMIT, Report, ReportOptions};
 use crate::summary::counted;
+use anyhow::bail;
 use clap::Args;
 
-use super::check::verdicts;
 use super::choice::Choice;
 use super::console::{Outcome, say};
 use super::filter::FilterArgs;
 use super::input::InputSource;
+use super::judging::judged;
 use super::read::{InputArgs, all_read};
 use super::target::TargetArgs;
 
@@ -33,6 +34,10 @@ pub struct ReportCommand {
     #[arg(long)]
     fail_on_secrets: bool,
 
+    /// Add the verdicts of `rpcgraph check` on the whole logs
+    #[arg(long)]
+    check: bool,
+
     /// Print only errors
     #[arg(long, help_heading = "Output")]
     quiet: bool,
@@ -45,7 +50,6 @@ impl ReportCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         let (options, redacted) = (self.input.options()?, self.input.format.redact.is_on());
         let mut sources = self.input.sources()?;
-        self.target.check(sources.iter().map(InputSource::path))?;
         let jobs = self.input.format.jobs();
         let limit = (!self.full).then_some(DEFAULT_LIMIT);
         let choice = Choice::new(&[], &self.filter);
@@ -60,11 +64,21 @@ impl ReportCommand {
                 nothing = Some(choice.nothing(&asked, &names.join(", "))?);
             }
         }
-        let verdicts = if chosen_by.is_none() { verdicts(&sources, (&options, jobs))? } else { None };
-        let mut report = Report::new(&ReportOptions { redacted, limit, chosen_by, verdicts });
-        let unread = self.input.read_each(&sources, self.quiet, |source, read| {
-            let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));
-            report.read_chosen(&source.file_name(), read, &options, messages)
+        if let (true, Some(filter)) = (self.check, &chosen_by) {
+            bail!("--check judges whole logs: leave out {filter}");
+        }
+        let mut report = Report::new(&ReportOptions { redacted, limit, chosen_by });
+        let (unread, verdicts) = judged(self.check, &sources, (&options, jobs), |mut judging| {
+            self.input.read_each(&sources, self.quiet, |source, input| {
+                let name = source.file_name();
+                Ok(match &mut judging {
+                    Some(judging) => judging.read(input, |read| report.read(&name, read, &options))?,
+                    None => {
+                        let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));
+                        report.read_chosen(&name, input.read, &options, messages)
+                    }
+                }?)
+            })
         })?;
         if let Some(nothing) = nothing {
             return Err(nothing);
@@ -78,6 +92,7 @@ impl ReportCommand {
         let title = self.title.clone().unwrap_or_else(names);
         let mut output = self.target.open(false)?;
         let left = report
+            .judged(verdicts)
             .write(&title, &mut output)
             .map_err(|error| self.target.unwritable(anyhow::Error::from(crate::sink::SinkError::Io(error))))?;
         output.finish()?;

@@ -13,14 +13,15 @@ use crate::summary::counted;
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use super::check::verdicts;
 use super::console::{Outcome, print_failure, say};
+use super::format::OF_LOGS;
 use super::input::InputSource;
+use super::judging::judged;
 use super::question::base;
-use super::read::{GraphArgs, InputOutcome, ReadArgs};
-use super::standard::print;
+use super::read::{GraphArgs, InputOutcome, OF_MAPPING, ReadArgs};
 #[cfg(target_os = "linux")]
 use super::supervised::{self, HandedOver};
+use super::target::print;
 use super::values::{parse_seconds, parse_size};
 
 #[derive(Debug, Args)]
@@ -30,7 +31,8 @@ pub struct ServeCommand {
     read: ReadArgs,
 
     /// Serve a store that `rpcgraph load` filled
-    #[arg(long, value_name = "DIR", conflicts_with = "inputs", help_heading = "Input")]
+    #[arg(long, value_name = "DIR", help_heading = "Input", conflicts_with = "inputs")]
+    #[arg(conflicts_with_all = OF_LOGS, conflicts_with_all = OF_MAPPING)]
     store: Option<PathBuf>,
 
     /// Read the logs again as they grow
@@ -55,6 +57,10 @@ pub struct ServeCommand {
     /// Stop queries after N rows or triples
     #[arg(long, value_name = "N", default_value_t = 1_000_000, help_heading = "Server")]
     max_rows: u64,
+
+    /// Add the verdicts of `rpcgraph check` to the page
+    #[arg(long, conflicts_with = "store", help_heading = "Server")]
+    check: bool,
 
     /// Print only errors
     #[arg(long, help_heading = "Output")]
@@ -101,7 +107,7 @@ impl ServeCommand {
 
     fn serve(&self, server: Server, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
         let base = base(&sources).or_else(|| self.read.input.format.base.clone());
-        let logs = Arc::new(Logs { read: self.read.clone(), sources, time: self.timeout });
+        let logs = Arc::new(Logs { read: self.read.clone(), sources, check: self.check, time: self.timeout });
         // Set up before the first reading, so that later changes are noticed.
         let renew = self.follow.then(|| logs.renewal());
         let content = match &self.store {
@@ -125,6 +131,8 @@ impl ServeCommand {
 struct Logs {
     read: ReadArgs,
     sources: Vec<InputSource>,
+    /// True if the page has the verdicts of the rules.
+    check: bool,
     /// The time limit for reading them again.
     time: Duration,
 }
@@ -165,18 +173,25 @@ impl Logs {
             return Ok(None);
         }
         let options = read.input.options()?;
-        let verdicts = verdicts(sources, (&options, self.read.input.format.jobs()))?;
-        let mut report = Report::new(&ReportOptions { verdicts, ..ReportOptions::default() });
-        for source in sources {
-            if source.rdf_format().is_some() {
-                bail!("{} is RDF and not a log: load it into a store, and serve that with --store", source.name());
+        let mut report = Report::new(&ReportOptions::default());
+        let ((), verdicts) = judged(self.check, sources, (&options, self.read.input.format.jobs()), |mut judging| {
+            for source in sources {
+                if source.rdf_format().is_some() {
+                    bail!("{} is RDF and not a log: load it into a store, and serve that with --store", source.name());
+                }
+                let (name, input) = (source.file_name(), read.open(source)?);
+                let read = match &mut judging {
+                    Some(judging) => judging.read(input, |read| report.read(&name, read, &options))?,
+                    None => report.read(&name, input.read, &options),
+                };
+                read.with_context(|| source.name())?;
             }
-            report.read(&source.file_name(), read.open(source)?.read, &options).with_context(|| source.name())?;
-        }
+            Ok(())
+        })?;
         let title = sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", ");
         let sessions = sources.iter().map(|source| source.iri.clone()).collect();
         let mut page = Vec::new();
-        let left = report.served(sessions).write(&title, &mut page)?;
+        let left = report.served(sessions).judged(verdicts).write(&title, &mut page)?;
         if left.without_text > 0 && !quiet {
             let rows = counted(left.rows, "message");
             say(&format!("note: the texts of {} of {rows} are not in the page; /sparql has them", left.without_text));
@@ -197,6 +212,7 @@ impl Logs {
             }
         }
         run.findings.end();
+        run.check_pointers()?;
         if unread == self.sources.len() {
             run.check_read()?;
         }

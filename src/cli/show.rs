@@ -21,7 +21,7 @@ use super::choice::Choice;
 use super::console::Outcome;
 use super::filter::FilterArgs;
 use super::filter::text_of;
-use super::format::FormatArgs;
+use super::format::{FormatArgs, OF_LOGS};
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages, parse_name};
@@ -44,11 +44,11 @@ pub struct ShowCommand {
     messages: Vec<Selector>,
 
     /// Show messages of a store, without LOG
-    #[arg(long, value_name = "DIR", conflicts_with = "endpoint", help_heading = "Input")]
+    #[arg(long, value_name = "DIR", help_heading = "Input", conflicts_with = "endpoint", conflicts_with_all = OF_LOGS)]
     store: Option<PathBuf>,
 
     /// Show messages of a SPARQL server, without LOG
-    #[arg(long, value_name = "URL", help_heading = "Input")]
+    #[arg(long, value_name = "URL", help_heading = "Input", conflicts_with_all = OF_LOGS)]
     endpoint: Option<String>,
 
     /// Also show N messages and lines around each
@@ -189,9 +189,11 @@ impl ShowCommand {
         if selectors.is_empty() && self.filter.said(true).is_empty() {
             bail!("name what to show: messages such as m24, LOG:LINE, or what --method, --id and the like choose");
         }
+        if self.around > 0 && self.to != ShowFormat::Text {
+            bail!("--around is for -t text: with another format, name the messages, as in m3-m9");
+        }
         let mut sources = path.map_or(Ok(Vec::new()), |path| self.format.sources(&[path]))?;
         sources.iter_mut().try_for_each(InputSource::keep)?;
-        self.target.check(sources.iter().map(InputSource::path))?;
         let options = self.format.options()?;
         let patterns: Vec<_> = selectors.iter().map(Selector::pattern).collect();
         let choice = Choice::new(&patterns, &self.filter);

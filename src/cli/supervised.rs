@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::console::{Outcome, say};
 use super::input::InputSource;
-use super::standard::print;
+use super::target::print;
 
 const VARIABLE: &str = "RPCGRAPH_SERVE";
 

@@ -1,17 +1,14 @@
 //! The output: place, compression and syntax by `--output`.
 
-use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::record::file_id;
 use crate::sink::{Compression, Output, OutputError, SinkError, Syntax, discard_unfinished};
-use anyhow::bail;
 use clap::Args;
 
 use super::console::Outcome;
-use super::input::{is_stdin, shown};
-use super::standard::check_output;
+use super::input::is_stdin;
+use super::paths::OutputPath;
 use super::values::named;
 
 #[derive(Debug, Args)]
@@ -21,32 +18,18 @@ pub struct TargetArgs {
     ///
     /// A further extension .gz or .zst selects a compression. The file appears when it is complete.
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Option<OutputPath>,
 }
 
 impl TargetArgs {
     /// Creates a target of a file.
     pub fn of(file: PathBuf) -> Self {
-        Self { output: Some(file) }
+        Self { output: Some(file.into_os_string().into()) }
     }
 
     /// Returns the file to write; `None` for standard output.
     pub fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| !is_stdin(path))
-    }
-
-    /// Fails if standard output is closed, or if the output is one of the files that are read: the output would replace
-    /// that file, or grow without end.
-    pub fn check<'p>(&self, mut read: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
-        if self.file().is_none() {
-            check_output()?;
-        }
-        let id = |path: &Path| path.is_file().then(|| file_id(path)).flatten();
-        let output = id(self.file().unwrap_or(Path::new("/dev/stdout")));
-        match output.and_then(|output| read.find(|path| id(path).as_ref() == Some(&output))) {
-            Some(path) => bail!("{} is an input and the output: name another file for the output", shown(path)),
-            None => Ok(()),
-        }
     }
 
     /// Opens the output; `xml` is true for XML.
@@ -62,7 +45,6 @@ impl TargetArgs {
 
     /// Writes a text to the output.
     pub fn print(&self, text: impl AsRef<[u8]>) -> anyhow::Result<Outcome> {
-        self.check(std::iter::empty())?;
         let mut output = self.open(false)?;
         output.write_all(text.as_ref())?;
         output.finish()?;
@@ -102,15 +84,12 @@ impl TargetArgs {
     }
 }
 
-/// Fails if a file that is read is in the folder that the output replaces.
-pub fn check_folder<'p>(folder: &Path, mut read: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
-    let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
-    match read.find(|path| fs::canonicalize(path).is_ok_and(|path| path != folder && path.starts_with(&folder))) {
-        Some(path) => {
-            bail!("{} is in the folder that would be replaced: name another folder with --output", shown(path))
-        }
-        None => Ok(()),
-    }
+/// Writes text to standard output.
+pub fn print(text: &str) -> anyhow::Result<Outcome> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()?;
+    Ok(Outcome::Done)
 }
 
 /// Makes Ctrl-C end the command, unless the command has a handler already.

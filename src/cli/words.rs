@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use crate::query::catalogue::names;
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
-use clap::{Arg, Command};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
 
 use super::console::say;
 use super::input::{is_stdin, shown};
@@ -55,14 +56,13 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
 ///
 /// If the word is neither a command nor a path that exists.
 pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool) -> anyhow::Result<Vec<OsString>> {
-    let Some(overview) = root.find_subcommand("overview") else { return Ok(arguments) };
     if arguments.len() < 2 {
         if !terminal {
             arguments.push("overview".into());
         }
         return Ok(arguments);
     }
-    let Some(place) = first_word(&arguments, overview) else {
+    let Some(place) = first_word(&arguments, root) else {
         let about_itself = ["-h", "--help", "-V", "--version"].map(OsString::from);
         if !arguments.iter().any(|argument| about_itself.contains(argument)) {
             arguments.insert(1, "overview".into());
@@ -71,6 +71,11 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     };
     let Some(word) = arguments.get(place).cloned() else { return Ok(arguments) };
     let path = Path::new(&word);
+    if let Some((_, words)) = ALIASES.iter().find(|(alias, _)| word == *alias) {
+        arguments.remove(place);
+        arguments.splice(1..1, words.iter().map(OsString::from));
+        return Ok(arguments);
+    }
     let command = word.to_str().filter(|word| *word == "help" || root.find_subcommand(word).is_some());
     if let Some(command) = command {
         // A folder with the name of a command is common, and does not deserve a note.
@@ -100,6 +105,9 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     };
     Err(anyhow!("unknown command or file {name:?}: {advice}"))
 }
+
+/// Former commands, and what stands for them.
+const ALIASES: [(&str, &[&str]); 1] = [("rebuild", &["timeline", "--to", "messages"])];
 
 /// Options of other tools, and ours.
 const OTHER_OPTIONS: [(&str, &str); 14] = [
@@ -148,8 +156,26 @@ pub fn suggest_option(error: &mut clap::Error, arguments: &[OsString], root: &Co
     }
 }
 
-/// Returns the index of the first word that is neither an option nor an option's value.
-fn first_word(arguments: &[OsString], command: &Command) -> Option<usize> {
+/// Fails if `ask` lists or prints questions, and has an option for answering them.
+pub fn check_used(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
+    let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let (used, what): (&[&str], _) = match command.get_name() {
+        "ask" if !is_given("name") => (&["queries", "output"], "`ask` without NAME lists the questions"),
+        "ask" if is_given("print") || is_given("sql") => {
+            (&["name", "print", "sql", "dialect", "queries", "output"], "--print and --sql print a question")
+        }
+        _ => return Ok(()),
+    };
+    let mut given = command.get_arguments().filter(|arg| is_given(arg.get_id().as_str()));
+    match given.find(|arg| !used.contains(&arg.get_id().as_str())) {
+        Some(other) => bail!("{what}, and {other} is not used there: leave it out"),
+        None => Ok(()),
+    }
+}
+
+/// Returns the index of the first word that is neither an option nor an option's value. An option may be of any command,
+/// since the command may follow it.
+fn first_word(arguments: &[OsString], root: &Command) -> Option<usize> {
     let mut is_value = false;
     for (place, argument) in arguments.iter().enumerate().skip(1) {
         let text = argument.to_string_lossy();
@@ -164,7 +190,11 @@ fn first_word(arguments: &[OsString], command: &Command) -> Option<usize> {
             // The value may follow the letter directly.
             None => text.len() == 2 && arg.get_short() == text.chars().nth(1),
         };
-        is_value = command.get_arguments().find(is_named).is_some_and(|arg| arg.get_action().takes_values());
+        is_value = root
+            .get_subcommands()
+            .flat_map(Command::get_arguments)
+            .find(is_named)
+            .is_some_and(|arg| arg.get_action().takes_values());
     }
     None
 }

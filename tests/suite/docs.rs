@@ -174,29 +174,88 @@ fn help(command: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The help of each command; of commands with the same options, the first one's.
+/// Headings of arguments and options in help.
+const HEADINGS: [&str; 7] = ["Arguments:", "Options:", "Input:", "Output:", "Filter:", "Rules:", "Server:"];
+
+/// The help of a command in parts: the usage, the arguments and options, and the text after them.
+struct CommandHelp {
+    name: String,
+    usage: String,
+    /// The heading of each argument or option, how it is written, and its text.
+    entries: Vec<[String; 3]>,
+    after: String,
+}
+
+impl CommandHelp {
+    fn new(name: &str) -> Self {
+        let help = help(&[name]);
+        let is_after = |line: &&str| !line.is_empty() && !line.starts_with(' ') && !HEADINGS.contains(line);
+        let mut lines = help.lines().map(str::trim_end).skip_while(|line| !HEADINGS.contains(line)).peekable();
+        let (mut heading, mut entries) = ("", Vec::<[String; 3]>::new());
+        while let Some(line) = lines.next_if(|line| !is_after(line)) {
+            let indent = line.len() - line.trim_start().len();
+            match entries.last_mut() {
+                _ if HEADINGS.contains(&line) => heading = line.trim_end_matches(':'),
+                _ if (1..8).contains(&indent) => entries.push([heading, line.trim(), ""].map(str::to_owned)),
+                Some([.., text]) if line.is_empty() && !text.is_empty() && !text.ends_with(['.', ':']) => {
+                    text.push('.')
+                }
+                Some([.., text]) => *text = format!("{text} {}", line.trim()).trim().to_owned(),
+                None => {}
+            }
+        }
+        entries.iter_mut().for_each(|[.., text]| text.truncate(text.trim_end_matches('.').len()));
+        let usage = help.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap().to_owned();
+        let after: String = lines.map(|line| format!("{line}\n")).collect();
+        Self { name: name.to_owned(), usage, entries, after }
+    }
+}
+
+/// The usage and the options of each command. What several commands have is described once.
 fn commands() -> String {
     let overview = help(&[]);
     let (_, list) = overview.split_once("\nLook:\n").unwrap();
     let (list, _) = list.split_once("\n\n").unwrap();
-    let list = list.lines().filter_map(|line| line.strip_prefix("  "));
-    let mut text = format!("```text\n{overview}```\n");
-    let mut known: Vec<(String, String)> = Vec::new();
-    for name in list.filter_map(|line| line.split(' ').next()) {
-        let help = help(&[name]);
-        let options = help.split_once("\nOptions:\n").map_or("", |(_, options)| options).to_owned();
-        text += &format!("\n## {name}\n\n");
-        match known.iter().find(|(_, same)| *same == options) {
-            Some((other, _)) => {
-                let title = help.lines().next().unwrap();
-                text += &format!("{title}. Takes the options of [{other}](#{other}).\n");
-            }
-            None => {
-                let lines: String = help.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-                text += &format!("```text\n{lines}```\n");
+    let list = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_once(' '));
+    let list = list.filter(|(name, _)| name.starts_with(char::is_alphabetic));
+    let list: Vec<_> = list.map(|(name, about)| (CommandHelp::new(name), about.trim())).collect();
+    let count = |entry: &[String; 3]| list.iter().filter(|(help, _)| help.entries.contains(entry)).count();
+    let shown = |[_, flags, text]: &[String; 3]| format!("- `{flags}`: {text}\n");
+    let mut text = format!("```text\n{overview}```\n\n## Options of several commands\n");
+    for heading in HEADINGS.map(|heading| heading.trim_end_matches(':')) {
+        let mut shared: Vec<&[String; 3]> = Vec::new();
+        for entry in list.iter().flat_map(|(help, _)| &help.entries) {
+            if entry[0] == heading && count(entry) > 1 && !shared.contains(&entry) {
+                shared.push(entry);
             }
         }
-        known.push((name.to_owned(), options));
+        if !shared.is_empty() {
+            text += &format!("\n### {heading}\n\n{}", shared.into_iter().map(shown).collect::<String>());
+        }
+    }
+    for (number, (help, about)) in list.iter().enumerate() {
+        let CommandHelp { name, usage, entries, after } = help;
+        text += &format!("\n## {name}\n\n{about}. ");
+        if let Some((same, _)) = list[..number].iter().find(|(earlier, _)| earlier.entries == *entries) {
+            text += &format!("Takes the options of [{0}](#{0}).\n", same.name);
+            continue;
+        }
+        let (shared, own): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| count(entry) > 1);
+        text += &format!("`{usage}`\n");
+        if !own.is_empty() {
+            text += &format!("\n{}", own.into_iter().map(shown).collect::<String>());
+        }
+        let named = |[_, flags, _]: &[String; 3]| {
+            let name = flags.split(' ').find(|word| word.starts_with("--")).unwrap_or(flags);
+            format!("`{name}`")
+        };
+        let shared: Vec<_> = shared.into_iter().filter(|[_, flags, _]| flags != "-h, --help").map(named).collect();
+        if !shared.is_empty() {
+            text += &format!("\nAs others: {}.\n", shared.join(", "));
+        }
+        if !after.is_empty() {
+            text += &format!("\n```text\n{after}```\n");
+        }
     }
     text
 }
@@ -303,7 +362,7 @@ fn examples_of_help_are_run() {
         fs::create_dir_all(folder.path().join(shell)).unwrap();
     }
     let commands =
-        "convert query check ask errors show rebuild load redact register capture vocab formats detect completions man";
+        "convert query check ask errors show load redact register capture vocab formats detect completions man";
     let mut run = 0;
     for example in commands.split(' ').flat_map(examples_of_help) {
         // `man` itself is not everywhere, and what follows a log does not end.

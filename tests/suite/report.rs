@@ -21,7 +21,7 @@ use crate::cli::{LOG, Place};
 use crate::support::{BASE, assert_isomorphic, corpora, files, own, tool};
 
 fn options(redacted: bool, limit: Option<u64>) -> ReportOptions {
-    ReportOptions { redacted, limit, chosen_by: None, verdicts: None }
+    ReportOptions { redacted, limit, chosen_by: None }
 }
 
 fn page(log: &[u8], options: &ReportOptions) -> (String, OmittedTexts) {

@@ -189,7 +189,11 @@ impl Summary {
                     Some(option) => format!("if there is JSON-RPC in it, read it with {option}"),
                     None => format!("if there is JSON-RPC in it, name the format with --from {list}"),
                 };
-                format!("it begins with `{}`: {advice}", printable(&shortened(&line, SHOWN)))
+                // Entries of tables have no text before them.
+                match line.as_str() {
+                    "" => advice,
+                    line => format!("it begins with `{}`: {advice}", printable(&shortened(line, SHOWN))),
+                }
             },
             str::to_owned,
         );

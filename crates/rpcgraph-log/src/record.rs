@@ -97,7 +97,7 @@ mod writer;
 mod zed_acp;
 mod zstd;
 
-pub(crate) use certainty::is_member_of_messages;
+pub use certainty::is_member_of_messages;
 pub use certainty::{Certainty, names_jsonrpc};
 pub use decoder::{Decoder, Step};
 pub use decompress::{InputCompression, decompressed, plain_text};

@@ -52,6 +52,7 @@ mod endpoint;
 mod excerpt;
 mod first;
 mod functions;
+mod graphed;
 mod items;
 mod keys;
 mod names;

@@ -74,33 +74,64 @@ fn a_register_does_not_replace_what_it_is_made_of() {
     }
 }
 
-/// Rust opens `/dev/null` where a standard stream is closed: that is not to be taken for an output, nor for an empty log.
+/// Every output of a command is held against every path that the command has, by any name.
 #[test]
 #[cfg(unix)]
-fn closed_streams_are_told() {
+fn no_path_of_any_command_is_replaced() {
     let place = Place::with("log", LOG);
-    place.put("empty", "");
-    let run = |arguments: &str| {
-        let program = env!("CARGO_BIN_EXE_rpcgraph");
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(format!("{program} {arguments}")).current_dir(place.path("")).stdin(Stdio::null());
-        let output = shell.output().expect("a run");
-        (output.status.code(), String::from_utf8(output.stderr).expect("text"))
-    };
-    let output = "error: standard output is closed: nothing can be written there\n";
-    for arguments in ["convert log", "convert log -o -", "query log -q 'ASK {}'", "ask", "formats", "man"] {
-        assert_eq!(run(&format!("{arguments} >&-")), (Some(2), output.to_owned()), "{arguments}");
+    place.put("key", "0123456789abcdef0123456789abcdef");
+    place.put("f.toml", "name = 'x'\nline = '(?<message>.*)'\n");
+    place.put("o.json", r#"{"openrpc":"1.2.6","methods":[]}"#);
+    place.put("r.rq", "# id: mine/x\n# title: t\n# level: note\nSELECT ?message { ?message a jrpc:Request }\n");
+    place.put("b.jsonl", "");
+    place.put("q/mine.rq", "SELECT ?message { ?message a jrpc:Request }\n");
+    place.put("logs/a", LOG);
+    place.put("logs/deep/b", LOG);
+    std::os::unix::fs::symlink("log", place.path("link")).expect("a link");
+    fs::hard_link(place.path("log"), place.path("hard")).expect("a link");
+    std::os::unix::fs::symlink("logs", place.path("folder")).expect("a link");
+    let all = ["log", "key", "f.toml", "o.json", "r.rq", "b.jsonl", "q/mine.rq", "logs/a", "logs/deep/b"];
+    let contents = || all.map(|name| place.read(name));
+    let before = (contents(), place.names());
+    for (arguments, named) in [
+        ("check log --write-baseline log", "log is an input and the output: name another file for --write-baseline"),
+        ("check log --write-baseline link", "log is an input"),
+        ("check ./log --write-baseline hard", "./log is an input"),
+        ("check link --write-baseline log", "link is an input"),
+        ("check logs --write-baseline logs/a", "logs/a is an input"),
+        ("check -r folder --write-baseline logs/deep/b", "folder/deep/b is an input"),
+        ("check log --rules r.rq --write-baseline ./r.rq", "r.rq is an input"),
+        ("check log --openrpc o.json --write-baseline o.json", "o.json is an input"),
+        (
+            "check log --openrpc o.json -o o.json -t json",
+            "o.json is an input and the output: name another file for the output",
+        ),
+        ("check log --baseline b.jsonl -o b.jsonl -t json", "b.jsonl is an input"),
+        ("check log -o new --write-baseline ./new", "--write-baseline and --output both write"),
+        ("redact log --key-file key -o key", "key is an input"),
+        ("redact log -o link", "log is an input"),
+        ("convert log -f f.toml -o f.toml -t turtle", "f.toml is an input"),
+        ("convert log --redact --key-file key -o key -t turtle", "key is an input"),
+        ("convert logs -t parquet -o logs", "logs is an input"),
+        ("ask mine log --queries q -o q/mine.rq -t csv", "q/mine.rq is an input"),
+        ("show log:1 -o log", "log is an input"),
+        ("show log#m1 -o hard", "log is an input"),
+        ("report log -o log", "log is an input"),
+        ("detect log", ""),
+        (
+            "load logs/a --store logs",
+            "logs/a is in the folder that would be replaced: name another folder with --store",
+        ),
+        ("capture logs/a -o logs", "logs/a is in the folder that would be replaced: name another folder with --output"),
+        ("capture folder/a -o logs", "folder/a is in the folder"),
+    ] {
+        let arguments: Vec<_> = arguments.split(' ').collect();
+        let ran = place.run(&arguments);
+        if !named.is_empty() {
+            ran.began(2, &format!("error: {named}"));
+        }
+        assert_eq!((contents(), place.names()), before, "{arguments:?}");
     }
-    let input = "error: standard input is closed: name a file to read\n";
-    assert_eq!(run("convert <&-"), (Some(2), format!("{input}error: 1 of 1 inputs failed\n")));
-    for arguments in ["query -q 'ASK {}'", "query log --query-file -", "capture - -o block"] {
-        assert_eq!(run(&format!("{arguments} <&-")), (Some(2), input.to_owned()), "{arguments}");
-    }
-    // Neither matters where it is not used, and /dev/null is what the user says it is.
-    assert_eq!(run("convert log -o out.nt <&- >&-"), (Some(0), LOG_SUMMARY.to_owned()));
-    assert_eq!(run("convert log >/dev/null"), (Some(0), LOG_SUMMARY.to_owned()));
-    assert_eq!(run("convert --quiet </dev/null >/dev/null"), (Some(0), String::new()));
-    assert_eq!(run("convert log 1<>/dev/null"), (Some(0), LOG_SUMMARY.to_owned()));
 }
 
 /// What a run that was killed has left beside its target goes with the next run there; what another is writing stays.

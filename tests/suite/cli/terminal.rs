@@ -96,7 +96,11 @@ fn questions_fit_their_terminal() {
         for log in ["lsp.log", "mcp.jsonl", "plain.ndjson"] {
             let mut seen = String::new();
             for query in rpcgraph::query::catalogue::CATALOGUE {
-                let other = if query.name == "compare" && log != "mcp.jsonl" { " mcp.jsonl" } else { "" };
+                let other = match (query.name, log) {
+                    ("compare", "mcp.jsonl") => " plain.ndjson",
+                    ("compare", _) => " mcp.jsonl",
+                    _ => "",
+                };
                 let command = format!("ask {} {log}{other} --quiet", query.name);
                 let Some(text) = shown_at(columns, &command, "dumb") else { return };
                 assert!(!text.contains('\u{1b}'), "{command}: {text:?}");

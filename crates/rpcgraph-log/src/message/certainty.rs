@@ -4,10 +4,10 @@ use super::{Content, ExtraMembers, Message, Single};
 use crate::record::{Certainty, is_member_of_messages};
 
 impl Certainty {
-    /// Returns the certainty of a batch, given the highest certainty of its elements.
+    /// Returns the certainty of a batch, given the highest certainty of its elements: any array of other values looks like
+    /// a broken batch (section 6).
     pub fn of_batch(most: Option<Self>) -> Self {
-        // A batch with nothing but other values is broken JSON-RPC (section 6).
-        most.filter(|most| *most != Self::No).unwrap_or(Self::Sure)
+        most.unwrap_or(Self::No)
     }
 }
 
@@ -64,8 +64,10 @@ mod tests {
             (r#"{"method":"m","params":[],"id":1}"#, Sure),
             (r#"{"result":1,"error":null,"id":1}"#, Sure),
             (r#"{"method":"Page.enable","params":{},"id":1,"sessionId":"A"}"#, Sure),
-            ("[]", Sure),
-            ("[1]", Sure),
+            ("[]", No),
+            ("[1]", No),
+            (r#"[{"m":{"jsonrpc":"2.0","id":1,"method":"a"}}]"#, No),
+            (r#"[1,{"jsonrpc":"2.0"}]"#, Sure),
             (r#"[{"method":"GET","status":200},{"method":"m"}]"#, Sure),
             (r#"[{"method":"GET","status":200},{"a":1}]"#, Maybe),
             (r#"{"method":"GET","status":200}"#, Maybe),

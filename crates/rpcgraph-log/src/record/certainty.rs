@@ -59,7 +59,7 @@ pub(super) fn has_members_of_messages(object: &RawObject<'_>) -> bool {
 }
 
 /// True if messages have a member of that name.
-pub(crate) fn is_member_of_messages(name: &[u8]) -> bool {
+pub fn is_member_of_messages(name: &[u8]) -> bool {
     MEMBERS.iter().any(|known| known.as_bytes() == name)
 }
 

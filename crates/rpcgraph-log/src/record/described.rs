@@ -163,7 +163,7 @@ impl FormatDefinition {
 
     fn one(&self, rule: &DescribedRule) -> Result<FormatRule, OwnFormatError> {
         let parts = |pointers: &BTreeMap<String, Pointers>| {
-            envelope_parts(pointers.iter().flat_map(|(name, pointers)| pointers.pairs(name)))
+            envelope_parts(pointers.iter().flat_map(|(name, pointers)| pointers.pairs(name)), Pointer::parse)
         };
         let envelope = rule.envelope.as_ref().map(parts).transpose()?;
         let line = rule.line.as_ref().map(|regex| LineRule::new(regex, "session", rule.gives)).transpose()?;

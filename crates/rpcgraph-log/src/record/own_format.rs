@@ -42,6 +42,9 @@ pub enum OwnFormatError {
     /// The format does not state the place of the message.
     #[error("the place of the message is missing: add {0}")]
     NoMessage(&'static str),
+    /// The expression does not have the group of the session.
+    #[error("the expression has no group `{0}`, which would be the key of the session")]
+    NoGroup(String),
     /// The text is not a regular expression.
     #[error(transparent)]
     Regex(#[from] regex::Error),
@@ -67,12 +70,13 @@ impl OwnFormat {
             let (name, pointer) = text.split_once('=').ok_or_else(|| OwnFormatError::Pair(text.to_owned()))?;
             Ok::<_, OwnFormatError>((name.to_owned(), pointer.to_owned()))
         };
-        Self::at_pointers(pointers.split_whitespace().map(pair).collect::<Result<Vec<_>, _>>()?)
+        let pairs = pointers.split_whitespace().map(pair).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::noted)?)))
     }
 
     /// Returns the format for pairs of a name and a pointer.
     pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, OwnFormatError> {
-        Ok(Self::of(None, Some(envelope_parts(pairs)?)))
+        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::parse)?)))
     }
 
     /// Messages in lines of text, in the group `message` of a regular expression, with the optional groups `time`,
@@ -104,6 +108,12 @@ impl OwnFormat {
         Self(Arc::new(rules))
     }
 
+    /// Returns the pointers of [`OwnFormat::envelope`] that were followed in lines, and led to a value in none.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        let parts = self.0.rules.iter().filter_map(|rule| rule.envelope.as_ref()).flatten().flatten();
+        parts.filter_map(|pointer| pointer.uses()?.unmatched())
+    }
+
     pub(super) fn decoder(&self) -> Box<dyn Decoder> {
         self.0.clone().decoder()
     }
@@ -112,11 +122,12 @@ impl OwnFormat {
 /// Returns the pointers of pairs of a name and a pointer, by [`PARTS`].
 pub(super) fn envelope_parts(
     pairs: impl IntoIterator<Item = (String, String)>,
+    parse: fn(&str) -> Result<Pointer, PointerError>,
 ) -> Result<EnvelopeParts, OwnFormatError> {
     let mut parts = EnvelopeParts::default();
     for (name, pointer) in pairs {
         let place = PARTS.iter().position(|part| *part == name).and_then(|part| parts.get_mut(part));
-        place.ok_or(OwnFormatError::Part(name))?.push(Pointer::parse(&pointer)?);
+        place.ok_or(OwnFormatError::Part(name))?.push(parse(&pointer)?);
     }
     match parts[..3].iter().all(Vec::is_empty) {
         true => Err(OwnFormatError::NoMessage("message=/POINTER")),
@@ -134,6 +145,9 @@ impl LineRule {
         let has = |part: &str| whole.capture_names().flatten().any(|name| name == part);
         if kind == RuleKind::Messages && !has("message") && !has("value") {
             return Err(OwnFormatError::NoMessage("a group (?<message>…)"));
+        }
+        if session != "session" && !has(session) {
+            return Err(OwnFormatError::NoGroup(session.to_owned()));
         }
         // Text that a final `.*` matches up to the end of the line need not be searched.
         let front = text.strip_suffix('$').unwrap_or(text).strip_suffix(".*)").filter(|front| !front.ends_with('\\'));

@@ -4,10 +4,43 @@ use super::object::{RawObject, elements, offset_in, scalar, unescape};
 use crate::json::pointer_name;
 use regex::bytes::Regex;
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A JSON Pointer (RFC 6901), as its tokens.
+/// A JSON Pointer (RFC 6901).
 #[derive(Clone, Debug)]
-pub(super) struct Pointer(Vec<String>);
+pub(super) struct Pointer {
+    tokens: Vec<String>,
+    /// Set for a pointer of the user, who is to know if it finds nothing.
+    uses: Option<PointerUses>,
+}
+
+/// Notes whether a pointer finds a value. Clones share their notes.
+#[derive(Clone, Debug)]
+pub(super) struct PointerUses {
+    text: String,
+    is_tried: Arc<AtomicBool>,
+    is_found: Arc<AtomicBool>,
+}
+
+impl PointerUses {
+    pub(super) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), is_tried: Arc::default(), is_found: Arc::default() }
+    }
+
+    pub(super) fn note(&self, found: bool) {
+        let flag = if found { &self.is_found } else { &self.is_tried };
+        if !flag.load(Ordering::Relaxed) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the text of the pointer if it was tried, and never found a value.
+    pub(super) fn unmatched(&self) -> Option<&str> {
+        let is_unmatched = self.is_tried.load(Ordering::Relaxed) && !self.is_found.load(Ordering::Relaxed);
+        is_unmatched.then_some(&self.text)
+    }
+}
 
 /// A text that is not a JSON Pointer.
 #[derive(Debug, thiserror::Error)]
@@ -20,13 +53,31 @@ impl Pointer {
         let bad = |token: &str| token.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1']));
         let is_pointer = tokens.next() == Some("") && !tokens.clone().any(bad);
         is_pointer
-            .then(|| Self(tokens.map(|token| pointer_name(token).into_owned()).collect()))
+            .then(|| Self { tokens: tokens.map(|token| pointer_name(token).into_owned()).collect(), uses: None })
             .ok_or_else(|| PointerError(text.to_owned()))
+    }
+
+    /// Parses a pointer of the user, and notes its uses.
+    pub(super) fn noted(text: &str) -> Result<Self, PointerError> {
+        Ok(Self { uses: Some(PointerUses::new(text)), ..Self::parse(text)? })
+    }
+
+    /// The notes about a pointer of the user.
+    pub(super) fn uses(&self) -> Option<&PointerUses> {
+        self.uses.as_ref()
     }
 
     /// Returns the value at the pointer, and its offset in the line, or the offset of the string that holds it.
     pub(super) fn find<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<(usize, Cow<'a, [u8]>)> {
-        let Some((first, rest)) = self.0.split_first() else { return Some((0, line.into())) };
+        let found = self.value(object, line);
+        if let Some(uses) = &self.uses {
+            uses.note(found.is_some());
+        }
+        found
+    }
+
+    fn value<'a>(&self, object: &RawObject<'a>, line: &'a [u8]) -> Option<(usize, Cow<'a, [u8]>)> {
+        let Some((first, rest)) = self.tokens.split_first() else { return Some((0, line.into())) };
         let mut start = offset_in(line, object.get(first)?);
         let mut found = Cow::Borrowed(object.get(first)?);
         for token in rest {

@@ -1,7 +1,7 @@
 //! The value that separates the sessions of a log, as the user names it.
 
 use super::object::{RawObject, scalar};
-use super::pointer::{Pointer, PointerError};
+use super::pointer::{Pointer, PointerError, PointerUses};
 
 /// A value that separates the sessions of an input.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub struct SessionBy(SessionSource);
 #[derive(Clone, Debug)]
 enum SessionSource {
     Nothing,
-    Value(Pointer),
+    Value(Pointer, PointerUses),
     Group(String),
 }
 
@@ -24,7 +24,7 @@ impl SessionBy {
     pub fn parse(text: &str) -> Result<Self, PointerError> {
         Ok(Self(match text {
             "none" => SessionSource::Nothing,
-            _ if text.starts_with('/') => SessionSource::Value(Pointer::parse(text)?),
+            _ if text.starts_with('/') => SessionSource::Value(Pointer::parse(text)?, PointerUses::new(text)),
             group => SessionSource::Group(group.to_owned()),
         }))
     }
@@ -33,7 +33,15 @@ impl SessionBy {
     pub fn group(&self) -> Option<&str> {
         match &self.0 {
             SessionSource::Group(name) => Some(name),
-            SessionSource::Nothing | SessionSource::Value(_) => None,
+            SessionSource::Nothing | SessionSource::Value(..) => None,
+        }
+    }
+
+    /// Returns the pointer, if records were read and it leads to a key on no line.
+    pub fn unmatched(&self) -> Option<&str> {
+        match &self.0 {
+            SessionSource::Value(_, uses) => uses.unmatched(),
+            SessionSource::Nothing | SessionSource::Group(_) => None,
         }
     }
 
@@ -44,13 +52,16 @@ impl SessionBy {
             SessionSource::Nothing => Some(None),
             SessionSource::Group(_) => None,
             // In the object around the message, or else in the message.
-            SessionSource::Value(_) => Some(self.value(input).or_else(|| self.value(input.get(start..)?))),
+            SessionSource::Value(..) => Some(self.value(input).or_else(|| self.value(input.get(start..)?))),
         }
     }
 
     /// Returns the value at the pointer in the object at the beginning of a text.
     pub(super) fn value(&self, text: &[u8]) -> Option<String> {
-        let SessionSource::Value(pointer) = &self.0 else { return None };
-        scalar(&pointer.find(&RawObject::first(text)?.0, text)?.1).filter(|key| !key.is_empty())
+        let SessionSource::Value(pointer, uses) = &self.0 else { return None };
+        let key = || scalar(&pointer.find(&RawObject::first(text)?.0, text)?.1).filter(|key| !key.is_empty());
+        let key = key();
+        uses.note(key.is_some());
+        key
     }
 }

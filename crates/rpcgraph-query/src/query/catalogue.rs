@@ -5,6 +5,8 @@
 //! parameter is given; in the template, `$value` stands for the value as a SPARQL string, `$number` for the value as a
 //! number. Without parameters, a file is plain SPARQL.
 //!
+//! A line `# Facts: needs times, follows` in the comments states what the command must know of a question: [`FACTS`].
+//!
 //! A line `#:messages ?message` is a place for conditions on the messages of the question, `#:sessions ?session` for
 //! conditions on sessions ([`Condition`]).
 //!
@@ -31,6 +33,16 @@ pub struct Condition {
     /// The same condition for a session, if it applies to sessions.
     pub session: Option<String>,
 }
+
+/// The facts that a file may state:
+/// - the answer is none if the log was not read, even if there are rows;
+/// - the answer has no rows if no message has a time;
+/// - the answer is about two logs;
+/// - rows of several logs are sorted by time;
+/// - a row is final, so that a log can be followed as it grows;
+/// - rows are grouped in parts.
+pub const FACTS: [&str; 6] =
+    ["needs messages", "needs times", "needs two logs", "sorted by time", "follows", "has parts"];
 
 /// The names of places that are not parameters.
 const PLACES: [&str; 2] = ["messages", "sessions"];
@@ -181,6 +193,16 @@ impl<'q> NamedQuery<'q> {
         self.text.lines().next().and_then(|line| line.strip_prefix('#')).unwrap_or_default().trim()
     }
 
+    /// True if the comments state one of [`FACTS`].
+    pub fn states(&self, fact: &str) -> bool {
+        self.facts().any(|stated| stated == fact)
+    }
+
+    fn facts(&self) -> impl Iterator<Item = &'q str> {
+        let comments = self.text.lines().take_while(|line| line.starts_with('#'));
+        comments.filter_map(|line| line.strip_prefix("# Facts: ")).flat_map(|facts| facts.split(", "))
+    }
+
     /// Returns the query in SQL over the tables of `convert -t parquet`, without parameters; `None` if columns cannot
     /// answer it.
     pub fn sql(&self, dialect: SqlDialect) -> Option<String> {
@@ -267,6 +289,16 @@ mod tests {
     fn with(parameters: &[(&str, &str)]) -> Result<String, CatalogueError> {
         let owned: Vec<_> = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         QUERY.with(&owned, &[])
+    }
+
+    #[test]
+    fn facts_are_known() {
+        for query in CATALOGUE {
+            assert_eq!(query.facts().find(|fact| !FACTS.contains(fact)), None, "{}", query.name);
+        }
+        for fact in FACTS {
+            assert!(CATALOGUE.iter().any(|query| query.states(fact)), "{fact}");
+        }
     }
 
     #[test]

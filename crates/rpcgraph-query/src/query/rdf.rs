@@ -8,6 +8,7 @@ use oxrdfio::{RdfFormat, RdfParseError, RdfSyntaxError};
 
 use super::cancel::Cause;
 use super::dataset::Loading;
+use super::graphed::GraphedLogs;
 use crate::record::decompressed;
 use crate::sink::{Compression, Syntax};
 use crate::store::quads::{quads, with_blanks};
@@ -49,7 +50,8 @@ pub fn rdf_format(path: &Path) -> Option<RdfFormat> {
 
 impl Loading<'_> {
     /// Loads an RDF file, compressed or not. Its blank nodes do not clash with others; its relative IRIs resolve
-    /// against `iri`. Literals may have at most `longest` bytes.
+    /// against `iri`. Literals may have at most `longest` bytes. Returns the IRIs of the logs in it of which nothing was
+    /// read as JSON-RPC.
     pub fn rdf(
         &mut self,
         input: &str,
@@ -57,12 +59,13 @@ impl Loading<'_> {
         format: RdfFormat,
         longest: usize,
         read: impl Read + Send,
-    ) -> Result<(), RdfError> {
+    ) -> Result<Vec<String>, RdfError> {
         let failed = |source| RdfError::Read { input: input.to_owned(), source };
         // A unique blank-node prefix.
         let prefix = BlankNode::default().into_string();
         let mut text = Vec::new();
         let quads = quads(format, iri, longest, decompressed(read).map_err(failed)?, Some(&mut text));
+        let mut logs = GraphedLogs::default();
         for (count, quad) in quads.enumerate() {
             let quad = quad.map_err(|error| match error {
                 RdfParseError::Io(error) => failed(error),
@@ -77,11 +80,12 @@ impl Loading<'_> {
                     }
                 }
             })?;
+            logs.take(quad.as_ref());
             self.insert(with_blanks(quad, &prefix).as_ref());
             if count % 4096 == 0 {
                 self.cancel().check()?;
             }
         }
-        Ok(())
+        Ok(logs.unread())
     }
 }
