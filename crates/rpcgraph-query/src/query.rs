@@ -118,7 +118,6 @@ impl Query {
     }
 
     /// Parses the constraint of a SHACL shape, whose solutions have a value of `?this` that `targets` selects.
-    #[cfg(feature = "schema")]
     pub(crate) fn parse_for(text: &str, targets: &str) -> Result<Self, SyntaxError> {
         let targets = std::mem::take(algebra::pattern_mut(&mut syntax::parse(targets, None)?));
         Self::parse_with(text, None, |algebra| algebra::join_targets(algebra::pattern_mut(algebra), &targets))
@@ -168,13 +167,11 @@ impl Query {
     }
 
     /// Returns true if a column of the answer has this name.
-    #[cfg(feature = "schema")]
     pub(crate) fn selects(&self, name: &str) -> bool {
         algebra::projected(algebra::pattern(&self.algebra)).iter().any(|column| column.as_str() == name)
     }
 
     /// Returns the properties without which no triple matches the query, except properties that are computed.
-    #[cfg(feature = "schema")]
     pub(crate) fn required_properties(&self) -> impl Iterator<Item = NamedNodeRef<'_>> {
         let is_stored = |property: &NamedNodeRef<'_>| jrpc::ALL.contains(property) || rpcg::ALL.contains(property);
         let required = certain::properties(algebra::pattern(&self.algebra)).into_iter().filter(is_stored);
@@ -182,7 +179,6 @@ impl Query {
     }
 
     /// Returns why `rpcg:conforms` did not decide a value, if that happened.
-    #[cfg(feature = "schema")]
     pub(crate) fn undecided(&self) -> Option<String> {
         self.schemas.undecided()
     }

@@ -6,7 +6,6 @@ use spargebra::Query;
 use spargebra::algebra::{
     AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression, QueryDataset,
 };
-#[cfg(feature = "schema")]
 use spargebra::term::Variable;
 
 /// Returns the pattern of a query, mutably.
@@ -19,7 +18,6 @@ pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
 }
 
 /// Returns the pattern of a query.
-#[cfg(feature = "schema")]
 pub(super) fn pattern(query: &Query) -> &GraphPattern {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
@@ -29,7 +27,6 @@ pub(super) fn pattern(query: &Query) -> &GraphPattern {
 }
 
 /// Returns the variables that a pattern with the modifiers of solutions selects.
-#[cfg(feature = "schema")]
 pub(super) fn projected(pattern: &GraphPattern) -> &[Variable] {
     match pattern {
         GraphPattern::Project { variables, .. } => variables,
@@ -42,7 +39,6 @@ pub(super) fn projected(pattern: &GraphPattern) -> &[Variable] {
 
 /// Joins a pattern with the targets of a shape, below the conditions and bindings of each group, which see `?this` as
 /// [SHACL's pre-binding](https://www.w3.org/TR/shacl/#pre-binding) defines.
-#[cfg(feature = "schema")]
 pub(super) fn join_targets(pattern: &mut GraphPattern, targets: &GraphPattern) {
     let is_this = |variable: &Variable| variable.as_str() == "this";
     match pattern {

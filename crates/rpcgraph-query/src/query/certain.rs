@@ -1,6 +1,5 @@
 //! Facts that hold in every solution of a pattern.
 
-#[cfg(feature = "schema")]
 use std::collections::BTreeSet;
 
 use oxrdf::NamedNodeRef;
@@ -98,7 +97,6 @@ fn add_triple(
 }
 
 /// Returns the properties of the triples that every solution of a pattern needs.
-#[cfg(feature = "schema")]
 pub(super) fn properties(pattern: &GraphPattern) -> BTreeSet<NamedNodeRef<'_>> {
     match pattern {
         GraphPattern::Bgp { patterns } => {
@@ -130,7 +128,6 @@ pub(super) fn properties(pattern: &GraphPattern) -> BTreeSet<NamedNodeRef<'_>> {
 }
 
 /// Returns the properties of the steps that a path always takes.
-#[cfg(feature = "schema")]
 fn steps(path: &PropertyPathExpression) -> BTreeSet<NamedNodeRef<'_>> {
     match path {
         PropertyPathExpression::NamedNode(property) => BTreeSet::from([property.as_ref()]),
