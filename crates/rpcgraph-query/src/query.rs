@@ -64,6 +64,7 @@ mod rdf;
 pub mod results;
 #[cfg(feature = "http")]
 mod service;
+mod sums;
 mod syntax;
 mod table;
 mod times;
@@ -121,6 +122,7 @@ impl Query {
         if uses.items {
             syntax::rewrite_items(&mut algebra, &uses)?;
         }
+        sums::rewrite(&mut algebra);
         computed::name_lengths(&mut algebra);
         if let Some((functions, properties)) = computed::computed(&algebra) {
             uses.needs.reduce(Arc::new(functions), &properties);
