@@ -145,6 +145,7 @@ impl Function {
         self.kind
     }
 
+    /// The IRI of the function.
     pub fn iri(&self) -> NamedNode {
         let local = self.name.strip_prefix("rpcg:").unwrap_or(self.name);
         NamedNode::new_unchecked(format!("{}{local}", rpcg::NAMESPACE))
