@@ -1,6 +1,5 @@
 //! `rpcg:conforms`: built-in schemas, schemas of strangers, schemas of OpenRPC.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

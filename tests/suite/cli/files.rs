@@ -2,7 +2,6 @@
 //! what a run that was killed has left.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
 use super::{LOG, LOG_SUMMARY, Place};
 
