@@ -29,67 +29,43 @@
 //! as JSON-LD, the message is a document that the contexts in `context/` expand; written as triples, it is the
 //! expansion of that document.
 //!
-//! The rooms of the house, from the bottom up. A room imports from the rooms before it, never from one after it:
+//! The crates of the workspace, from the bottom up, with their modules. Each needs only crates above it in the list:
 //!
-//! ```text rooms
-//! json vocab diagnostic   JSON with its evidence; IRIs; findings
-//! record                  bytes → entries: wrapper, splitter, rules of the format
-//! message                 record → message
-//! redact                  logs without their secrets; detection of secrets
-//! session                 senders, pairing, latency; names of nodes
-//! protocol                the meaning of a message in MCP and LSP
-//! context                 JSON-LD contexts and how they are loaded
-//! sink                    output of triples: text, JSON-LD, columns, Parquet, OTLP
-//! mapping                 message, session and protocol → triples
-//! schema                  JSON Schema, for queries and registers
-//! store                   Oxigraph's store, SPARQL servers, loading into both
-//! query                   SPARQL and questions over columns
-//! log                     a log from its bytes to its answers, and back from a graph
-//! check                   rules → verdicts and what breaks them
-//! report serve mcp        pages, a server for them, and a server for agents
-//! register capture        building blocks → registers; logs → building blocks
-//! cli                     the command
+//! ```text crates
+//! crates/rpcgraph-log      bytes → messages: json vocab diagnostic record message redact session protocol
+//! crates/rpcgraph-graph    messages → triples and rows: context sink mapping convert summary
+//! crates/rpcgraph-query    triples → answers: store query log schema check
+//! crates/rpcgraph-blocks   building blocks → registers; logs → building blocks: register capture
+//! src                      what most programs need of them, and the command: report serve mcp cli
 //! ```
 
-#[cfg(feature = "register")]
-pub mod capture;
-#[cfg(feature = "schema")]
-pub mod check;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-pub mod context;
-pub mod diagnostic;
-pub mod json;
-pub mod log;
-pub mod mapping;
 #[cfg(feature = "mcp")]
 pub mod mcp;
-pub mod message;
-pub mod protocol;
-pub mod query;
-pub mod record;
-pub mod redact;
-#[cfg(feature = "register")]
-pub mod register;
 pub mod report;
-#[cfg(feature = "schema")]
-pub mod schema;
-#[cfg(not(feature = "schema"))]
-#[path = "schema/absent.rs"]
-mod schema;
 #[cfg(feature = "serve")]
 pub mod serve;
-pub mod session;
-pub mod sink;
-pub mod store;
-pub mod vocab;
 
-pub use self::log::{Log, LogError, LoggedMessage, Messages, Row, Rows, convert, rebuild, summary};
-pub use self::query::Query;
+#[cfg(feature = "register")]
 #[doc(hidden)]
-pub use self::session::triples;
-pub use self::sink::Syntax;
+pub use rpcgraph_blocks::{capture, register};
+pub use rpcgraph_graph::sink::Syntax;
+#[doc(hidden)]
+pub use rpcgraph_graph::{context, mapping, sink};
+pub use rpcgraph_graph::{convert, summary};
+#[doc(hidden)]
+pub use rpcgraph_log::session::triples;
+#[doc(hidden)]
+pub use rpcgraph_log::{diagnostic, json, message, protocol, record, redact, session, vocab};
+pub use rpcgraph_query::log::{Log, LogError, LoggedMessage, Messages, Row, Rows, rebuild};
+pub use rpcgraph_query::query::Query;
 #[cfg(feature = "http")]
-pub use self::store::endpoint;
-pub use self::store::load;
+pub use rpcgraph_query::store::endpoint;
+pub use rpcgraph_query::store::load;
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+pub use rpcgraph_query::{check, schema};
+#[doc(hidden)]
+pub use rpcgraph_query::{log, query, store};

@@ -24,7 +24,6 @@ use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
 use crate::protocol::{Extract, Extraction, Maker, Makers, Protocol, Statement, StatementObject};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
-use crate::redact::secrets;
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node};
 use crate::vocab::rpcg;
@@ -32,10 +31,13 @@ use crate::vocab::rpcg;
 /// The default maximum size of payloads in a page, in bytes.
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
 
-/// The statements about operations, whose rounds the page marks.
-const MCP: Extraction = Extraction {
-    protocol: Protocol::Mcp,
-    makers: Makers::NONE.with(Maker::Operation),
+/// The methods that cancel a request: of MCP, and of LSP.
+const CANCELLATIONS: [&str; 2] = ["notifications/cancelled", "$/cancelRequest"];
+
+/// The statements about operations, whose rounds the page marks, and about cancellations.
+const EXTRACTION: Extraction = Extraction {
+    protocol: Protocol::Auto,
+    makers: Makers::NONE.with(Maker::Operation).with(Maker::Cancellation),
     payloads: true,
     exchanges: true,
 };
@@ -86,7 +88,6 @@ pub struct Report {
     options: ReportOptions,
     index: PageIndex,
     pieces: PieceFile,
-    secrets: u64,
     sessions: Option<Vec<String>>,
     /// The number of messages that were not chosen.
     left_out: u64,
@@ -115,8 +116,7 @@ impl Report {
         Self {
             options: options.clone(),
             index: PageIndex::new(),
-            pieces: PieceFile::new(),
-            secrets: 0,
+            pieces: PieceFile::new(!options.redacted),
             sessions: None,
             left_out: 0,
         }
@@ -124,7 +124,7 @@ impl Report {
 
     /// The number of strings that look like passwords, tokens or keys.
     pub fn secrets(&self) -> u64 {
-        self.secrets
+        self.pieces.secrets()
     }
 
     /// Reads a log; `name` is its name in the page.
@@ -193,13 +193,13 @@ impl Report {
         let elements = content.elements();
         log.may_go_on |= elements.iter().any(may_go_on);
         let are_told = log.may_go_on || elements.iter().any(is_cancellation);
-        let mut extracts = Extract::all(MCP, elements.len(), elements.iter().filter(|_| are_told)).into_iter();
+        let mut extracts = Extract::all(EXTRACTION, elements.len(), elements.iter().filter(|_| are_told)).into_iter();
         let (mut nodes, mut statements) = (Vec::new(), Vec::new());
         let session = log.paired.sessions.annotate_into(record, &content, &mut nodes);
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);
         let mut place = TextSpan::default();
         match log.chosen {
-            None => place = self.place(record, &record.bytes)?,
+            None => place = self.pieces.place(record.location.byte, &record.bytes)?,
             Some(_) => self.pieces.leave_out(),
         }
         for node in nodes.iter().filter(|node| !matches!(node.node, Node::Batch)) {
@@ -210,23 +210,11 @@ impl Report {
                 }
                 let text = node.batch_index.and_then(|index| texts.get(index as usize - 1));
                 let text = text.map_or(&*record.bytes, |text| text.as_bytes());
-                place = self.place(record, text)?;
+                place = self.pieces.place(record.location.byte, text)?;
             }
             self.message(node, place, &statements, log);
         }
         Ok(())
-    }
-
-    /// Stores the text of a record.
-    fn place(&mut self, record: &Record<'_>, text: &[u8]) -> io::Result<TextSpan> {
-        self.count_secrets(text);
-        self.pieces.place(record.location.byte, text)
-    }
-
-    fn count_secrets(&mut self, text: &[u8]) {
-        if !self.options.redacted {
-            self.secrets += secrets::ranges(text).count() as u64;
-        }
     }
 
     /// Determines the reason why a request does not have an answer.
@@ -278,7 +266,7 @@ impl Report {
             _ => None,
         };
         if let Node::Message(Message { method: Some(method), .. }) = &node.node
-            && method == "notifications/cancelled"
+            && CANCELLATIONS.contains(&&**method)
         {
             let cancelled = statements[node.meaning.clone()].iter().find_map(cancels);
             self.end(cancelled.and_then(|name| log.open.get(&name)));
@@ -334,7 +322,6 @@ impl Report {
             self.pieces.leave_out();
             return Ok(());
         }
-        self.count_secrets(&line.bytes);
         let place = self.pieces.place(line.location.byte, &line.bytes)?;
         self.index.push(PageRow::log_line(line, place));
         Ok(())
@@ -352,9 +339,10 @@ impl Report {
     ///
     /// The output is not writable.
     pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<OmittedTexts> {
+        let secrets = self.secrets();
         let ReportOptions { redacted, limit, chosen_by, verdicts } = self.options;
         let facts = serde_json::json!({
-            "title": title, "secrets": self.secrets, "redacted": redacted, "sessions": self.sessions,
+            "title": title, "secrets": secrets, "redacted": redacted, "sessions": self.sessions,
             "chosenBy": chosen_by, "leftOut": self.left_out, "verdicts": verdicts,
         });
         let chosen = self.pieces.choose(self.index.marked(), limit);
@@ -368,9 +356,9 @@ fn may_go_on(single: &Single<'_>) -> bool {
         if ["tools/call", "resources/read", "prompts/get"].contains(&&**method))
 }
 
-/// Returns true for the cancellation of a request of MCP.
+/// Returns true for the cancellation of a request.
 fn is_cancellation(single: &Single<'_>) -> bool {
-    matches!(single, Single::Message(Message { method: Some(method), .. }) if method == "notifications/cancelled")
+    matches!(single, Single::Message(Message { method: Some(method), .. }) if CANCELLATIONS.contains(&&**method))
 }
 
 /// Returns the first request of the operation that the statement assigns a message to.

@@ -3,6 +3,7 @@
 //! of the program; the test `fuzz` of rpcgraph gives it random ones.
 
 mod queries;
+mod redaction;
 
 use std::fs;
 use std::io::{self, Read};
@@ -24,18 +25,20 @@ use rpcgraph::record::{Entry, Format, Reader, ReaderOptions, Record};
 use rpcgraph::sink::{Sink, Syntax};
 
 pub use self::queries::{compare, queries};
+pub use self::redaction::redaction;
 
 /// A function that panics where something does not hold.
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("decoders", decoders),
     ("json", json),
     ("paths", paths),
     ("convert", convert),
     ("needle", needle),
     ("queries", queries),
+    ("redaction", redaction),
 ];
 
 /// Records of more bytes are skipped.

@@ -15,6 +15,7 @@ use super::console::{Outcome, say};
 use super::filter::FilterArgs;
 use super::input::{InputSource, shown};
 use super::question::{Question, RowTimes};
+use super::values::{SQL_DIALECTS, one_of};
 use super::words::{NamedParser, nearest};
 
 /// The maximum size of a user's query, in bytes.
@@ -142,7 +143,7 @@ pub struct AskCommand {
     sql: bool,
 
     /// SQL dialect
-    #[arg(long, value_name = "NAME", value_enum, default_value_t, requires = "sql", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", value_parser = one_of(SQL_DIALECTS), default_value = "duckdb", requires = "sql", hide_short_help = true)]
     dialect: SqlDialect,
 
     #[command(flatten)]
@@ -231,6 +232,7 @@ impl QuestionArgs {
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.compares = name == "compare";
         question.needs_times = name == "slowest";
+        question.has_parts = name == "overview";
         question.needs_messages = ["overview", "timeline"].contains(&name);
         match name {
             _ if !self.follow => self.ask.ask(&question, sources),

@@ -19,6 +19,7 @@ use super::console::{print_failure, say};
 use super::format::FormatArgs;
 use super::input::{InputSource, folders_in, shown};
 use super::progress::{self, MeteredRead};
+use super::values::{MAPPINGS, PROTOCOLS, one_of};
 
 /// The maximum number of findings shown for records that the graph holds nevertheless.
 const SHOWN_FINDINGS: usize = 20;
@@ -49,11 +50,11 @@ pub struct ReadArgs {
     pub input: InputArgs,
 
     /// Mapping of messages to triples
-    #[arg(short, long, value_name = "NAME", value_enum, default_value_t, hide_short_help = true)]
+    #[arg(short, long, value_name = "NAME", value_parser = one_of(MAPPINGS), default_value = "session", hide_short_help = true)]
     pub mapping: Mapping,
 
     /// Add MCP or LSP details: operations, tools, documents and so on
-    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_short_help = true)]
+    #[arg(long, value_name = "NAME", value_parser = one_of(PROTOCOLS), default_value = "auto", hide_short_help = true)]
     protocol: Protocol,
 
     /// Apply a JSON-LD context, too; repeatable

@@ -1,21 +1,25 @@
 //! `redact`: writes a log without what is private.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::log::redacted::{redacted, redacted_lines};
+use crate::record::ReaderOptions;
+use crate::redact::Redactor;
+use crate::summary::counted;
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use super::console::{Outcome, say};
+use super::console::{Outcome, print_failure, say};
 use super::format::FormatArgs;
-use super::input::sources;
-use super::redaction::{UNWRITABLE, text_of};
+use super::input::{InputSource, files, is_stdin, shown, sources};
+use super::redaction::{text_of, unwritable};
 use super::target::TargetArgs;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/redact.txt").trim_end())]
 pub struct RedactCommand {
-    /// Log to redact; `-` or none for standard input
+    /// Log or folder of logs to redact; `-` or none for standard input
     #[arg(value_name = "INPUT", help_heading = None)]
     input: Option<PathBuf>,
 
@@ -36,22 +40,67 @@ pub struct RedactCommand {
 
 impl RedactCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
-        let paths: Vec<_> = self.input.iter().cloned().collect();
-        let inputs = sources(&paths, None)?;
-        let [input] = inputs.as_slice() else { bail!("tables hold several logs: redact the logs, and convert those") };
-        self.target.check(std::iter::once(input.path()))?;
         let (options, mut redactor) = (self.format.options()?, self.format.redact.redactor()?);
-        let text = text_of(input)?;
-        let log = match self.lines {
-            Some(_) => redacted_lines(&text, &options, &mut redactor)?,
+        let folder = self.input.as_deref().filter(|input| !is_stdin(input) && input.is_dir());
+        match folder {
+            Some(folder) => self.folder(folder, &options, &mut redactor)?,
             None => {
-                redacted(&text, &options, &mut redactor)?.with_context(|| format!("{} {UNWRITABLE}", input.name()))?
+                let paths: Vec<_> = self.input.iter().cloned().collect();
+                let input = only_log(&paths)?;
+                self.target.check(std::iter::once(input.path()))?;
+                self.target.print(self.log(&input, &options, &mut redactor)?)?;
             }
-        };
-        self.target.print(log)?;
+        }
         if !self.quiet {
             say(&redactor.to_string());
         }
         Ok(Outcome::Done)
+    }
+
+    /// Redacts each log of a folder into a file of the same name in the folder of the output. A log that cannot be redacted
+    /// does not end the run.
+    fn folder(&self, folder: &Path, options: &ReaderOptions, redactor: &mut Redactor) -> anyhow::Result<()> {
+        let Some(output) = self.target.file() else {
+            bail!("{} is a folder: name a folder for its redacted logs with --output", shown(folder));
+        };
+        let place = fs::canonicalize(output).or_else(|_| std::path::absolute(output))?;
+        if place.starts_with(fs::canonicalize(folder)?) || place.starts_with(std::path::absolute(folder)?) {
+            bail!("{} is in the folder that is read: name another folder with --output", shown(output));
+        }
+        let paths = files(&[folder.to_owned()], self.format.recursive)?;
+        let mut failed = 0;
+        for path in &paths {
+            let target = TargetArgs::of(output.join(path.strip_prefix(folder)?));
+            let redacted = only_log(std::slice::from_ref(path)).and_then(|input| {
+                target.check(paths.iter().map(PathBuf::as_path))?;
+                let log = self.log(&input, options, redactor)?;
+                target.file().and_then(Path::parent).map_or(Ok(()), fs::create_dir_all)?;
+                target.print(log)
+            });
+            if let Err(failure) = redacted {
+                print_failure(&failure);
+                failed += 1;
+            }
+        }
+        if failed > 0 {
+            bail!("{failed} of {} could not be redacted", counted(paths.len() as u64, "log"));
+        }
+        Ok(())
+    }
+
+    fn log(&self, input: &InputSource, options: &ReaderOptions, redactor: &mut Redactor) -> anyhow::Result<Vec<u8>> {
+        let text = text_of(input)?;
+        let log = match self.lines {
+            Some(_) => redacted_lines(&text, options, redactor)?,
+            None => redacted(&text, options, redactor)?,
+        };
+        log.with_context(|| unwritable(input, self.lines.is_some()))
+    }
+}
+
+fn only_log(paths: &[PathBuf]) -> anyhow::Result<InputSource> {
+    match <[InputSource; 1]>::try_from(sources(paths, None)?) {
+        Ok([input]) => Ok(input),
+        Err(_) => bail!("tables hold several logs: redact the logs, and convert those"),
     }
 }

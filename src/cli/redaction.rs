@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
 use crate::log::redacted::redacted_for_reading;
-use crate::record::{ReaderOptions, plain_text};
+use crate::record::{ReaderOptions, plain_text, undecoded};
 use crate::redact::{RedactOptions, Redactor};
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -32,6 +32,10 @@ pub struct RedactArgs {
     #[arg(long, hide_short_help = true)]
     secrets_only: bool,
 
+    /// Also replace names of tools, prompts and methods that no protocol defines
+    #[arg(long, conflicts_with = "secrets_only", hide_short_help = true)]
+    drop_names: bool,
+
     /// Leave out the parameters and the results of messages
     #[arg(long, conflicts_with = "secrets_only", hide_short_help = true)]
     metadata_only: bool,
@@ -45,7 +49,7 @@ impl RedactArgs {
     /// True if an option of redaction is given.
     pub fn is_on(&self) -> bool {
         let has_value = !self.keep.is_empty() || self.key_file.is_some() || self.shift_times != 0;
-        self.redact || self.secrets_only || self.metadata_only || has_value
+        self.redact || self.secrets_only || self.drop_names || self.metadata_only || has_value
     }
 
     /// Returns the redactor, with a random key unless there is a file.
@@ -64,6 +68,7 @@ impl RedactArgs {
             keep: self.keep.clone(),
             metadata_only: self.metadata_only,
             secrets_only: self.secrets_only,
+            drop_names: self.drop_names,
             shift_days: self.shift_times,
         };
         Ok(Redactor::new(&key, options))
@@ -85,7 +90,7 @@ impl RedactArgs {
         for input in inputs {
             let text = text_of(input)?;
             let log = redacted_for_reading(&text, options, &mut redactor)?;
-            let log = log.with_context(|| format!("{} {UNWRITABLE}", input.name()))?;
+            let log = log.with_context(|| unwritable(input, !options.is_stated()))?;
             let name = redactor.name(&input.iri);
             input.replace(&log, name, keeps_iri)?;
         }
@@ -107,9 +112,22 @@ pub fn text_of(input: &InputSource) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
     let read = plain_text(input.open()?.into_input().read).and_then(|mut read| read.read_to_end(&mut text));
     read.with_context(|| format!("cannot read {}", input.name()))?;
+    if let Some(kind) = undecoded(&text) {
+        bail!("{} cannot be redacted: {kind}", input.name());
+    }
     Ok(text)
 }
 
-/// The end of a message about a log that redaction does not write back.
-pub const UNWRITABLE: &str = "cannot be redacted in its own format, since it would not read as before: \
-    `rpcgraph redact --as json-lines` writes its messages as JSON lines";
+/// Describes a log that redaction does not write back, in its own format or `as_lines`.
+pub fn unwritable(input: &InputSource, as_lines: bool) -> String {
+    let name = input.name();
+    if as_lines {
+        return format!(
+            "{name} cannot be redacted, since its messages would not read as before: convert its messages first"
+        );
+    }
+    format!(
+        "{name} cannot be redacted in its own format, since it would not read as before: \
+         `rpcgraph redact --as json-lines` writes its messages as JSON lines"
+    )
+}

@@ -25,6 +25,11 @@ pub struct TargetArgs {
 }
 
 impl TargetArgs {
+    /// Creates a target of a file.
+    pub fn of(file: PathBuf) -> Self {
+        Self { output: Some(file) }
+    }
+
     /// Returns the file to write; `None` for standard output.
     pub fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| !is_stdin(path))

@@ -2,6 +2,37 @@
 
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::mapping::Mapping;
+use crate::protocol::Protocol;
+use crate::query::catalogue::SqlDialect;
+
+/// The choices of an option: name, help, value.
+pub type Choices<T> = &'static [(&'static str, &'static str, T)];
+
+pub const MAPPINGS: Choices<Mapping> = &[
+    ("session", "Sessions, exchanges, times and problems; nothing lost", Mapping::Session),
+    ("bblock", "The building block to the letter: every message by itself under its context", Mapping::Bblock),
+];
+pub const PROTOCOLS: Choices<Protocol> = &[
+    ("auto", "Details of every protocol that is recognised", Protocol::Auto),
+    ("mcp", "Details of the Model Context Protocol", Protocol::Mcp),
+    ("lsp", "Details of the Language Server Protocol", Protocol::Lsp),
+    ("none", "No details: only messages, as JSON-RPC defines them", Protocol::None),
+];
+pub const SQL_DIALECTS: Choices<SqlDialect> =
+    &[("duckdb", "SQL of DuckDB", SqlDialect::Duckdb), ("spark", "SQL of Spark", SqlDialect::Spark)];
+
+/// Returns the parser of an option with choices.
+pub fn one_of<T: Copy + Send + Sync>(choices: Choices<T>) -> impl TypedValueParser<Value = T> {
+    let values = choices.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(values).try_map(move |chosen| {
+        let value = choices.iter().find(|(name, ..)| *name == chosen).map(|(.., value)| *value);
+        value.ok_or("unknown name")
+    })
+}
+
 /// Returns the element of `all` with a name; `kind` is the noun for the elements.
 pub fn named<T: Copy>(kind: &str, all: &[T], name_of: impl Fn(T) -> &'static str, name: &str) -> Result<T, String> {
     all.iter().copied().find(|one| name_of(*one) == name).ok_or_else(|| {

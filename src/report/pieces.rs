@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-
 use tempfile::SpooledTempFile;
+
+use crate::redact::secrets::spans;
 
 /// The maximum number of messages in a piece, and the approximate size of its text, in bytes.
 const MESSAGES: usize = 1_000;
@@ -92,10 +93,12 @@ pub(super) struct PieceFile {
     own_text: Vec<u8>,
     /// True if the log itself is left out, except for the texts of some messages.
     is_chosen: bool,
+    /// The number of secrets in the log, and in texts that it has in another form; `None` if they are not counted.
+    secrets: Option<[u64; 2]>,
 }
 
 impl PieceFile {
-    pub fn new() -> Self {
+    pub fn new(counts_secrets: bool) -> Self {
         Self {
             file: SpooledTempFile::new(IN_MEMORY),
             size: 0,
@@ -106,7 +109,13 @@ impl PieceFile {
             own: OpenPiece::default(),
             own_text: Vec::new(),
             is_chosen: false,
+            secrets: counts_secrets.then_some([0; 2]),
         }
+    }
+
+    /// The number of possible secrets in the pieces. Texts in another form repeat secrets of the log.
+    pub fn secrets(&self) -> u64 {
+        self.secrets.into_iter().flatten().max().unwrap_or(0)
     }
 
     /// Begins a log.
@@ -184,6 +193,9 @@ impl PieceFile {
     }
 
     fn write(&mut self, number: u32, of_log: bool, text: &[u8]) -> io::Result<()> {
+        if let Some(secrets) = &mut self.secrets {
+            secrets[usize::from(!of_log)] += spans(text).count() as u64;
+        }
         let mut encoder = GzEncoder::new(Vec::new(), Compression::new(3));
         encoder.write_all(text)?;
         let bytes = encoder.finish()?;

@@ -141,7 +141,7 @@ fn generated_parts() {
             let (_, after) = after.split_once("<!-- end -->").unwrap();
             let content = match part {
                 "questions" => questions(),
-                "rooms" => rooms(),
+                "crates" => crates(),
                 "commands" => commands(),
                 "terms" => terms(),
                 other => panic!("{name}: nothing generates {other}"),
@@ -160,10 +160,10 @@ fn questions() -> String {
     format!("| name | answers |\n|---|---|\n{}", rows.collect::<String>())
 }
 
-/// The rooms of `src`, as `lib.rs` lists them.
-fn rooms() -> String {
+/// The crates, as `lib.rs` lists them.
+fn crates() -> String {
     let library = document("src/lib.rs");
-    let (_, block) = library.split_once("```text rooms\n").unwrap();
+    let (_, block) = library.split_once("```text crates\n").unwrap();
     let (block, _) = block.split_once("//! ```").unwrap();
     let lines: String = block.lines().map(|line| line.trim_start_matches("//! ").to_owned() + "\n").collect();
     format!("```text\n{lines}```\n")

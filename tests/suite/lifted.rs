@@ -103,7 +103,8 @@ fn every_message_of_the_corpora_has_meaning_or_a_reason() {
     let mut unused: BTreeSet<_> = NOT_LIFTED.iter().map(|(kind, _)| *kind).collect();
     let mut unexplained = Vec::new();
     // Answers to what MCP has are part of an operation.
-    let methods = include_str!("../../src/record/methods.txt").lines().filter(|line| line.ends_with("MCP"));
+    let methods =
+        include_str!("../../crates/rpcgraph-log/src/record/methods.txt").lines().filter(|line| line.ends_with("MCP"));
     let known_to_mcp: BTreeSet<_> = methods.filter_map(|line| line.split(' ').next()).collect();
     for (kind, (with, all)) in &counts {
         let listed = |kind: &str| NOT_LIFTED.iter().find(|(known, _)| *known == kind).map(|(_, reason)| *reason);

@@ -20,8 +20,6 @@ mod detection;
 mod docs;
 mod endpoint;
 mod formats;
-#[cfg(unix)]
-mod house;
 mod http;
 mod json;
 mod library;
@@ -34,7 +32,6 @@ mod messages;
 mod nothing_lost;
 mod paths;
 mod protocol;
-mod public_items;
 mod queries;
 mod query;
 mod wrappers;

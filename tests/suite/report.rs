@@ -278,6 +278,11 @@ fn the_command() {
         .run(&["report", "b.ndjson", "-o", "b.html", "--fail-on-secrets"])
         .said(1, "1 possible secret; the page was not written\n");
     assert!(!folder.path("b.html").exists());
+    let har = r#"{"log":{"version":"1.2","entries":[{"startedDateTime":"2026-01-05T10:00:00Z","time":1,"request":{"method":"POST","url":"https://h","headers":[{"name":"Authorization","value":"Basic aWRhOnB3MTI="}],"postData":{"text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}"}},"response":{"status":202,"headers":[]}}]}}"#;
+    folder.put("log.har", har);
+    folder
+        .run(&["report", "log.har", "-o", "b.html", "--fail-on-secrets"])
+        .said(1, "1 possible secret; the page was not written\n");
     folder.run(&["report", "prose.txt", "-o", "p.html"]).began(2, "error: prose.txt: ");
     assert!(!folder.path("p.html").exists());
     folder.run(&["report", "a.ndjson", "-o", "a.ndjson"]).began(2, "error: a.ndjson is an input and the output");
@@ -331,7 +336,7 @@ fn a_browser_shows_it() {
     let seen = looked_at(&log, "small");
     assert!(log.len() < 2_000 && page(log.as_bytes(), &ReportOptions::default()).0.len() < 100_000);
     let verdict = "✗ 2 failures in 4 requests, the first: m5 tools/call forecast: isError no station answers. \
-                   ! m9 tools/call alerts was open when the log ended. ";
+                   ! m9 tools/call alerts has no answer when the log ends. ";
     assert!(seen["verdict"].as_str().unwrap().starts_with(verdict), "{}", seen["verdict"]);
     assert_eq!((&seen["totals"]["requests"], &seen["totals"]["failures"]), (&"4".into(), &"2".into()));
     assert_eq!(seen["rows"].as_array().unwrap().len(), 6);
@@ -479,7 +484,7 @@ fn a_browser_is_not_misled() {
     // Ten megabytes of it.
     let long = format!(r#"{{"id":1,"method":"m","params":{{"text":"{}"}}}}"#, "</script>\u{202e}".repeat(850_000));
     let seen = looked_at(&long, "long");
-    assert!(seen["rows"][0].as_str().unwrap().starts_with("m1m… open at the end10.2 MB"), "{}", seen["rows"]);
+    assert!(seen["rows"][0].as_str().unwrap().starts_with("m1m… no answer, log ended10.2 MB"), "{}", seen["rows"]);
     assert!(seen["shown"].as_str().unwrap().contains("</script>"));
     let seen = looked_at("", "empty");
     assert_eq!(seen["verdict"], "· There are no requests. ");

@@ -1,0 +1,32 @@
+//! HTTP clients with the same settings for contexts and for SPARQL servers.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use reqwest::blocking::ClientBuilder;
+use reqwest::redirect::Policy;
+
+const USER_AGENT: &str = concat!("rpcgraph/", env!("CARGO_PKG_VERSION"));
+
+/// Returns a client that does not follow redirects, retry or use a proxy: its caller decides on each request.
+///
+/// `timeout` applies to connecting and sending up to the head of the response, and again to each part of the body.
+pub fn http_client(tls: bool, timeout: Duration) -> ClientBuilder {
+    // Fails if the process already has a provider, which is then used.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let localhost = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+    let builder = ClientBuilder::new()
+        .user_agent(USER_AGENT)
+        .redirect(Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .no_proxy()
+        .timeout(timeout)
+        // Some systems resolve the name to other addresses.
+        .resolve_to_addrs("localhost", &localhost.map(|address| SocketAddr::new(address, 0)));
+    match tls {
+        true => builder,
+        // Without certificates, so that plain HTTP works on a machine that does not have any.
+        false => builder.tls_certs_only([]),
+    }
+}

@@ -1,0 +1,167 @@
+//! OTLP/JSON: each exchange with times as a span, one per line.
+//!
+//! `mapping/spans.rs` makes the attributes, and documents them. Ids are derived from IRIs, so that the same log has the
+//! same spans.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::record_sink::{RecordSink, SinkError, SinkInput};
+use super::rendered::Rendered;
+use crate::VERSION;
+use crate::json::sha256;
+use crate::protocol::OpenRequests;
+use crate::session::Name;
+
+/// The version of OpenTelemetry's conventions for the attributes.
+const SCHEMA: &str = "https://opentelemetry.io/schemas/1.44.0";
+/// The maximum number of events in a span, OpenTelemetry's default limit.
+const EVENTS: usize = 128;
+
+/// The maximum number of requests that wait for their answers; beyond it, the oldest counts as unanswered.
+const OPEN: usize = 1 << 14;
+/// The maximum length of an attribute, in characters.
+const LONGEST: usize = 4 << 10;
+
+/// Writes exchanges as spans, and counts messages that do not become part of a span.
+pub(crate) struct Spans<'w> {
+    writer: Box<dyn Write + Send + 'w>,
+    payloads: bool,
+    source: String,
+    open: OpenRequests<TimedRequest>,
+    pub counts: SpanCounts,
+}
+
+/// The number of spans written, and of messages that are not part of a span.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SpanCounts {
+    /// Spans written.
+    pub spans: u64,
+    /// Messages without a time, a zone or a date.
+    pub untimed: u64,
+    /// Requests without an answer.
+    pub unanswered: u64,
+    /// Answers without a timed request; notifications that do not refer to an open request, or exceed its limit of
+    /// events.
+    pub apart: u64,
+}
+
+/// A request with a time.
+#[derive(Debug)]
+pub(crate) struct TimedRequest {
+    /// Nanoseconds since 1970.
+    pub start: i128,
+    pub iri: String,
+    pub name: String,
+    /// The trace and the parent span, if the request states them.
+    pub trace: Option<[String; 2]>,
+    pub attributes: Vec<Value>,
+    pub events: Vec<Value>,
+}
+
+/// The part that a message plays in a span.
+pub(crate) enum SpanPart {
+    Asks(Name, Box<TimedRequest>),
+    /// An answer: its request, the duration in nanoseconds, attributes and status.
+    Answers(Name, i128, Vec<Value>, Value),
+    /// A notification: the request that it refers to, and its event.
+    Tells(Option<Name>, Value),
+    /// A message without a time.
+    Untimed,
+    /// An answer to an unknown request.
+    Apart,
+}
+
+/// The parts of spans from a worker.
+pub(crate) struct SpanRecords {
+    pub iri: String,
+    pub payloads: bool,
+    pub parts: Vec<SpanPart>,
+}
+
+/// Creates a string attribute, truncated to `LONGEST` characters.
+pub(crate) fn attribute(key: &str, text: &str) -> Value {
+    let text: String = text.chars().take(LONGEST).collect();
+    json!({ "key": key, "value": { "stringValue": text } })
+}
+
+impl<'w> Spans<'w> {
+    /// Creates a writer of spans. With `payloads`, it also writes error messages, and URIs and arguments of tools.
+    pub fn new(writer: impl Write + Send + 'w, payloads: bool) -> Self {
+        let (writer, source, open) = (Box::new(writer), String::new(), OpenRequests::new(OPEN));
+        Self { writer, payloads, source, open, counts: SpanCounts::default() }
+    }
+
+    fn write(
+        &mut self,
+        asked: TimedRequest,
+        took: i128,
+        attributes: Vec<Value>,
+        status: &Value,
+    ) -> Result<(), SinkError> {
+        let digest = sha256(asked.iri.as_bytes());
+        let id = |part: std::ops::Range<usize>| digest.get(part).unwrap_or_default().to_owned();
+        let [trace, parent] = asked.trace.unwrap_or_else(|| [id(0..32), String::new()]);
+        let all = [asked.attributes, attributes].concat();
+        let span = json!({
+            "traceId": trace, "spanId": id(32..48), "parentSpanId": parent, "name": asked.name, "kind": 3,
+            "startTimeUnixNano": asked.start.to_string(), "endTimeUnixNano": (asked.start + took).to_string(),
+            "attributes": all, "events": asked.events, "status": status,
+        });
+        let scope = json!({ "name": "rpcgraph", "version": VERSION });
+        let line = json!({ "resourceSpans": [{
+            "resource": { "attributes": [attribute("service.name", &self.source)] },
+            "scopeSpans": [{ "scope": scope, "spans": [span], "schemaUrl": SCHEMA }],
+            "schemaUrl": SCHEMA,
+        }] });
+        self.counts.spans += 1;
+        Ok(writeln!(self.writer, "{line}")?)
+    }
+}
+
+impl RecordSink for Spans<'_> {
+    type Rendered = SpanRecords;
+
+    fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
+        self.counts.unanswered += self.open.clear();
+        self.source = input.source.to_owned();
+        Ok(())
+    }
+
+    fn rendered(&self, input: &SinkInput<'_>) -> SpanRecords {
+        SpanRecords { iri: input.iri.to_owned(), payloads: self.payloads, parts: Vec::new() }
+    }
+
+    fn take(&mut self, records: &mut SpanRecords) -> Result<(), SinkError> {
+        for part in records.parts.drain(..) {
+            match part {
+                SpanPart::Asks(name, asked) => {
+                    self.counts.unanswered += u64::from(self.open.insert(name, *asked).is_some())
+                }
+                SpanPart::Answers(request, took, attributes, status) => match self.open.take(request) {
+                    Some(asked) => self.write(asked, took, attributes, &status)?,
+                    None => self.counts.apart += 1,
+                },
+                SpanPart::Tells(about, event) => match about.and_then(|request| self.open.get_mut(request)) {
+                    Some(asked) if asked.events.len() < EVENTS => asked.events.push(event),
+                    _ => self.counts.apart += 1,
+                },
+                SpanPart::Untimed => self.counts.untimed += 1,
+                SpanPart::Apart => self.counts.apart += 1,
+            }
+        }
+        Ok(self.writer.flush()?)
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.counts.unanswered += self.open.clear();
+        Ok(self.writer.flush()?)
+    }
+}
+
+impl Rendered for SpanRecords {
+    fn clear(&mut self) {
+        self.parts.clear();
+    }
+}

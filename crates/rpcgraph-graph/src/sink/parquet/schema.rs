@@ -1,0 +1,262 @@
+//! The tables, defined once for writing, reading and `rpcgraph vocab columns`.
+//!
+//! They may only be extended by columns at their end; [`VERSION`] counts the extensions.
+
+use std::sync::Arc;
+
+use oxrdf::NamedNodeRef;
+use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
+use parquet::errors::ParquetError;
+use parquet::schema::types::{Type, TypePtr};
+
+/// The version of the tables, stored under `rpcgraph.schema` in the metadata of each file.
+pub(super) const VERSION: &str = "2";
+
+/// A view of requests with their answers.
+const EXCHANGES: &str = include_str!("../../../examples/lake/exchanges.sql");
+
+/// The type of a column's cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellType {
+    Text,
+    Bytes,
+    Boolean,
+    Integer,
+    /// Microseconds since 1970, UTC.
+    Timestamp,
+    /// A decimal, in billionths.
+    Decimal,
+}
+
+impl CellType {
+    /// The name of the type in SQL.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "STRING",
+            Self::Bytes => "BINARY",
+            Self::Boolean => "BOOLEAN",
+            Self::Integer => "BIGINT",
+            Self::Timestamp => "TIMESTAMP",
+            Self::Decimal => "DECIMAL(18,9)",
+        }
+    }
+
+    /// Returns true if cells are numbers, and false if they are bytes.
+    pub fn is_number(self) -> bool {
+        !matches!(self, Self::Text | Self::Bytes)
+    }
+
+    fn parquet(self, name: &str, repetition: Repetition) -> Result<Type, ParquetError> {
+        let (physical, logical) = match self {
+            Self::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            Self::Bytes => (PhysicalType::BYTE_ARRAY, None),
+            Self::Boolean => (PhysicalType::BOOLEAN, None),
+            Self::Integer => (PhysicalType::INT64, None),
+            Self::Timestamp => (PhysicalType::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
+            Self::Decimal => (PhysicalType::INT64, Some(LogicalType::decimal(9, 18))),
+        };
+        let builder = Type::primitive_type_builder(name, physical).with_repetition(repetition);
+        let builder = if self == Self::Decimal { builder.with_precision(18).with_scale(9) } else { builder };
+        builder.with_logical_type(logical).build()
+    }
+}
+
+/// The node of the graph that a column describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ColumnNode {
+    /// The record of the row.
+    Record,
+    /// The error of the message.
+    Error,
+    /// The session of the row.
+    Session,
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub struct TableColumn {
+    pub name: &'static str,
+    pub cells: CellType,
+    pub required: bool,
+    /// The properties that the column holds; none if it is derived.
+    pub properties: &'static [(ColumnNode, NamedNodeRef<'static>)],
+    /// A description of the content, on one line.
+    about: &'static str,
+}
+
+/// A table: name, description of its rows, columns.
+#[derive(Debug)]
+pub struct TableSchema {
+    pub name: &'static str,
+    about: &'static str,
+    pub columns: &'static [TableColumn],
+}
+
+impl TableSchema {
+    pub fn file(&self) -> String {
+        format!("{}.parquet", self.name)
+    }
+
+    pub fn schema(&self) -> Result<TypePtr, ParquetError> {
+        let field = |column: &TableColumn| {
+            let repetition = if column.required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+            Ok(Arc::new(column.cells.parquet(column.name, repetition)?))
+        };
+        let fields = self.columns.iter().map(field).collect::<Result<_, ParquetError>>()?;
+        Ok(Arc::new(Type::group_type_builder(self.name).with_fields(fields).build()?))
+    }
+}
+
+macro_rules! nullable {
+    (required) => {
+        true
+    };
+    (nullable) => {
+        false
+    };
+}
+
+macro_rules! property {
+    ($node:ident rdf TYPE) => {
+        (crate::sink::parquet::schema::ColumnNode::$node, oxrdf::vocab::rdf::TYPE)
+    };
+    ($node:ident $vocabulary:ident $property:ident) => {
+        (crate::sink::parquet::schema::ColumnNode::$node, crate::vocab::$vocabulary::$property)
+    };
+}
+
+macro_rules! table {
+    ($(#[$meta:meta])* $module:ident $about:literal {
+        $($column:ident $name:literal $cells:ident $null:ident [$($node:ident $vocabulary:ident $property:ident),*] $text:literal,)*
+    }) => {
+        $(#[$meta])*
+        pub mod $module {
+            use crate::sink::parquet::schema::{CellType, TableColumn, TableSchema};
+
+            #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "they number the constants below")]
+            enum ColumnNumber { $($column),* }
+
+            $(pub const $column: usize = ColumnNumber::$column as usize;)*
+
+            pub const TABLE: TableSchema = TableSchema {
+                name: stringify!($module),
+                about: $about,
+                columns: &[$(
+                    TableColumn {
+                        name: $name,
+                        cells: CellType::$cells,
+                        required: nullable!($null),
+                        properties: &[$(property!($node $vocabulary $property)),*],
+                        about: $text,
+                    }
+                ),*],
+            };
+        }
+    };
+}
+
+table! {
+    /// Messages, and records that are not messages.
+    #[expect(dead_code, reason = "cells of properties are filled by the walk")]
+    messages "A row for each message, batch, invalid message, malformed record and HTTP exchange without a message, and each log line with --log-lines." {
+        SESSION_IRI "session_iri" Text required [Record rpcg IN_SESSION] "The session, which is also its named graph.",
+        SEQ "seq" Integer required [] "The record's number in its input, from 1; of a log line, that it stands behind.",
+        MESSAGE "message" Text required [] "Its name: m7, and m7.2 in a batch; a log line's is l12.",
+        MESSAGE_IRI "message_iri" Text nullable [] "Its IRI.",
+        ID_IRI "id_iri" Text nullable [Record jrpc HAS_ID] "The node of its id; an answer has the node of its request.",
+        ERROR_IRI "error_iri" Text nullable [Record jrpc HAS_ERROR] "The node of its error.",
+        TIME "time" Timestamp nullable [] "When it was seen; null where the log lacks a time, a date or a zone.",
+        TIME_TEXT "time_text" Text nullable [Record rpcg CAPTURED_AT] "The same with all digits and the log's zone, as xsd:dateTime; also without a zone.",
+        CLOCK "clock" Text nullable [Record rpcg CLOCK_TIME] "The time of the day, as xsd:time, where the log lacks a date.",
+        SENDER "sender" Text nullable [Record rpcg SENT_BY] "Client or Server.",
+        KIND "kind" Text required [Record rdf TYPE]
+            "Request, Notification, Response, ErrorResponse, Batch, HttpExchange, InvalidMessage, MalformedRecord or LogLine.",
+        JSONRPC "jsonrpc" Text nullable [Record jrpc VERSION] "The member jsonrpc, if it is a string.",
+        METHOD "method" Text nullable [Record jrpc HAS_METHOD] "The method.",
+        ID_KIND "id_kind" Text nullable [] "String, Number or Null.",
+        ID_STRING "id_string" Text nullable [] "The id if it is a string; an HttpExchange has the id of the first request that it answers, here and in the next column.",
+        ID_NUMBER "id_number" Text nullable [] "The id that is a number: its plain decimal digits, of any size.",
+        RESPONDS_TO "responds_to" Text nullable [Record rpcg RESPONDS_TO] "The request that is answered: its message_iri.",
+        REQUEST_METHOD "request_method" Text nullable []
+            "The method of that request; null if it has more than 256 bytes or if 262,144 later requests were open.",
+        REQUEST_TOOL "request_tool" Text nullable [] "The tool of that request, within the same bounds.",
+        LATENCY_S "latency_s" Decimal nullable [] "Seconds from that request to this answer, to nine places.",
+        LATENCY_TEXT "latency_text" Text nullable [Record rpcg LATENCY_SECONDS] "The same with all digits.",
+        ERROR_CODE "error_code" Text nullable [Error jrpc HAS_ERROR_CODE] "The error's code: its plain decimal digits, of any size.",
+        ERROR_MESSAGE "error_message" Text nullable [Error jrpc HAS_ERROR_MESSAGE] "The error's message.",
+        ERROR_KIND "error_kind" Text nullable [Error rpcg ERROR_KIND] "The error that the code stands for in JSON-RPC, as MethodNotFound, or in MCP, as HeaderMismatch.",
+        ERROR_DATA "error_data" Text nullable [Error jrpc HAS_ERROR_DATA] "The error's data, as JSON.",
+        ERROR_EXTRA "error_extra" Text nullable [Error rpcg EXTRA_MEMBERS] "Other members of the error, as a JSON object.",
+        PARAMS "params" Text nullable [Record jrpc HAS_PARAMETERS] "The params, as JSON.",
+        RESULT "result" Text nullable [Record jrpc HAS_RESULT] "The result, as JSON.",
+        EXTRA "extra" Text nullable [Record rpcg EXTRA_MEMBERS] "Other members of the message, as a JSON object.",
+        VALUE "value" Text nullable [Record rpcg VALUE, Error rpcg VALUE] "Of an InvalidMessage its JSON; of an ErrorResponse an error that is not an object.",
+        RAW "raw" Bytes nullable [Record rpcg BYTES] "A malformed record or log line that is not UTF-8.",
+        TEXT "text" Text nullable [Record rpcg TEXT] "A malformed record, a log line, or a record that the other columns do not hold whole.",
+        TOOL "tool" Text nullable [Record rpcg TOOL_NAME] "The tool that is called (MCP).",
+        IS_ERROR "is_error" Boolean nullable [Record rpcg IS_ERROR] "Whether a tool says in its result that it failed (MCP).",
+        PROTOCOL "protocol" Text nullable [] "The published protocols that have the method: LSP; ACP,LSP,MCP.",
+        PROTOCOL_VERSION "protocol_version" Text nullable [Record rpcg PROTOCOL_VERSION] "The version that is offered or agreed (MCP).",
+        TRACE_ID "trace_id" Text nullable [Record rpcg TRACE_ID] "The trace of its traceparent (MCP).",
+        PARENT_SPAN_ID "parent_span_id" Text nullable [Record rpcg PARENT_SPAN_ID] "The span of its traceparent (MCP).",
+        SIZE_BYTES "size_bytes" Integer nullable [] "The bytes of its record; null in a batch.",
+        SOURCE "source" Text nullable [] "The name of its input, without folders.",
+        LINE "line" Integer nullable [Record rpcg LINE] "The line of its record, with --provenance; of a log line, always.",
+        BYTE_OFFSET "byte_offset" Integer nullable [Record rpcg BYTE_OFFSET] "The offset of its record in the input, with --provenance.",
+        SHA256 "sha256" Text nullable [Record rpcg SHA256] "The SHA-256 of its record, with --provenance.",
+        BATCH_IRI "batch_iri" Text nullable [Record rpcg IN_BATCH] "The batch that it is in.",
+        BATCH_INDEX "batch_index" Integer nullable [Record rpcg BATCH_INDEX] "Its place there, from 1.",
+        AFTER_IRI "after_iri" Text nullable [Record rpcg AFTER] "Of a log line: the record before it.",
+        REASON "reason" Text nullable [Record rpcg REASON] "Why an InvalidMessage is not a message; of an HttpExchange the reason phrase, or why no response came.",
+        FAILURE "failure" Text nullable [] "What failed: error, tool or http; null of what is not a failure.",
+        HTTP_STATUS "http_status" Integer nullable [Record rpcg HTTP_STATUS] "The status of its HTTP response.",
+        HTTP_METHOD "http_method" Text nullable [Record rpcg HTTP_METHOD] "Of an HttpExchange: the method.",
+        URL "url" Text nullable [Record rpcg URI] "Of an HttpExchange: the URL.",
+    }
+}
+
+table! {
+    /// Sessions.
+    #[expect(dead_code, reason = "cells of properties are filled by the walk")]
+    sessions "A row for each session." {
+        SESSION_IRI "session_iri" Text required [] "Its IRI.",
+        SOURCE "source" Text nullable [Session rpcg SOURCE] "The name of its input, without folders.",
+        FORMAT "format" Text nullable [Session rpcg FORMAT] "The format that the input was read as.",
+        RECORD_COUNT "record_count" Integer nullable [Session rpcg RECORD_COUNT] "How many records it has.",
+        STARTED "started" Timestamp nullable [] "Its earliest time, if that has a zone.",
+        STARTED_TEXT "started_text" Text nullable [Session prov STARTED_AT_TIME] "The same with all digits, as xsd:dateTime; also without a zone.",
+        ENDED "ended" Timestamp nullable [] "Its latest time, if that has a zone.",
+        ENDED_TEXT "ended_text" Text nullable [Session prov ENDED_AT_TIME] "The same with all digits, as xsd:dateTime; also without a zone.",
+        SENDER_INFERRED "sender_inferred" Boolean nullable [] "Whether senders were inferred from methods.",
+    }
+}
+
+table! {
+    /// Problems of messages.
+    problems "A row for each problem of a message." {
+        SESSION_IRI "session_iri" Text required [] "The session.",
+        MESSAGE "message" Text required [] "The name of the message.",
+        PROBLEM "problem" Text required [] "The problem: the local name of its individual of rpcg:Problem.",
+        MESSAGE_IRI "message_iri" Text nullable [] "The IRI of the message.",
+    }
+}
+
+/// Every table.
+pub const TABLES: [&TableSchema; 3] = [&messages::TABLE, &sessions::TABLE, &problems::TABLE];
+
+/// Describes the tables for people: their columns, with types and content.
+pub fn describe_tables() -> String {
+    let mut text = format!(
+        "Tables of `convert -t parquet`, version {VERSION}. JSON is text: its null is `null`, what is absent is NULL.\n"
+    );
+    for table in TABLES {
+        text.push_str(&format!("\n{}\n    {}\n", table.file(), table.about));
+        for TableColumn { name, cells, required, about, .. } in table.columns {
+            let cells = format!("{}{}", cells.name(), if *required { " NOT NULL" } else { "" });
+            text.push_str(&format!("    {name:<17} {cells:<16} {about}\n"));
+        }
+    }
+    text.push('\n');
+    text.push_str(EXCHANGES);
+    text
+}

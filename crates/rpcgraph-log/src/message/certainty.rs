@@ -1,0 +1,84 @@
+//! How sure it is that the records of a log are JSON-RPC. Any object may happen to have a `method` or an `id`.
+
+use super::{Content, ExtraMembers, Message, Single};
+use crate::record::{Certainty, is_member_of_messages};
+
+impl Certainty {
+    /// Returns the certainty of a batch, given the highest certainty of its elements.
+    pub fn of_batch(most: Option<Self>) -> Self {
+        // A batch with nothing but other values is broken JSON-RPC (section 6).
+        most.filter(|most| *most != Self::No).unwrap_or(Self::Sure)
+    }
+}
+
+impl Content<'_> {
+    /// Returns how sure it is that a record is JSON-RPC, by its content.
+    ///
+    /// It may be JSON-RPC if it is a message by the table of [`Content::parse`] without `jsonrpc`, and has members that
+    /// JSON-RPC does not define. A line of a web server's access log may look like this: `{"method":"GET","status":200}`.
+    #[inline]
+    pub fn certainty(&self) -> Certainty {
+        match self {
+            Self::Single(single) => single.certainty(),
+            Self::Batch(elements) => Certainty::of_batch(elements.iter().map(Single::certainty).max()),
+            // Even if its text names `jsonrpc`: an answer to a question would lack the message that it was.
+            Self::Malformed(_) => Certainty::No,
+            Self::Exchange => Certainty::Sure,
+        }
+    }
+}
+
+impl Single<'_> {
+    #[inline]
+    pub fn certainty(&self) -> Certainty {
+        match self {
+            Self::Message(message) if message.version.is_some() || !is_doubtful(message) => Certainty::Sure,
+            Self::Message(_) => Certainty::Maybe,
+            Self::Invalid(invalid) if invalid.value.member("jsonrpc").is_some() => Certainty::Sure,
+            Self::Invalid(_) => Certainty::No,
+        }
+    }
+}
+
+fn is_doubtful(message: &Message<'_>) -> bool {
+    let is_known = |name: Option<&str>| name.is_some_and(|name| is_member_of_messages(name.as_bytes()));
+    let unknown = match &message.extra {
+        ExtraMembers::Listed(members) => members.iter().any(|(name, _)| !is_known(name.as_str())),
+        // Extra members with known names are small and few, so this object has other members.
+        ExtraMembers::Canonical(_) => true,
+    };
+    unknown && !message.extra.has("jsonrpc")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_recognized() {
+        use Certainty::{Maybe, No, Sure};
+        for (text, expected) in [
+            (r#"{"jsonrpc":"2.0","method":"m","status":200}"#, Sure),
+            (r#"{"jsonrpc":2,"method":"m","status":200}"#, Sure),
+            (r#"{"jsonrpc":"2.0"}"#, Sure),
+            (r#"{"method":"m","params":[],"id":1}"#, Sure),
+            (r#"{"result":1,"error":null,"id":1}"#, Sure),
+            (r#"{"method":"Page.enable","params":{},"id":1,"sessionId":"A"}"#, Sure),
+            ("[]", Sure),
+            ("[1]", Sure),
+            (r#"[{"method":"GET","status":200},{"method":"m"}]"#, Sure),
+            (r#"[{"method":"GET","status":200},{"a":1}]"#, Maybe),
+            (r#"{"method":"GET","status":200}"#, Maybe),
+            (r#"{"level":"error","error":"timeout"}"#, Maybe),
+            (r#"{"seq":1,"type":"request","command":"launch"}"#, No),
+            (r#"{"msg":"{\"jsonrpc\":\"2.0\",\"id"#, No),
+            (r#"sent {"jsonrpc":"2.0","id":1,"method":"m"}"#, No),
+            (r#"{"jsonrpc":"2.0","id":1,"meth"#, No),
+            (r#"{"jsonrpc":"2.0","method":"m",}"#, No),
+            ("7", No),
+            ("", No),
+        ] {
+            assert_eq!(Content::parse(text.as_bytes()).certainty(), expected, "{text}");
+        }
+    }
+}

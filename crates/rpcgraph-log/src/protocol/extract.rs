@@ -1,0 +1,464 @@
+//! Statements of the Model Context Protocol from a single message: the part of the work that does not need other
+//! messages.
+
+use std::borrow::Cow;
+
+use oxrdf::NamedNodeRef;
+
+use super::content::ContentItem;
+use super::definitions::{DefinitionKind, ListedDefinition, shown};
+use super::documents::DiagnosticsReports;
+use super::lsp::LspMessage;
+use super::mcp::class_of_operation;
+use super::sides::SideDescription;
+use super::{Extraction, Maker, Protocol, TextDigest, key, picked};
+use crate::json;
+use crate::message::{ErrorMember, Id, Kind, Message, Payload, PayloadView, Single};
+use crate::record::Protocols;
+use crate::vocab::{mcp, rpcg};
+
+/// The statements of a single message.
+pub enum Extract<'a> {
+    Nothing,
+    Request(McpRequest<'a>),
+    Notification(McpNotification<'a>),
+    Result(McpResult<'a>),
+    Error(McpError<'a>),
+    Lsp(Box<LspMessage<'a>>),
+}
+
+/// A request.
+pub(crate) struct McpRequest<'a> {
+    /// The class of the operation.
+    pub class: NamedNodeRef<'static>,
+    pub meaning: RequestMeaning<'a>,
+    /// The digest of the progress token.
+    pub token: Option<TextDigest>,
+    pub trace: Option<Trace<'a>>,
+    /// The client's description of itself.
+    pub client: Option<Box<SideDescription<'a>>>,
+    /// For a request that continues an operation: the digest of the `requestState` that it returns, and the digest of
+    /// the names of its responses.
+    pub state: Option<TextDigest>,
+    pub responses: Option<TextDigest>,
+}
+
+pub(crate) enum RequestMeaning<'a> {
+    Other,
+    /// A definition by its kind and key, with the property that links the operation to it, and the digest of the
+    /// arguments.
+    Use(DefinitionKind, NamedNodeRef<'static>, Cow<'a, str>, u64),
+    /// A task by the digest of its id; true if its result is requested.
+    Task(TextDigest, bool),
+    /// A list of definitions, starting at the cursor if there is one.
+    List(DefinitionKind, Option<TextDigest>),
+    /// The server's description of itself.
+    Server,
+}
+
+/// A notification.
+pub(crate) struct McpNotification<'a> {
+    pub trace: Option<Trace<'a>>,
+    pub meaning: NotificationMeaning<'a>,
+}
+
+pub(crate) enum NotificationMeaning<'a> {
+    Other,
+    /// Progress of a request, by its token.
+    Progress(TextDigest),
+    /// Cancellation of a request.
+    Cancelled(Id<'a>),
+    /// A log message: level and logger.
+    Log(Option<Cow<'a, str>>, Option<Cow<'a, str>>),
+    /// The status of a task.
+    Task(Box<McpResult<'a>>),
+}
+
+/// The position of a message in a trace (W3C Trace Context): the trace, and the span that sent the message.
+pub(crate) struct Trace<'a> {
+    pub trace: &'a str,
+    pub span: &'a str,
+}
+
+impl<'a> Trace<'a> {
+    /// Parses a `traceparent`: version, trace, span and flags, in lower-case hexadecimal digits.
+    fn read(traceparent: &'a str) -> Option<Self> {
+        // Canonical text does not escape any character of a valid `traceparent`.
+        let mut parts = traceparent.strip_prefix('"')?.strip_suffix('"')?.split('-');
+        let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let is_hex = |text: &str, length| {
+            text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        let is_set = |text: &str| text.bytes().any(|byte| byte != b'0');
+        let right = is_hex(version, 2) && is_hex(trace, 32) && is_hex(span, 16) && is_hex(flags, 2);
+        (right && version != "ff" && is_set(trace) && is_set(span)).then_some(Self { trace, span })
+    }
+}
+
+/// A possible answer to a request of MCP.
+#[derive(Default)]
+pub(crate) struct McpResult<'a> {
+    pub lists: Vec<(DefinitionKind, Vec<ListedDefinition<'a>>)>,
+    pub next_cursor: Option<TextDigest>,
+    /// True if the tool failed.
+    pub is_error: Option<bool>,
+    /// True if only the result of a task, inside the message's result, says so.
+    pub is_of_task: bool,
+    /// The content of a tool result.
+    pub content: Vec<ContentItem<'a>>,
+    /// The contents of a resource.
+    pub contents: Vec<ContentItem<'a>>,
+    /// The server's description of itself.
+    pub server: Option<Box<SideDescription<'a>>>,
+    /// Diagnostics of documents (LSP).
+    pub reports: Option<Box<DiagnosticsReports<'a>>>,
+    /// The continuation of the operation, if there may be one.
+    pub round: Option<Box<Round<'a>>>,
+}
+
+/// The members of a result about a continued operation, or about the status of its task.
+pub(crate) struct Round<'a> {
+    /// `input_required`, or the status of the task.
+    pub status: Cow<'a, str>,
+    /// The digest of the state that the next request has to return, and the digest of the names of the requested
+    /// inputs.
+    pub state: Option<TextDigest>,
+    pub asked: Option<TextDigest>,
+    pub inputs: Inputs<'a>,
+    /// The digest of the task's id.
+    pub task: Option<TextDigest>,
+    /// True if this message creates the task.
+    pub is_new: bool,
+    /// True if this message holds the outcome of the operation, or there will not be an outcome.
+    pub is_last: bool,
+}
+
+/// Inputs requested from people, or from programs on their behalf: names, and requests in canonical JSON.
+pub(crate) struct Inputs<'a> {
+    pub requests: Vec<(Cow<'a, str>, &'a str)>,
+    pub interoperable: bool,
+}
+
+/// An error code that MCP defines.
+pub(crate) struct McpError<'a> {
+    pub kind: NamedNodeRef<'static>,
+    /// The URLs to visit first.
+    pub inputs: Inputs<'a>,
+}
+
+impl<'a> Extract<'a> {
+    /// Extracts the statements of each message whose method was looked up, of about that number; none if no protocol is
+    /// wanted.
+    pub fn all(selection: Extraction, number: usize, singles: impl Iterator<Item = &'a Single<'a>>) -> Vec<Self> {
+        if selection.protocol == Protocol::None {
+            return Vec::new();
+        }
+        let mut all = Vec::with_capacity(number);
+        all.extend(singles.map(|single| Self::of(selection, single)));
+        all
+    }
+
+    fn of(selection: Extraction, single: &'a Single<'a>) -> Self {
+        let Single::Message(message) = single else { return Self::Nothing };
+        let Extraction { protocol, makers, .. } = selection;
+        let is_cancellation =
+            || matches!(message.method.as_deref(), Some("notifications/cancelled" | "$/cancelRequest"));
+        let may_be_of_error = matches!(message.kind, Kind::Request | Kind::ErrorResponse);
+        let is_told = !makers.are_of_protocols(&[Maker::Cancellation, Maker::ErrorKind])
+            || makers.has(Maker::ErrorKind) && may_be_of_error
+            || makers.has(Maker::Cancellation) && is_cancellation();
+        if !is_told {
+            return Self::Nothing;
+        }
+        let found = match message.kind {
+            Kind::Request | Kind::Notification if protocol != Protocol::Mcp => Self::lsp(message),
+            _ => None,
+        };
+        let found = found.or_else(|| match message.kind {
+            Kind::Request if protocol == Protocol::Lsp => None,
+            Kind::Request => McpRequest::of(message).map(Self::Request),
+            Kind::Notification => McpNotification::of(selection, message).map(Self::Notification),
+            Kind::Response => message.result.as_ref().and_then(|result| McpResult::of(selection, result.view())),
+            Kind::ErrorResponse => McpError::of(message).map(Self::Error),
+        });
+        found.unwrap_or(Self::Nothing)
+    }
+
+    /// Extracts the statements of an LSP request or notification.
+    fn lsp(message: &'a Message<'a>) -> Option<Self> {
+        let method = message.method.as_deref().filter(|_| has(message, Protocols::LSP))?;
+        let params = message.params.as_ref()?.view();
+        let of_request = message.kind == Kind::Request;
+        LspMessage::of(method, params.text, (of_request, params.interoperable)).map(Box::new).map(Self::Lsp)
+    }
+}
+
+/// Returns true if the protocol defines the message's method.
+fn has(message: &Message<'_>, protocol: Protocols) -> bool {
+    message.known.is_some_and(|known| known.protocols.has(protocol))
+}
+
+/// Returns a view of a payload; of nothing if there is none.
+fn view<'a>(payload: Option<&'a Payload<'a>>) -> PayloadView<'a> {
+    payload.map(Payload::view).unwrap_or_default()
+}
+
+/// The members of params of requests.
+const PARAMS: [&str; 13] = [
+    "name",
+    "uri",
+    "arguments",
+    "cursor",
+    "progressToken",
+    "protocolVersion",
+    "clientInfo",
+    "capabilities",
+    "requestState",
+    "inputResponses",
+    "taskId",
+    "sessionId",
+    "_meta",
+];
+
+/// The members of `_meta` that requests and notifications have.
+const META: [&str; 5] = [
+    "traceparent",
+    "progressToken",
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+];
+
+/// Returns the digest of a token, if it is a string or a number.
+fn token_key(token: Option<&str>) -> Option<TextDigest> {
+    token.filter(|token| !token.starts_with(['{', '[', 't', 'f', 'n'])).map(key)
+}
+
+fn string(value: Option<&str>) -> Option<Cow<'_, str>> {
+    json::string(value?)
+}
+
+impl<'a> McpRequest<'a> {
+    fn of(message: &'a Message<'a>) -> Option<Self> {
+        let method = message.method.as_deref()?;
+        let protocols = message.known?.protocols;
+        if !protocols.has(Protocols::MCP) {
+            return None;
+        }
+        let object = view(message.params.as_ref());
+        let [name, uri, arguments, cursor, token, version, client, capabilities, state, responses, task, session, meta] =
+            picked(object, PARAMS);
+        let [traceparent, own_token, own_version, own_client, own_capabilities] =
+            picked(meta.unwrap_or_default(), META);
+        let version = version.or(own_version);
+        let uses = |kind, property, key| match string(key) {
+            Some(key) => RequestMeaning::Use(kind, property, key, digest(arguments.unwrap_or_default())),
+            None => RequestMeaning::Other,
+        };
+        let list = |kind| RequestMeaning::List(kind, string(cursor).map(key));
+        let meaning = match method {
+            "tools/call" => uses(DefinitionKind::Tool, mcp::EXECUTES_TOOL, name),
+            "resources/read" => uses(DefinitionKind::Resource, mcp::ACCESSES_RESOURCE, uri),
+            "prompts/get" => uses(DefinitionKind::Prompt, mcp::INSTANTIATES_PROMPT, name),
+            "tools/list" => list(DefinitionKind::Tool),
+            "resources/list" => list(DefinitionKind::Resource),
+            "resources/templates/list" => list(DefinitionKind::Template),
+            "prompts/list" => list(DefinitionKind::Prompt),
+            // In LSP, `initialize` does not have a version; in ACP, the version is a number.
+            "initialize" => {
+                string(version)?;
+                RequestMeaning::Server
+            }
+            "server/discover" => RequestMeaning::Server,
+            _ if method.starts_with("tasks/")
+                && let Some(task) = string(task) =>
+            {
+                RequestMeaning::Task(key(task), method == "tasks/result")
+            }
+            _ if method != "ping" && protocols.has(Protocols::ACP) && session.is_some() => return None,
+            _ => RequestMeaning::Other,
+        };
+        let (client, capabilities) = (client.or(own_client), capabilities.or(own_capabilities));
+        let client = SideDescription::new(client, version, capabilities, object.interoperable);
+        Some(Self {
+            class: class_of_operation(method),
+            meaning,
+            token: token_key(token.or(own_token)),
+            trace: traceparent.and_then(Trace::read),
+            client: client.map(Box::new),
+            state: state.map(key),
+            responses: responses.and_then(names),
+        })
+    }
+}
+
+impl<'a> McpNotification<'a> {
+    fn of(selection: Extraction, message: &'a Message<'a>) -> Option<Self> {
+        let protocol = selection.protocol;
+        let method = message.method.as_deref()?;
+        // Of LSP, only cancellations are extracted here.
+        if method == "$/cancelRequest" && protocol != Protocol::Mcp {
+            return Some(Self { trace: None, meaning: cancelled(message.params.as_ref()?.member("id")?)? });
+        }
+        if protocol == Protocol::Lsp || !has(message, Protocols::MCP) {
+            return None;
+        }
+        let object = view(message.params.as_ref());
+        let [token, request, level, logger, task, meta] =
+            picked(object, ["progressToken", "requestId", "level", "logger", "taskId", "_meta"]);
+        let [traceparent, own_token, ..] = picked(meta.unwrap_or_default(), META);
+        let meaning = match method {
+            "notifications/progress" => token_key(token.or(own_token)).map(NotificationMeaning::Progress),
+            "notifications/cancelled" => request.and_then(cancelled),
+            "notifications/message" => Some(NotificationMeaning::Log(string(level), string(logger))),
+            _ => task.and_then(|_| match McpResult::of(selection, object)? {
+                Extract::Result(result) => Some(NotificationMeaning::Task(Box::new(result))),
+                _ => None,
+            }),
+        };
+        Some(Self { trace: traceparent.and_then(Trace::read), meaning: meaning.unwrap_or(NotificationMeaning::Other) })
+    }
+}
+
+fn cancelled(id: &str) -> Option<NotificationMeaning<'_>> {
+    Id::from_value(&json::parse(id.as_bytes()).ok()?).map(NotificationMeaning::Cancelled)
+}
+
+impl<'a> McpResult<'a> {
+    fn of(selection: Extraction, object: PayloadView<'a>) -> Option<Extract<'a>> {
+        let interoperable = object.interoperable;
+        let mut result = Self::default();
+        let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
+        let (mut may_report, mut has_content) = (false, false);
+        let content = |value| if selection.makers.has(Maker::Content) { ContentItem::all(value) } else { Vec::new() };
+        let mut round = RoundParts::default();
+        object.each_member(&mut |name, value| {
+            match name {
+                "nextCursor" => result.next_cursor = json::string(value).map(key),
+                "isError" => result.is_error = value.parse().ok(),
+                "content" => {
+                    has_content = value.starts_with('[') && value != "[]";
+                    result.content = content(value);
+                }
+                "contents" => result.contents = content(value),
+                "serverInfo" => server = Some(value),
+                "protocolVersion" => version = Some(value),
+                "capabilities" => capabilities = Some(value),
+                "kind" | "items" | "relatedDocuments" => may_report = true,
+                "_meta" => server = server.or(json::member(value, "io.modelcontextprotocol/serverInfo")),
+                _ => match DefinitionKind::listed_by(name) {
+                    Some(kind) if value.starts_with('[') => {
+                        result.lists.push((kind, shown(kind, value, interoperable)));
+                    }
+                    _ => return round.note(name, value),
+                },
+            }
+            says = true;
+        });
+        if let Some(found) = round.read(interoperable) {
+            // The member `result` of a task holds the outcome in the form of a tool result.
+            if !has_content
+                && let Some(Extract::Result(outcome)) =
+                    round.result.and_then(|outcome| Self::of(selection, object.part(outcome)))
+            {
+                result = Self { is_of_task: result.is_error.is_none(), ..outcome };
+            }
+            result.round = Some(Box::new(found));
+            says = true;
+        }
+        if may_report {
+            result.reports = DiagnosticsReports::read(object.text).map(Box::new);
+        }
+        result.server = SideDescription::new(server, version, capabilities, interoperable).map(Box::new);
+        says.then_some(Extract::Result(result))
+    }
+}
+
+/// Members of a result about a continued operation, or about the status of its task, in canonical JSON.
+#[derive(Default)]
+struct RoundParts<'a> {
+    result_type: Option<&'a str>,
+    inputs: Option<&'a str>,
+    state: Option<&'a str>,
+    new_task: Option<&'a str>,
+    task: Option<&'a str>,
+    status: Option<&'a str>,
+    result: Option<&'a str>,
+    error: Option<&'a str>,
+}
+
+impl<'a> RoundParts<'a> {
+    #[inline]
+    fn note(&mut self, name: &str, value: &'a str) {
+        let member = match name {
+            "resultType" => &mut self.result_type,
+            "inputRequests" => &mut self.inputs,
+            "requestState" => &mut self.state,
+            "task" => &mut self.new_task,
+            "taskId" => &mut self.task,
+            "status" => &mut self.status,
+            "result" => &mut self.result,
+            "error" => &mut self.error,
+            _ => return,
+        };
+        *member = Some(value);
+    }
+
+    fn read(&mut self, interoperable: bool) -> Option<Round<'a>> {
+        let is_new = self.new_task.is_some() || self.result_type == Some("\"task\"");
+        for (name, value) in self.new_task.into_iter().flat_map(json::members) {
+            self.note(name, value);
+        }
+        let (task, status) = match self.result_type {
+            Some("\"input_required\"") => (None, Some("input_required".into())),
+            _ => (Some(key(string(self.task)?)), string(self.status)),
+        };
+        let status = status?;
+        let requests = self.inputs.into_iter().flat_map(json::members);
+        let requests = requests.filter_map(|(name, request)| Some((json::unescaped(name)?, request))).collect();
+        Some(Round {
+            is_last: task.is_some() && (self.result.is_some() || self.error.is_some() || status == "cancelled"),
+            status,
+            state: self.state.map(key),
+            asked: self.inputs.and_then(names),
+            inputs: Inputs { requests, interoperable },
+            task,
+            is_new,
+        })
+    }
+}
+
+impl<'a> McpError<'a> {
+    fn of(message: &'a Message<'a>) -> Option<Self> {
+        let Some(ErrorMember::Object(error)) = &message.error else { return None };
+        let kind = match error.code.as_deref()? {
+            "-32020" => rpcg::HEADER_MISMATCH,
+            "-32021" => rpcg::MISSING_REQUIRED_CLIENT_CAPABILITY,
+            "-32022" => rpcg::UNSUPPORTED_PROTOCOL_VERSION,
+            "-32042" => rpcg::URL_ELICITATION_REQUIRED,
+            _ => return None,
+        };
+        let data = view(error.data.as_ref());
+        let urls = data.member("elicitations");
+        let requests = urls
+            .into_iter()
+            .flat_map(json::elements)
+            .filter_map(|request| Some((json::string(json::member(request, "elicitationId")?)?, request)));
+        Some(Self { kind, inputs: Inputs { requests: requests.collect(), interoperable: data.interoperable } })
+    }
+}
+
+/// Returns the digest of an object's member names; `None` if the object is empty.
+fn names(object: &str) -> Option<TextDigest> {
+    let mut names = json::members(object).map(|(name, _)| name).peekable();
+    names.peek()?;
+    Some(key(names.collect::<Vec<_>>()))
+}
+
+/// Returns a fast digest of a text. It does not resist deliberate collisions.
+fn digest(text: &str) -> u64 {
+    let (chunks, rest) = text.as_bytes().as_chunks();
+    let last = rest.iter().fold(1, |last, byte| last << 8 | u64::from(*byte));
+    let words = chunks.iter().map(|chunk| u64::from_le_bytes(*chunk)).chain([last]);
+    words.fold(0, |digest: u64, word| (digest ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29))
+}

@@ -1,0 +1,95 @@
+//! How sure it is that JSON, or text, is a JSON-RPC message: other JSON has a `method` or an `id` too.
+
+use super::decoder::leading_blanks;
+use super::methods::known_method;
+use super::object::{RawObject, objects};
+use memchr::{memchr_iter, memmem};
+
+/// How sure it is that something is JSON-RPC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// It is not JSON-RPC.
+    No,
+    /// It has members that messages have, and other programs use.
+    Maybe,
+    /// It is JSON-RPC, valid or not.
+    Sure,
+}
+
+impl Certainty {
+    /// Returns the certainty of an object, in any place of a log.
+    ///
+    /// It is sure if it has `jsonrpc`, or a method that a published protocol defines and only members that JSON-RPC
+    /// defines. It may be a message if it has the members of a call or of an answer.
+    pub(super) fn of_object(object: &RawObject<'_>) -> Self {
+        if object.has("jsonrpc") {
+            return Self::Sure;
+        }
+        let method = object.string("method");
+        let is_known = || method.as_ref().is_some_and(|method| known_method(method).is_some());
+        let is_call = || method.is_some() && (object.has("id") || object.has("params"));
+        let is_answer = || object.has("id") && (object.has("result") || object.has("error"));
+        match has_members_of_messages(object) && is_known() {
+            true => Self::Sure,
+            false if is_call() || is_answer() => Self::Maybe,
+            false => Self::No,
+        }
+    }
+
+    /// Returns the greatest certainty of an object, or of the elements of a batch.
+    pub(super) fn of(text: &[u8]) -> Self {
+        objects(text).map(|object| Self::of_object(&object)).max().unwrap_or(Self::No)
+    }
+}
+
+impl<'a> RawObject<'a> {
+    /// Parses a message.
+    pub(crate) fn message(text: &'a [u8]) -> Option<Self> {
+        Self::parse(text).filter(|object| Certainty::of_object(object) != Certainty::No)
+    }
+}
+
+/// The members of a message. `result` and `error` occur together in JSON-RPC 1.0, `sessionId` belongs to Chrome's
+/// protocol, and recorders add `_meta`.
+const MEMBERS: [&str; 8] = ["jsonrpc", "id", "method", "params", "result", "error", "sessionId", "_meta"];
+
+/// True if all members are members of messages.
+pub(super) fn has_members_of_messages(object: &RawObject<'_>) -> bool {
+    object.members().all(|(name, _)| is_member_of_messages(name))
+}
+
+/// True if messages have a member of that name.
+pub(crate) fn is_member_of_messages(name: &[u8]) -> bool {
+    MEMBERS.iter().any(|known| known.as_bytes() == name)
+}
+
+/// True if the text may hold a message that is sure. Other text is not searched.
+pub(super) fn may_hold_message(text: &[u8]) -> bool {
+    memmem::find(text, b"jsonrpc").is_some() || memmem::find(text, b"method").is_some()
+}
+
+/// Returns the number of words in a text of which each message has at least one.
+pub(super) fn mentions(text: &[u8]) -> usize {
+    memmem::find_iter(text, b"jsonrpc").count() + memmem::find_iter(text, b"method").count()
+}
+
+/// True if a text has the name of a member of messages, in JSON or in JSON within a string.
+pub(super) fn names_member(text: &[u8]) -> bool {
+    names_one_of(text, &[b"jsonrpc", b"method", b"result", b"error"])
+}
+
+/// True if a text has the member `jsonrpc`, in JSON or in JSON within a string.
+pub fn names_jsonrpc(text: &[u8]) -> bool {
+    memmem::find(text, b"jsonrpc").is_some() && names_one_of(text, &[b"jsonrpc"])
+}
+
+fn names_one_of(text: &[u8], names: &[&[u8]]) -> bool {
+    let is_named = |rest: &[u8]| {
+        let name = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        let behind = &rest[name..];
+        let behind = behind[behind.iter().take_while(|byte| **byte == b'\\').count()..].strip_prefix(b"\"");
+        names.contains(&&rest[..name]) && behind.is_some_and(|rest| rest[leading_blanks(rest)..].starts_with(b":"))
+    };
+    // The opening quote may have been taken for the end of a string before the text.
+    is_named(text) || memchr_iter(b'"', text).any(|quote| is_named(&text[quote + 1..]))
+}

@@ -1,0 +1,386 @@
+//! Entries of a log: records and lines of text, with the facts that the log states about each.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::diagnostic::Location;
+
+/// The side that sent a message.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sender {
+    /// The side that connects and asks.
+    Client,
+    /// The side that answers.
+    Server,
+}
+
+impl Sender {
+    /// The other side.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
+/// The direction of a message, seen from the side that wrote the log, which may be client or server.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// The writer of the log sent it.
+    Out,
+    /// The writer of the log received it.
+    In,
+}
+
+/// The time of capture of a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Time {
+    /// A date and a time, with or without a timezone.
+    DateTime(oxsdatatypes::DateTime),
+    /// A time of day, in a log without dates.
+    Clock(oxsdatatypes::Time),
+}
+
+/// The number of seconds in a day.
+pub(crate) const DAY: i64 = 86_400;
+
+impl Time {
+    /// Returns the seconds from this time to another, negative if the other is earlier. `None` unless both are of one
+    /// kind: times of day, dates with a timezone, or dates without.
+    pub fn seconds_to(self, other: Self) -> Option<oxsdatatypes::Decimal> {
+        let duration = match (self, other) {
+            (Self::DateTime(one), Self::DateTime(other)) => {
+                let same_kind = one.timezone_offset().is_some() == other.timezone_offset().is_some();
+                same_kind.then(|| other.checked_sub(one))?
+            }
+            (Self::Clock(one), Self::Clock(other)) => other.checked_sub(one),
+            _ => None,
+        };
+        duration.map(|duration| duration.as_seconds())
+    }
+}
+
+/// Prints the lexical form of the XML Schema type.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DateTime(time) => time.fmt(f),
+            Self::Clock(time) => time.fmt(f),
+        }
+    }
+}
+
+/// An entry of a log that may be a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record<'a> {
+    /// The place of the first byte of the message.
+    pub location: Location,
+    /// The message exactly as in the log, without a line end, an arrow and, in formats of lines, blanks around it.
+    pub bytes: Cow<'a, [u8]>,
+    /// The size of the message in bytes. It differs from the size of `bytes` only if [`Flags::oversized`] is set.
+    pub length: u64,
+    /// The time of capture.
+    pub time: Option<Time>,
+    /// The side that sent it.
+    pub sender: Option<Sender>,
+    /// The direction, if the log does not state the sender.
+    pub direction: Option<Direction>,
+    /// The key of the session within the input, if the log holds several.
+    pub session: Option<Cow<'a, str>>,
+    /// A duration that the log states, in seconds.
+    pub latency: Option<oxsdatatypes::Decimal>,
+    /// Further facts that the log states about the record.
+    pub flags: Flags,
+    /// The HTTP exchange of the record, if the log has HTTP.
+    pub http: Option<Arc<Http>>,
+}
+
+/// The facts about an HTTP exchange that a record needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Http {
+    /// The status of the response; `None` if a response never came.
+    pub status: Option<u16>,
+    /// The outcome of the exchange.
+    pub outcome: HttpOutcome,
+    /// The ids, as JSON, of the requests in an exchange that is not [done](HttpOutcome::Done): HTTP has answered them.
+    pub ids: Vec<Box<str>>,
+    /// The exchange, if the record stands for the exchange and not for a message.
+    pub exchange: Option<HttpExchange>,
+}
+
+impl Http {
+    /// Describes the exchange in one line.
+    pub fn text(&self) -> String {
+        let Some(HttpExchange { method, url, reason }) = &self.exchange else { return String::new() };
+        let ended = match self.status {
+            Some(status) => format!("{status} {reason}"),
+            None if reason.is_empty() => "no response".to_owned(),
+            None => format!("no response ({reason})"),
+        };
+        format!("{method} {url}: {}", ended.trim_end())
+    }
+
+    /// Returns a record that stands for the exchange.
+    pub fn record(self) -> Record<'static> {
+        Record { http: Some(Arc::new(self.clone())), ..Record::new(self.text().into_bytes()) }
+    }
+}
+
+/// The outcome of an HTTP exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HttpOutcome {
+    /// It did not fail.
+    #[default]
+    Done,
+    /// The status is an error by which the two sides negotiate: a `GET` that is not supported, a session that has
+    /// ended, a request before authorization.
+    Negotiated,
+    /// The status is 4xx or 5xx, or a response never came.
+    Failed,
+}
+
+/// An HTTP exchange without a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpExchange {
+    /// The method of the HTTP request.
+    pub method: String,
+    /// The URL of the HTTP request.
+    pub url: String,
+    /// The reason phrase of the response, or the reason for its absence; empty if the log does not state it.
+    pub reason: String,
+}
+
+impl<'a> Record<'a> {
+    /// Creates a record with nothing but its bytes. Its location is [`Location::START`].
+    pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        let bytes = bytes.into();
+        Self {
+            location: Location::START,
+            length: bytes.len() as u64,
+            bytes,
+            time: None,
+            sender: None,
+            direction: None,
+            session: None,
+            latency: None,
+            flags: Flags::default(),
+            http: None,
+        }
+    }
+
+    /// True if the record stands for an HTTP exchange without a message.
+    pub fn is_exchange(&self) -> bool {
+        self.http.as_ref().is_some_and(|http| http.exchange.is_some())
+    }
+
+    /// Creates a record that was too long to be kept: `length` bytes were skipped.
+    pub fn oversized(length: u64) -> Self {
+        let flags = Flags { oversized: true, ..Flags::default() };
+        Self { length, flags, ..Self::new(Vec::new()) }
+    }
+
+    /// Returns the record with bytes of its own.
+    pub fn into_owned(self) -> Record<'static> {
+        Record {
+            bytes: Cow::Owned(self.bytes.into_owned()),
+            session: self.session.map(|key| Cow::Owned(key.into_owned())),
+            ..self
+        }
+    }
+}
+
+/// Facts that a log states about a record, beyond its bytes.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Flags {
+    /// The log states that it left out a part of the message.
+    pub truncated: bool,
+    /// The log holds the parts of the message; the envelope around them was reconstructed.
+    pub reconstructed: bool,
+    /// The log states "no result" for any of the results null, 0, false and "".
+    pub result_unknown: bool,
+    /// Longer than [`ReaderOptions::max_record_size`](super::ReaderOptions::max_record_size): `bytes` is empty, and
+    /// [`Record::length`] holds the size.
+    pub oversized: bool,
+    /// The log states the sender of the message, and that the sender was inferred.
+    pub sender_inferred: bool,
+    /// The bytes differ from the input: they were unescaped, decoded or reconstructed.
+    pub is_derived: bool,
+    /// The record shares an entry of the log with the record before it. If both have the same time, it is the time of
+    /// the entry.
+    pub shares_time: bool,
+    /// The user stated how to separate sessions, so they are not inferred.
+    pub session_stated: bool,
+}
+
+/// Text between the messages, in formats that mark their messages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogLine<'a> {
+    /// The place of the first byte.
+    pub location: Location,
+    /// The line without its end, and without blanks at its end. A line that stands in the log as it is keeps up to 4
+    /// KiB of blanks at its beginning.
+    pub bytes: Cow<'a, [u8]>,
+    /// The size of the line in bytes. It differs from the size of `bytes` only if `oversized` is set.
+    pub length: u64,
+    /// Longer than [`ReaderOptions::max_record_size`](super::ReaderOptions::max_record_size): `bytes` is empty, and
+    /// `length` holds the size.
+    pub oversized: bool,
+    /// The time of writing, if the log states it beside the text.
+    pub time: Option<Time>,
+    /// The key of the session within the input, if the log states it for the line; empty for the input's own session.
+    pub session: Option<Cow<'a, str>>,
+}
+
+impl<'a> LogLine<'a> {
+    /// Creates a line of text. Its location is [`Location::START`].
+    pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        let bytes = bytes.into();
+        let length = bytes.len() as u64;
+        Self { location: Location::START, length, bytes, oversized: false, time: None, session: None }
+    }
+
+    /// Creates a line that was too long to be kept: `length` bytes were skipped.
+    pub fn oversized(length: u64) -> Self {
+        Self { length, oversized: true, ..Self::new(Vec::new()) }
+    }
+}
+
+/// A part of a log.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry<'a> {
+    /// A message, or the value in its place.
+    Record(Record<'a>),
+    /// Text that the format sets apart from messages.
+    LogLine(LogLine<'a>),
+}
+
+impl<'a> Entry<'a> {
+    /// The place of the first byte.
+    pub fn location(&self) -> Location {
+        let (Self::Record(Record { location, .. }) | Self::LogLine(LogLine { location, .. })) = self;
+        *location
+    }
+
+    /// The bytes, as far as they are kept.
+    pub fn bytes(&self) -> &[u8] {
+        let (Self::Record(Record { bytes, .. }) | Self::LogLine(LogLine { bytes, .. })) = self;
+        bytes
+    }
+
+    /// The size in bytes.
+    pub fn length(&self) -> u64 {
+        let (Self::Record(Record { length, .. }) | Self::LogLine(LogLine { length, .. })) = self;
+        *length
+    }
+
+    /// Sets the place.
+    pub fn set_place(&mut self, place: Location) {
+        let (Self::Record(Record { location, .. }) | Self::LogLine(LogLine { location, .. })) = self;
+        *location = place;
+    }
+
+    /// Adds blanks before a line of text.
+    #[must_use]
+    pub(crate) fn indented(mut self, blanks: &[u8]) -> Self {
+        if let Self::LogLine(LogLine { bytes, length, .. }) = &mut self {
+            *bytes = Cow::Owned([blanks, bytes].concat());
+            *length += blanks.len() as u64;
+        }
+        self
+    }
+
+    /// Sets the time, unless the entry has one.
+    #[must_use]
+    pub(crate) fn timed(mut self, of_wrapper: Option<Time>) -> Self {
+        let (Self::Record(Record { time, .. }) | Self::LogLine(LogLine { time, .. })) = &mut self;
+        *time = time.or(of_wrapper);
+        self
+    }
+
+    /// Sets the session that the user means. The inner `None` is the input's own session; the outer `None` keeps the
+    /// session.
+    #[must_use]
+    pub(crate) fn in_session(mut self, key: Option<Option<String>>) -> Self {
+        if let Self::Record(record) = &mut self {
+            record.flags.session_stated = true;
+        }
+        let (Self::Record(Record { session, .. }) | Self::LogLine(LogLine { session, .. })) = &mut self;
+        if let Some(key) = key {
+            *session = key.map(Cow::Owned);
+        }
+        self
+    }
+
+    /// Moves the entry into a session of its writer. The `key` of the writer comes before the key of the session; the
+    /// first writer does not have one. A line without a session is in the session of the writer's `last` record.
+    #[must_use]
+    pub(crate) fn by_writer(mut self, key: Option<&'a str>, last: &mut Option<String>) -> Self {
+        match &mut self {
+            Self::Record(Record { session, .. }) => {
+                *session = in_front(key, session.take());
+                let own = session.as_deref().unwrap_or_default();
+                if last.as_deref() != Some(own) {
+                    *last = Some(own.to_owned());
+                }
+            }
+            Self::LogLine(LogLine { session, .. }) => {
+                let told = session.take().map(|own| in_front(key, Some(own)));
+                *session = told.unwrap_or_else(|| Some(last.as_deref().or(key).unwrap_or_default().to_owned().into()));
+            }
+        }
+        self
+    }
+
+    /// Drops the bytes if they are more than `limit`.
+    #[inline]
+    #[must_use]
+    pub(crate) fn within(self, limit: usize) -> Self {
+        let length = self.length();
+        if length > limit as u64 { self.oversized(length) } else { self }
+    }
+
+    /// Drops the bytes, whose number is `count`.
+    #[must_use]
+    pub(crate) fn oversized(mut self, count: u64) -> Entry<'static> {
+        let (Self::Record(Record { bytes, length, flags: Flags { oversized, .. }, .. })
+        | Self::LogLine(LogLine { bytes, length, oversized, .. })) = &mut self;
+        (*bytes, *length, *oversized) = (Cow::default(), count, true);
+        self.into_owned()
+    }
+
+    /// Returns the entry with bytes of its own.
+    pub fn into_owned(self) -> Entry<'static> {
+        match self {
+            Self::Record(record) => Entry::Record(record.into_owned()),
+            Self::LogLine(line) => LogLine {
+                bytes: Cow::Owned(line.bytes.into_owned()),
+                session: line.session.map(|key| Cow::Owned(key.into_owned())),
+                ..line
+            }
+            .into(),
+        }
+    }
+}
+
+/// Returns the key of a session, after the key of its writer.
+fn in_front<'a>(key: Option<&'a str>, own: Option<Cow<'a, str>>) -> Option<Cow<'a, str>> {
+    match (key, own) {
+        (Some(key), Some(own)) => Some(format!("{key} {own}").into()),
+        (key, own) => own.or(key.map(Cow::Borrowed)),
+    }
+}
+
+impl<'a> From<Record<'a>> for Entry<'a> {
+    fn from(record: Record<'a>) -> Self {
+        Self::Record(record)
+    }
+}
+
+impl<'a> From<LogLine<'a>> for Entry<'a> {
+    fn from(line: LogLine<'a>) -> Self {
+        Self::LogLine(line)
+    }
+}

@@ -1,0 +1,586 @@
+//! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
+
+use super::capped::CappedDecoder;
+use super::decompress::{InputCompression, PlainText, TextFailure};
+use super::detect::ExaminedInput;
+use super::session_by::SessionBy;
+use super::unwrapped::UnwrappedLog;
+use super::writer::{BYTE_ORDER_MARK, CHUNK, WriterInput};
+use super::{Decoder, Entry, Format, Location, LogLine, OwnFormat, Step, Time, Wrapper};
+use std::io::{self, Read};
+use std::mem;
+
+/// Options for reading an input.
+#[derive(Clone, Debug)]
+pub struct ReaderOptions {
+    /// The format; `None` to detect it with [`Format::detect`].
+    pub format: Option<Format>,
+    /// The places of messages in the lines of an input, if the user states them. The format is then `json-lines`.
+    pub own_format: Option<OwnFormat>,
+    /// The value that separates sessions, if the user states it.
+    pub session_by: Option<SessionBy>,
+    /// The size in bytes above which records are skipped, and given as [`oversized`](super::Flags::oversized). The
+    /// reader's memory is bounded by this size and a few buffers of 64 KiB.
+    pub max_record_size: usize,
+}
+
+impl Default for ReaderOptions {
+    /// Detects the format, and keeps records of up to 256 MiB.
+    fn default() -> Self {
+        Self { format: None, own_format: None, session_by: None, max_record_size: 256 * 1024 * 1024 }
+    }
+}
+
+impl ReaderOptions {
+    /// Sets the format, which is then not detected.
+    #[must_use]
+    pub fn with_format(self, format: Format) -> Self {
+        Self { format: Some(format), ..self }
+    }
+
+    /// Sets the places of messages in the lines of the input.
+    #[must_use]
+    pub fn with_own_format(self, own_format: OwnFormat) -> Self {
+        Self { own_format: Some(own_format), ..self }
+    }
+
+    /// True if the user stated how to read the input, so that the format is not detected.
+    pub fn is_stated(&self) -> bool {
+        self.format.is_some() || self.own_format.is_some()
+    }
+
+    /// Sets the size in bytes above which records are skipped.
+    #[must_use]
+    pub fn with_max_record_size(self, bytes: usize) -> Self {
+        Self { max_record_size: bytes, ..self }
+    }
+}
+
+/// An error that ends an input early. Whole entries before it have been given.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The input itself failed.
+    #[error("reading failed after {after} bytes of text")]
+    Io {
+        /// The number of bytes that had been read, after decompression.
+        after: u64,
+        /// The error of the input.
+        source: io::Error,
+    },
+    /// The input is compressed, and its data is damaged or cut off.
+    #[error("{kind} data {} after {after} bytes of text", if source.is_some() { "is damaged" } else { "ends early" })]
+    Compressed {
+        /// The kind of compression.
+        kind: InputCompression,
+        /// The number of bytes that had been decompressed.
+        after: u64,
+        /// The defect of the data; `None` if it ends early.
+        source: Option<io::Error>,
+    },
+    /// The format of the input, detected or stated, is recognised but not read.
+    #[error("{} is not read: {reason}", format.name())]
+    Refused {
+        /// The format.
+        format: Format,
+        /// The reason, with advice.
+        reason: &'static str,
+    },
+    /// The input does not have its format, or is damaged.
+    #[error("cannot read the rest of the {} input: {problem}", format.name())]
+    Unreadable {
+        /// The format.
+        format: Format,
+        /// The defect.
+        problem: String,
+    },
+}
+
+impl ReadError {
+    fn new(failure: TextFailure, after: u64) -> Self {
+        match failure {
+            TextFailure::Source(source) => Self::Io { after, source },
+            TextFailure::Data { kind, source } => Self::Compressed { kind, after, source },
+        }
+    }
+}
+
+/// Reads the entries of an input in any compression and format.
+pub struct Reader<'r> {
+    input: PlainText<'r>,
+    /// Removes wrappers. The bytes in the buffer, and `here`, then belong to the text inside.
+    unwrapped: Option<Box<UnwrappedLog>>,
+    /// The number of bytes of that text that were consumed.
+    consumed: u64,
+    wrappers: Vec<Wrapper>,
+    /// The failure that came before wrappers were removed.
+    failure: Option<ReadError>,
+    state: ReaderState,
+    format: Format,
+    /// The text that is being read, and the texts of other writers with lines in between, the newest last.
+    current: WriterInput,
+    parked: Vec<WriterInput>,
+    /// The writer whose records are in the input's own session: the writer of the first record.
+    first_writer: Option<String>,
+    options: ReaderOptions,
+    /// The maximum number of bytes that are kept, unless a decoder breaks its contract.
+    most: usize,
+    /// The first bytes of the text, without blanks before them.
+    head: Vec<u8>,
+}
+
+/// Entries that a decoder supplies itself, without bytes to read.
+pub struct OwnEntries {
+    /// The format that they were read as originally.
+    pub format: Format,
+    /// The decoder, which is not shown any bytes.
+    pub decoder: Box<dyn Decoder>,
+}
+
+/// The state of reading an input.
+enum ReaderState {
+    Open,
+    Ended,
+    /// Reading failed, and the rest of the buffer may be cut off.
+    Failed(ReadError),
+    /// The failure was returned.
+    Over,
+}
+
+/// The number of bytes of the text that are kept to describe it.
+const HEAD: usize = 4 * 1024;
+/// The maximum number of writers whose text is kept, besides the last writer.
+const WRITERS: usize = 64;
+
+impl<'r> Reader<'r> {
+    /// Reads until the content settles the format, or shows a record of the format in the options, but at most 64 KiB
+    /// of text.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can be read, or the format is [refused](Format::refusal). An input that fails later returns its error
+    /// in [`Reader::next_entry`].
+    pub fn new(input: impl Read + Send + 'r, options: &ReaderOptions) -> Result<Self, ReadError> {
+        let format = options.format.unwrap_or(Format::JsonLines);
+        let mut reader = Self {
+            input: PlainText::new(input).map_err(|source| ReadError::Io { after: 0, source })?,
+            unwrapped: None,
+            consumed: 0,
+            wrappers: Vec::new(),
+            failure: None,
+            state: ReaderState::Open,
+            format,
+            current: WriterInput::new(CappedDecoder::new(format.own_decoder(), options.max_record_size)),
+            parked: Vec::new(),
+            first_writer: None,
+            options: options.clone(),
+            most: options.max_record_size.saturating_add(2 * CHUNK),
+            head: Vec::new(),
+        };
+        reader.fill(BYTE_ORDER_MARK.len());
+        reader.state = match reader.state {
+            ReaderState::Failed(error) if reader.current.filled == 0 => return Err(error),
+            state => state,
+        };
+        if reader.current.unread().starts_with(BYTE_ORDER_MARK) {
+            reader.consume(BYTE_ORDER_MARK.len());
+        }
+        if options.is_stated() {
+            let own_format = options.own_format.as_ref();
+            reader.wrappers = reader.settle(|head, all, looked| format.wrappers(own_format, head, all, looked));
+        } else {
+            (reader.wrappers, reader.format) = reader.settle(Format::settled);
+        }
+        reader.current.decoder = reader.decoder();
+        if !reader.wrappers.is_empty() {
+            reader.take_off(options.max_record_size);
+        }
+        if let Some(reason) = reader.format.refusal() {
+            return Err(ReadError::Refused { format: reader.format, reason });
+        }
+        Ok(reader)
+    }
+
+    fn decoder(&self) -> CappedDecoder {
+        let inner = match &self.options.own_format {
+            Some(own_format) => own_format.decoder(),
+            None if self.options.is_stated() => self.format.own_decoder(),
+            None => self.format.detected_decoder(),
+        };
+        CappedDecoder::new(inner, self.options.max_record_size)
+    }
+
+    /// The format of the input, detected or stated.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The wrappers of the log, the outermost first. Lines that have the stated format as they are, or a record in the
+    /// place that the user's format states, are not unwrapped.
+    pub fn wrappers(&self) -> &[Wrapper] {
+        &self.wrappers
+    }
+
+    /// The number of records that were given.
+    pub fn record_count(&self) -> u64 {
+        self.current.here.record
+    }
+
+    /// The number of bytes of text that were read, after decompression and with wrappers.
+    pub fn text_length(&self) -> u64 {
+        let text = self.current.here.byte + self.current.unread().len() as u64;
+        self.unwrapped.as_ref().map_or(text, |unwrapped| unwrapped.read_length())
+    }
+
+    /// The beginning of the text that was read, at most 4 KiB, without blanks before it.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// Returns the next entry, with bytes of its own; `None` after the last entry, and after an error.
+    ///
+    /// # Errors
+    ///
+    /// If the input fails, or its compressed data is damaged or cut off: after the last whole entry. An entry that the
+    /// failure cuts off is not given.
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'static>>, ReadError> {
+        self.take_entry(true, |entry| entry.into_owned())
+    }
+
+    /// Returns the result of `take` for the next entry, whose bytes belong to the reader; `None` after the last entry.
+    /// Without `may_read`, also returns `None` if more input would have to be read first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::next_entry`].
+    pub fn take_entry<T>(&mut self, may_read: bool, take: impl FnOnce(Entry<'_>) -> T) -> Result<Option<T>, ReadError> {
+        loop {
+            if self.unwrapped.is_some()
+                && let Some(line) = self.other_line(false)
+            {
+                return Ok(Some(take(line)));
+            }
+            if matches!(self.state, ReaderState::Over) {
+                return Ok(None);
+            }
+            let input = &self.current.buffer[self.current.start..self.current.filled];
+            let end = self.current.closes || matches!(self.state, ReaderState::Ended);
+            match self.current.decoder.step(input, end) {
+                Step::NeedMore | Step::Skip { consumed: 0 } => {
+                    if let Some(line) = self.other_line(true) {
+                        return Ok(Some(take(line)));
+                    }
+                    match (self.current.decoder.failure(), mem::replace(&mut self.state, ReaderState::Over)) {
+                        (Some(problem), _) => return Err(ReadError::Unreadable { format: self.format, problem }),
+                        (None, ReaderState::Open) => {
+                            self.state = ReaderState::Open;
+                            if !may_read && self.unwrapped.as_ref().is_none_or(|unwrapped| !unwrapped.has_text()) {
+                                return Ok(None);
+                            }
+                            let have = self.current.unread().len();
+                            // A message is not searched again for each of its lines between lines of other writers.
+                            self.current.wanted = if have < CHUNK { 0 } else { have + have / 8 };
+                            self.fill(have.saturating_mul(2).min(self.most).max(have + 1));
+                        }
+                        (None, ReaderState::Failed(error)) => return Err(error),
+                        (None, ReaderState::Ended) if !self.parked.is_empty() => {
+                            self.state = ReaderState::Ended;
+                            let next = self.parked.remove(0);
+                            self.turn_to(next);
+                        }
+                        (None, ReaderState::Ended | ReaderState::Over) => return Ok(None),
+                    }
+                }
+                Step::Skip { consumed } => self.consume(consumed),
+                Step::Begin { start, consumed } => {
+                    let begun = self.current.here.behind(&input[..start], &mut self.current.counted);
+                    self.current.begun = Some(self.place(begun));
+                    self.consume(consumed);
+                }
+                Step::Entry { start, consumed, mut entry } => {
+                    let indent = match &entry {
+                        Entry::LogLine(line) if start == 0 && !line.oversized && input.starts_with(&line.bytes) => {
+                            self.current.indentation()
+                        }
+                        _ => 0,
+                    };
+                    let (location, time) = match self.current.begun.take() {
+                        Some(begun) => begun,
+                        None => {
+                            let begun = self.current.here.behind(&input[..start], &mut self.current.counted);
+                            self.place(Location { byte: begun.byte - indent as u64, ..begun })
+                        }
+                    };
+                    let blanks = &self.current.buffer[self.current.start - indent..self.current.start];
+                    if !blanks.is_empty() {
+                        entry = entry.indented(blanks);
+                    }
+                    if let Entry::Record(record) = &mut entry {
+                        self.current.here.record += 1;
+                        record.flags.is_derived =
+                            self.unwrapped.is_some() || !input.as_ptr_range().contains(&record.bytes.as_ptr());
+                    }
+                    let known = if entry.location().record == 0 { location } else { entry.location() };
+                    if time.is_some() {
+                        entry = entry.timed(time);
+                    }
+                    entry.set_place(Location { record: self.current.here.record, ..known });
+                    if let Some(by) = &self.options.session_by {
+                        let around = self.current.writer.strip_prefix('\0').map(|key| Some(key.to_owned()));
+                        entry = entry.in_session(around.or_else(|| by.session(input, start)));
+                    } else if !self.current.writer.is_empty() {
+                        if self.first_writer.is_none() && matches!(entry, Entry::Record(_)) {
+                            self.first_writer = Some(self.current.writer.clone());
+                        }
+                        if let Some(first) = &self.first_writer {
+                            let key = Some(&*self.current.writer).filter(|writer| first != writer);
+                            entry = entry.by_writer(key, &mut self.current.last_session);
+                        }
+                    }
+                    let taken = take(entry);
+                    self.consume(consumed);
+                    return Ok(Some(taken));
+                }
+            }
+        }
+    }
+
+    /// Returns the next line outside of a wrapper, in its place among the entries, or earlier if it must not wait any
+    /// longer.
+    fn other_line(&mut self, needs_more: bool) -> Option<Entry<'static>> {
+        let unwrapped = self.unwrapped.as_mut()?;
+        let read = match needs_more {
+            true => None,
+            false if self.current.begun.is_some() => return None,
+            false => Some(self.consumed),
+        };
+        let line = unwrapped.other(read)?;
+        let location = Location { record: self.current.here.record, ..line.location };
+        Some(Entry::from(LogLine { location, ..line }).within(self.most - 2 * CHUNK))
+    }
+
+    /// Returns the place in the input of a byte of text, and the time that its wrapper states.
+    fn place(&self, text: Location) -> (Location, Option<Time>) {
+        if self.unwrapped.is_some() { self.current.places.place(text.byte) } else { (text, None) }
+    }
+
+    /// Unwraps all text from here on, beginning with the text in the buffer.
+    fn take_off(&mut self, limit: usize) {
+        let raw = self.current.unread().to_vec();
+        let unwrapped = UnwrappedLog::new(&self.wrappers, limit, raw, self.current.here);
+        let unwrapped = unwrapped.with_session_by(self.options.session_by.clone());
+        self.unwrapped = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
+            ReaderState::Open => unwrapped,
+            ReaderState::Ended | ReaderState::Over => unwrapped.ended(false),
+            ReaderState::Failed(error) => {
+                self.failure = Some(error);
+                unwrapped.ended(true)
+            }
+        }));
+        self.current = WriterInput::new(self.decoder());
+        self.head.clear();
+    }
+
+    /// Reads no further than the decision needs: the next line of a live log may be long in coming.
+    fn settle<T>(&mut self, settled: impl Fn(&[u8], bool, &mut ExaminedInput) -> Option<T>) -> T {
+        let mut looked = ExaminedInput::default();
+        loop {
+            let head = self.current.unread();
+            let all = !matches!(self.state, ReaderState::Open) || head.len() >= Format::WINDOW;
+            if let Some(found) = settled(head, all, &mut looked) {
+                return found;
+            }
+            let wanted = head.len() + 1;
+            self.fill(wanted);
+        }
+    }
+
+    /// Reads until `wanted` bytes are present that are not consumed, or to the end. In a log with several writers,
+    /// switches to the text of the writer who wrote the next part.
+    fn fill(&mut self, mut wanted: usize) {
+        loop {
+            if let Some(unwrapped) = &mut self.unwrapped {
+                if let Err(failure) = unwrapped.advance(&mut self.input) {
+                    self.state = ReaderState::Failed(ReadError::new(failure, self.text_length()));
+                    return;
+                }
+                match unwrapped.next_writer() {
+                    Some(writer) if *writer == self.current.writer && !self.current.closes => {}
+                    Some(writer) => {
+                        let writer = writer.to_owned();
+                        if self.switch(writer) {
+                            return;
+                        }
+                        wanted = 0;
+                    }
+                    None if unwrapped.is_full() => return,
+                    None => {
+                        self.state = self.failure.take().map_or(ReaderState::Ended, ReaderState::Failed);
+                        return;
+                    }
+                }
+            }
+            wanted = wanted.max(self.current.unread().len() + 1);
+            let room = self.current.room(wanted);
+            let (from, until) = (room.start, room.end);
+            let room = &mut self.current.buffer[room];
+            let read = match &mut self.unwrapped {
+                Some(unwrapped) => {
+                    let offset = self.current.here.byte + (from - self.current.start) as u64;
+                    Ok(unwrapped.read(room, offset, &mut self.current.places))
+                }
+                None => self.input.read(room),
+            };
+            match read {
+                Ok(0) => {
+                    self.state = self.failure.take().map_or(ReaderState::Ended, ReaderState::Failed);
+                    return;
+                }
+                Ok(read) => {
+                    let end = until.min(from + read);
+                    if self.head.len() < HEAD {
+                        let text = &self.current.buffer[from..end];
+                        let text = if self.head.is_empty() { text.trim_ascii_start() } else { text };
+                        self.head.extend_from_slice(&text[..text.len().min(HEAD - self.head.len())]);
+                    }
+                    self.current.filled = end;
+                    let have = self.current.unread().len();
+                    // A writer that has just ended a line may be waiting for an answer.
+                    let is_line = end < until && self.current.buffer[..end].ends_with(b"\n");
+                    let waits_for_more = !self.parked.is_empty() && have < self.current.wanted;
+                    if (is_line || have >= wanted) && !waits_for_more {
+                        return;
+                    }
+                }
+                Err(failure) => {
+                    self.state = ReaderState::Failed(ReadError::new(failure, self.text_length()));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Switches to the text of a writer. Returns true if another writer's text has to be read to its end first.
+    fn switch(&mut self, writer: String) -> bool {
+        if self.current.writer.is_empty() && self.current.here.byte == 0 && self.current.unread().is_empty() {
+            self.current.writer = writer;
+            return false;
+        }
+        let known = self.parked.iter().position(|input| input.writer == writer);
+        let next = match known {
+            Some(known) => self.parked.remove(known),
+            None => WriterInput { writer, ..WriterInput::new(self.decoder()) },
+        };
+        let before = self.turn_to(next);
+        if !before.closes {
+            self.parked.push(before);
+        }
+        let waiting: usize = self.parked.iter().map(|input| input.unread().len()).sum();
+        if self.parked.len() <= WRITERS && waiting <= self.most {
+            return false;
+        }
+        let mut oldest = self.parked.remove(0);
+        oldest.closes = true;
+        let next = self.turn_to(oldest);
+        self.parked.push(next);
+        true
+    }
+
+    /// Switches to a text, and returns the text before.
+    fn turn_to(&mut self, mut next: WriterInput) -> WriterInput {
+        next.here.record = self.current.here.record;
+        mem::replace(&mut self.current, next)
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.current.consume(bytes);
+        self.consumed += bytes as u64;
+    }
+}
+
+impl Reader<'_> {
+    /// Creates a reader of entries that a decoder supplies itself.
+    pub fn of(entries: OwnEntries) -> Result<Self, ReadError> {
+        let nothing = Self::new(Box::new(io::empty()), &ReaderOptions::default().with_format(Format::JsonLines))?;
+        Ok(Self {
+            format: entries.format,
+            current: WriterInput::new(CappedDecoder::new(entries.decoder, usize::MAX)),
+            ..nothing
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Record;
+    use super::*;
+    use std::borrow::Cow;
+
+    /// Gives one entry for each kind of memory: borrowed from the input, owned, and static.
+    struct Lender(u8);
+
+    impl Decoder for Lender {
+        fn step<'a>(&mut self, input: &'a [u8], _: bool) -> Step<'a> {
+            let Some(key) = input.get(..2).and_then(|key| std::str::from_utf8(key).ok()) else { return Step::NeedMore };
+            self.0 += 1;
+            let (consumed, bytes, session) = match self.0 {
+                1 => (0, Cow::Borrowed(&input[2..4]), Cow::Borrowed(key)),
+                2 => (0, Cow::Owned(b"own".to_vec()), Cow::Owned("own".to_owned())),
+                _ => (input.len(), Cow::Borrowed(&b"static"[..]), Cow::Borrowed("static")),
+            };
+            Step::entry(2, consumed, Record { session: Some(session), ..Record::new(bytes) })
+        }
+    }
+
+    #[test]
+    fn entries_from_any_memory() {
+        let options = ReaderOptions::default().with_format(Format::JsonLines);
+        let mut reader = Reader::new(&b"k\nv\n"[..], &options).unwrap();
+        reader.current.decoder = CappedDecoder::new(Box::new(Lender(0)), usize::MAX);
+        for (number, (bytes, session)) in (1..).zip([("v\n", "k\n"), ("own", "own"), ("static", "static")]) {
+            let Some(Entry::Record(record)) = reader.next_entry().unwrap() else { panic!() };
+            assert_eq!((&*record.bytes, record.session.as_deref()), (bytes.as_bytes(), Some(session)));
+            assert_eq!(record.location, Location { record: number, line: 2, byte: 2 });
+        }
+        assert_eq!(reader.next_entry().unwrap(), None);
+    }
+
+    #[test]
+    fn indented_text_is_not_before_an_entry_at_the_same_place() {
+        let options = ReaderOptions::default().with_format(Format::ContentLength);
+        let mut reader = Reader::new(&b"Content-Type: application/json\n {\"a\":oops\n  x\n"[..], &options).unwrap();
+        let mut given = Vec::new();
+        while let Some(entry) = reader.next_entry().unwrap() {
+            given.push((entry.location().byte, entry.bytes().to_vec()));
+        }
+        assert_eq!(given, [(32, b"".to_vec()), (32, b"{\"a\":oops".to_vec()), (42, b"  x".to_vec())]);
+    }
+
+    #[test]
+    fn the_buffer_grows_for_large_records_only() {
+        let small = "{\"a\":1}\n".repeat(100_000);
+        let mut reader = Reader::new(small.as_bytes(), &ReaderOptions::default()).unwrap();
+        while reader.next_entry().unwrap().is_some() {}
+        assert_eq!(reader.current.buffer.len(), CHUNK);
+
+        let large = format!("{}\n{small}", "x".repeat(1_000_000));
+        let mut reader = Reader::new(large.as_bytes(), &ReaderOptions::default()).unwrap();
+        while reader.next_entry().unwrap().is_some() {}
+        assert!(reader.current.buffer.len() <= 2_000_000 + CHUNK);
+        assert_eq!(reader.record_count(), 100_001);
+    }
+
+    #[test]
+    fn memory_is_bounded_by_the_largest_record() {
+        for (format, head) in [("json-lines", "x"), ("json-values", "[\n"), ("json-values", "x"), ("arrows", ">> {")] {
+            let input = io::Cursor::new(head).chain(io::repeat(b' ').take(5_000_000)).chain(&b"1]\n[2]\n"[..]);
+            let format = Format::from_name(format).unwrap();
+            let options = ReaderOptions::default().with_format(format).with_max_record_size(1000);
+            let mut reader = Reader::new(input, &options).unwrap();
+            let Some(Entry::Record(record)) = reader.next_entry().unwrap() else { panic!() };
+            assert!(record.flags.oversized && record.length > 5_000_000 && record.bytes.is_empty());
+            assert!(reader.next_entry().unwrap().is_some());
+            assert_eq!(reader.next_entry().unwrap(), None);
+            assert!(reader.current.buffer.len() <= 1000 + 3 * CHUNK);
+        }
+    }
+}

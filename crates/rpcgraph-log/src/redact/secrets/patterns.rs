@@ -1,0 +1,249 @@
+//! Secrets in text that is not JSON, found by patterns.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use memchr::{memchr, memchr2, memchr2_iter, memmem, memrchr};
+use regex::bytes::{Captures, Regex};
+
+use super::decoded::Decoded;
+use super::names::{Secrecy, compiled};
+
+/// Shapes of tokens of services, most of them from
+/// [gitleaks](https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml), or shorter.
+const TOKENS: &str = r"(?: gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{16,}
+    | sk-[A-Za-z0-9_-]{16,} | [rs]k_(?:live|prod|test)_[A-Za-z0-9]{10,} | xox[abeprs]-[A-Za-z0-9-]{10,}
+    | xapp-[0-9]-[A-Za-z0-9-]{10,} | (?:A[KS]IA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16} | AIza[A-Za-z0-9_-]{30,}
+    | ya29\.[A-Za-z0-9_-]{20,} | GOCSPX-[A-Za-z0-9_-]{20,} | npm_[A-Za-z0-9]{30,} | pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}
+    | hf_[A-Za-z0-9]{20,} | SG\.[A-Za-z0-9=_.-]{60,} | shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32} | do[opr]_v1_[a-f0-9]{64}
+    | hvs\.[A-Za-z0-9_-]{24,} | lin_(?:api|oauth)_[A-Za-z0-9]{20,} | whsec_[A-Za-z0-9+/=]{20,} | dapi[a-f0-9]{32}
+    | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]* )";
+
+/// Secrets in a text whose escape sequences are decoded. The group that matches is the secret, and an empty one begins a
+/// string in quotes; without a group, the whole match is the secret. `TOKENS` stands for [`TOKENS`], `VALUE` for characters
+/// of a value, `PARAMETERS` for a list of names and values, and `NAMED` for the name of a member, a variable, an option or a parameter, which is then examined.
+const LOOKS: &str = r#"(?x-u)
+    -----BEGIN[\x20A-Z0-9_]{0,100}PRIVATE\x20KEY(?:\x20BLOCK)?-----
+    | \bTOKENS | hooks\.slack\.com/services/[A-Za-z0-9+/]{40,}
+    | (?i: \bbearer[\s:=]+([a-z0-9._~+/=-]{8,})
+    | \bbasic\s+([a-z0-9+/]{6,}={0,2})
+    | \b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:[a-z0-9-]{2,20}\s+)?(PARAMETERS|VALUE{4,}(?:,\s?PARAMETERS)?)
+    | (?:--cookie\s+|\b(?:set-)?cookie2?["']?\s*[:=]\s*)["']?((?:[^\s=;"',]+=[^\s;"']*;\s?)*[^\s=;"',]+=[^\s;"']{4,}(?:;\s?[^\s;"']+)*)
+    | \b[a-z][a-z0-9+.-]{0,20}://[^\s/?\#:@"'<>]{0,200}:([^\s"'<>/?\#]{3,400})@
+    | (?:\A|\s)(?:-u|--user)[\s=]+["']?[^\s:"']{1,100}:([^\s"']{3,})
+    | (?:NAMED["']?\s*(?:=>|:=|=|:)\s*|-NAMED\s+)["']()
+    | NAMED\s*[:=]\s*(VALUE{4,})
+    | -NAMED\s+(VALUE{4,})
+    | <NAMED>([^<]{4,})</
+    | name="NAMED"\r?\n\r?\n([^\r\n]{4,}) )"#;
+const VALUE: &str = r#"[^\x20\t\n\r\x0c"'&;<>{}\[\]|]"#;
+const PARAMETERS: &str = r"PARAMETER(?:,?\x20?PARAMETER)*";
+const PARAMETER: &str = r#"[a-z_-]+=(?:"[^",:{}\[\]\n]*"|(?:VALUE|;)+)"#;
+const NAMED: &str = r"[a-z0-9_.-]*(?:passw|pass|pwd|secret|token|key|auth|credential|jwt|psk|sig)[a-z0-9_-]*";
+/// The groups of [`LOOKS`] that need an examination of their own.
+const BEARER: usize = 1;
+const BASIC: usize = 2;
+const AUTHORIZATION: usize = 3;
+const COOKIE: usize = 4;
+const URL: usize = 5;
+const USER: usize = 6;
+
+/// A part of any text that may hold a secret, whatever its escape sequences.
+const HINTS: &str = r#"(?ix-u) -BEGIN | \\u00[2-7][0-9a-f] | NAMES | authorization | cookie | [_.-]token | (?-i:TOKEN)
+    | (?:\b|\\[bfnrt]|\\u[0-9a-f]{4}|[_.-])(?:token|auth|credentials?|pwd|pass|passcode|bearer|basic|jwt|psk)(?:\b|_|\\)
+    | -u\b | --user\b | :(?:\\*/){2}[^\s"]*@ | hooks\.slack | (?-i:TOKENS)
+    | (?:[?&]|\\u[0-9a-f]{4})[a-z0-9_.-]*sig | "(?-i:[CDI-Za-f])[a-z0-9+/\\]{23} | ;base64, "#;
+
+static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let looks = LOOKS.replace("TOKENS", TOKENS).replace("NAMED", NAMED).replace("PARAMETERS", PARAMETERS);
+    compiled(&looks.replace("PARAMETER", PARAMETER).replace("VALUE", VALUE))
+});
+static MAY_HOLD: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(&HINTS.replace("TOKENS", TOKENS)));
+
+/// True if a text may hold a secret. Most texts do not.
+pub(super) fn may_hold(text: &[u8]) -> bool {
+    MAY_HOLD.as_ref().is_some_and(|regex| regex.is_match(text))
+}
+
+/// Returns the ranges of secrets in a text. A secret ends with the string or the line that it is in, unless the text is
+/// the content of one string.
+pub(super) fn ranges(spelled: &[u8], is_string: bool) -> Vec<Range<usize>> {
+    let (mut ranges, mut at) = (Vec::new(), 0);
+    let view = Decoded::fully(spelled);
+    while let Some(found) =
+        SECRETS.as_ref().filter(|_| at <= view.text.len()).and_then(|it| it.captures_at(&view.text, at))
+    {
+        let Some(whole) = found.get(0) else { break };
+        let secret = secret(&found, spelled, &view, is_string);
+        at = match (&secret, found.iter().skip(1).flatten().next()) {
+            (Some(secret), _) => whole.end().max(secret.end),
+            // What does not count as a value may hold a secret.
+            (None, Some(value)) => value.start().max(whole.start() + 1),
+            (None, None) => whole.end(),
+        };
+        ranges.extend(secret.map(|secret| view.spelled(secret.start)..view.spelled(secret.end)));
+    }
+    ranges
+}
+
+/// Returns the secret in a match, as a range of the decoded text.
+fn secret(found: &Captures<'_>, spelled: &[u8], view: &Decoded<'_>, is_string: bool) -> Option<Range<usize>> {
+    let text = &*view.text;
+    let whole = found.get(0)?;
+    let Some((group, value)) = found.iter().enumerate().skip(1).find_map(|(group, value)| Some((group, value?))) else {
+        let is_key = whole.as_bytes().starts_with(b"-----BEGIN");
+        return Some(whole.start()..if is_key { key_end(text, whole.end(), is_string) } else { whole.end() });
+    };
+    let start = value.start();
+    let end = match (value.is_empty(), text.get(start - 1)) {
+        (true, Some(b'\'')) => start + memchr2(b'\'', b'\n', &text[start..]).unwrap_or(text.len() - start),
+        (true, _) => view.decoded(string_end(spelled, view.spelled(start))),
+        (false, _) => value.end(),
+    };
+    let content = &text[start..end];
+    let is_secret = match group {
+        BEARER => content.len() >= 16 || content.iter().any(u8::is_ascii_digit),
+        BASIC => STANDARD.decode(content).is_ok_and(|decoded| decoded.contains(&b':')),
+        URL => true,
+        COOKIE => !content.starts_with(b":"),
+        USER => !content.iter().all(u8::is_ascii_digit),
+        AUTHORIZATION => !is_prose(content, text.get(end)),
+        _ => {
+            let before = &text[whole.start()..start];
+            let is_in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+            let name_end = before.iter().rposition(is_in_name).map_or(0, |last| last + 1);
+            let name_start = before[..name_end].iter().rposition(|byte| !is_in_name(byte)).map_or(0, |other| other + 1);
+            let name = before[name_start..name_end].trim_ascii_start();
+            let name = &name[name.iter().take_while(|byte| **byte == b'-').count()..];
+            let sign = before[name_end..].iter().find(|byte| b":=".contains(byte));
+            let is_parameter = (whole.start() + name_start).checked_sub(1).is_some_and(|at| b"?&".contains(&text[at]));
+            let is_quoted = value.is_empty();
+            let secrecy = Secrecy::of(name);
+            let is_signature =
+                || [&b"sig"[..], b"signature"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+            let is_certain = is_parameter && (secrecy == Secrecy::Weak || is_signature());
+            let secrecy = if is_certain { Secrecy::Strong } else { secrecy };
+            let is_bare_code = !is_quoted && !is_parameter && sign == Some(&b'=') && is_code(name, content);
+            // A closing quote is not an opening one.
+            let is_outside = is_quoted && matches!(content.first(), Some(b',' | b':' | b'}' | b']'));
+            let is_prose = !is_quoted && sign == Some(&b':') && is_prose(content, text.get(end));
+            return (secrecy.hides(content) && !is_bare_code && !is_outside && !is_prose).then_some(start..end);
+        }
+    };
+    let is_short = content.len() < 4 && matches!(group, URL | USER);
+    (is_secret && (is_short && content != b"***" || Secrecy::Strong.hides(content))).then_some(start..end)
+}
+
+/// Returns the end of a private key whose first line ends at `start`: with its last line, or else with the text, which is
+/// a string, or up to the end of the string or the line.
+fn key_end(text: &[u8], start: usize, is_string: bool) -> usize {
+    let rest = &text[start..];
+    let rest = &rest[..if is_string { None } else { memchr2(b'"', b'\n', rest) }.unwrap_or(rest.len())];
+    let end = memmem::find(rest, b"-----END").and_then(|last| {
+        let dashes = last + 8 + memmem::find(&rest[last + 8..], b"-----")?;
+        let behind = dashes + rest[dashes..].iter().take_while(|byte| **byte == b'-').count();
+        // A last line that is cut off may be followed by another key.
+        Some(if rest[behind..].starts_with(b"BEGIN") { behind - 5 } else { dashes + 5 })
+    });
+    start + end.unwrap_or(rest.len())
+}
+
+/// Returns the end of the string that begins at `start`, behind its quote, or of the line. In JSON in a string, quotes
+/// have escape sequences, as in `{\"password\":\"a\\\"b\"}`.
+fn string_end(text: &[u8], start: usize) -> usize {
+    let escapes = |first: usize, at: usize| text[first..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+    let opening = escapes(0, start - 1);
+    for at in memchr2_iter(b'"', b'\n', &text[start..]).map(|at| start + at) {
+        let count = escapes(start, at);
+        // Escaped backslashes in the string double with each level.
+        if text[at] == b'\n' || count < opening || count % (2 * (opening + 1)) == opening {
+            return if text[at] == b'"' { at - count.min(opening) } else { at };
+        }
+    }
+    text.len()
+}
+
+/// True if an assignment is program source: `password=self.password`, `token=read(`.
+fn is_code(name: &[u8], value: &[u8]) -> bool {
+    let value = value.trim_ascii_end();
+    let value = &value[..value.iter().rposition(|byte| !b",)".contains(byte)).map_or(0, |last| last + 1)];
+    let is_call = value.contains(&b'(');
+    let is_variable = value.iter().any(|byte| b"._".contains(byte)) && !value.iter().any(u8::is_ascii_digit);
+    let is_own = name.to_ascii_lowercase().ends_with(&value.to_ascii_lowercase());
+    name.iter().any(u8::is_ascii_lowercase) && (is_call || is_variable || is_own)
+}
+
+/// True if what follows a name and a colon is a word of a sentence: a word of letters that is not the last of its line.
+fn is_prose(value: &[u8], next: Option<&u8>) -> bool {
+    const STATES: [&[u8]; 14] = [
+        b"required",
+        b"optional",
+        b"string",
+        b"invalid",
+        b"missing",
+        b"expired",
+        b"none",
+        b"null",
+        b"true",
+        b"false",
+        b"undefined",
+        b"incorrect",
+        b"wrong",
+        b"changed",
+    ];
+    let word = &value[..value.iter().rposition(|byte| !b".,:)!?".contains(byte)).map_or(0, |last| last + 1)];
+    let is_state = STATES.iter().any(|state| state.eq_ignore_ascii_case(word));
+    let is_word = word.iter().all(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
+    is_state || is_word && (next.is_some_and(|next| b" \t".contains(next)) || word.len() < value.len())
+}
+
+/// The maximum size of the first line of a private key, and of the text of a log before and after it, in bytes.
+const MAX_HEAD: usize = 160;
+const MAX_AROUND: usize = 4096;
+/// The maximum number of lines between the first line of a private key and its content.
+const MAX_HEADS: usize = 10;
+
+/// Returns the lines of private keys that are written line by line, each perhaps behind the time of a log or in an object.
+/// The first line is not among them.
+pub(super) fn key_lines(text: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for start in memmem::find_iter(text, b"-----BEGIN") {
+        let front = start.saturating_sub(MAX_AROUND);
+        let line_start = memrchr(b'\n', &text[front..start]).map(|end| front + end + 1);
+        let Some(line_start) = line_start.or_else(|| (front == 0).then_some(0)) else { continue };
+        let behind = &text[start..text.len().min(start + MAX_AROUND)];
+        let Some(mut end) = memchr(b'\n', behind).map(|length| start + length) else { continue };
+        let head = line_content(&text[start..end.min(start + MAX_HEAD)]);
+        if !head.ends_with(b"KEY-----") && !head.ends_with(b"KEY BLOCK-----") {
+            continue;
+        }
+        let prefix = &text[line_start..start];
+        let (mut heads, mut has_body) = (0, false);
+        while end < text.len() && heads < MAX_HEADS {
+            let begin = end + 1;
+            end = memchr(b'\n', &text[begin..]).map_or(text.len(), |length| begin + length);
+            let line = &text[begin..end];
+            let is_like = |(one, other): (&u8, &u8)| one == other || one.is_ascii_digit() && other.is_ascii_digit();
+            let same = line.len() >= prefix.len() && prefix.iter().zip(line).all(is_like);
+            let skipped = if same { prefix.len() } else { line.len() - line.trim_ascii_start().len() };
+            let content = line_content(&line[skipped..]);
+            let is_body = content.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte));
+            let is_head = content.is_empty() || memmem::find(content, b": ").is_some();
+            if is_body && !content.is_empty() {
+                found.push(begin + skipped..begin + skipped + content.len());
+                has_body = true;
+            } else if has_body || !is_head || content.first().is_some_and(|byte| !byte.is_ascii_alphabetic()) {
+                break;
+            }
+            heads += usize::from(!has_body);
+        }
+    }
+    found
+}
+
+/// Returns the part of a line up to a quote or an escape sequence, without blanks at its end.
+fn line_content(line: &[u8]) -> &[u8] {
+    line[..memchr2(b'"', b'\\', line).unwrap_or(line.len())].trim_ascii_end()
+}

@@ -1,0 +1,252 @@
+//! Questions: SPARQL 1.1 over logs, RDF files and stores.
+//!
+//! ```text
+//! query text → Query → what it needs of the data → Dataset (loaded) → Answer → results
+//!              syntax   needs                       dataset            answer   results, table
+//! ```
+//!
+//! [`Query::needs`] gives the triples that can affect the answer, and only these are loaded: a question about methods
+//! and latencies never waits for payloads.
+//!
+//! Oxigraph's evaluator answers all queries: over columns (`columnar`), with joins in the order of the columns' counts
+//! (`order`) and rows sorted here (`sort`), or over Oxigraph's store if a query distinguishes graphs.
+//!
+//! ```
+//! use rpcgraph_graph::convert::{Converter, Input, Options};
+//! use rpcgraph_graph::mapping::{Mapper, Mapping};
+//! use rpcgraph_query::query::{Answer, Cancel, Dataset, Query};
+//!
+//! let query = Query::parse("SELECT ?method { ?request jrpc:hasMethod ?method }", None)?;
+//! let log = br#"{"jsonrpc":"2.0","id":1,"method":"subtract","params":[42,23]}"#;
+//! let input = Input {
+//!     name: "session.ndjson".into(),
+//!     source: "session.ndjson".into(),
+//!     iri: "https://example.org/session.ndjson".into(),
+//!     iri_stated: true,
+//!     read: log.as_slice(),
+//! };
+//!
+//! let dataset = Dataset::new(&query, false)?;
+//! let mut loading = dataset.load(&Cancel::default())?;
+//! let mut converter = Converter::new(Mapper::new(Mapping::Session, &[])?, Options::default());
+//! converter.convert(input, &mut loading.sink(), &mut |_| {})?;
+//! loading.commit()?;
+//!
+//! let Answer::Solutions(solutions) = dataset.answer(&query, &Cancel::default())? else { panic!() };
+//! let rows: Vec<_> = solutions.rows.collect::<Result<_, _>>()?;
+//! assert_eq!(rows[0].get("method").map(ToString::to_string).as_deref(), Some("\"subtract\""));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod algebra;
+mod answer;
+mod cancel;
+pub mod catalogue;
+mod certain;
+mod columnar;
+mod computed;
+mod dataset;
+#[cfg(feature = "http")]
+mod endpoint;
+mod excerpt;
+mod first;
+mod functions;
+mod items;
+mod names;
+mod needs;
+mod order;
+mod overlap;
+mod paths;
+mod percentile;
+mod rdf;
+pub mod results;
+mod scope;
+#[cfg(feature = "http")]
+mod service;
+mod sort;
+mod syntax;
+mod table;
+mod times;
+mod tokens;
+mod window;
+
+pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
+pub use self::cancel::{Cancel, Cause, resident_bytes};
+use std::sync::Arc;
+
+use oxrdf::{NamedNode, NamedNodeRef};
+use spargebra::algebra::QueryDataset;
+
+use self::catalogue::{CatalogueError, NamedQuery};
+pub use self::dataset::{Dataset, Engine, Loading, query_store};
+#[cfg(feature = "http")]
+pub use self::endpoint::ask;
+pub use self::excerpt::first_of_parts;
+pub use self::functions::{FUNCTIONS, Function};
+use self::needs::QueryFeatures;
+pub use self::rdf::{RdfError, rdf_format};
+#[cfg(feature = "http")]
+pub use self::service::services;
+pub use self::syntax::{QUERY_PREFIXES, SyntaxError};
+pub use self::table::Table;
+pub use self::times::{by_time, relative};
+pub use self::window::Window;
+use crate::schema::QuerySchemas;
+use crate::sink::Selection;
+pub use crate::store::answer::Form;
+use crate::vocab::{jrpc, prov, rpcg};
+
+/// The classes of log content other than messages.
+const UNREAD: [NamedNodeRef<'_>; 3] = [rpcg::LOG_LINE, rpcg::INVALID_MESSAGE, rpcg::MALFORMED_RECORD];
+
+/// A parsed SPARQL 1.1 query.
+#[derive(Debug, Clone)]
+pub struct Query {
+    text: String,
+    base: Option<String>,
+    algebra: spargebra::Query,
+    uses: QueryFeatures,
+    schemas: Arc<QuerySchemas>,
+}
+
+impl Query {
+    /// Parses the text of a query. Relative IRIs resolve against `base`, which must be absolute.
+    pub fn parse(text: &str, base: Option<&str>) -> Result<Self, SyntaxError> {
+        let mut algebra = syntax::parse(text, base)?;
+        let asked = algebra.clone();
+        syntax::ids_as_decimals(&mut algebra);
+        let text = if algebra == asked { text.to_owned() } else { algebra.to_string() };
+        let mut uses = QueryFeatures::of(&algebra);
+        syntax::check_functions(&uses)?;
+        if uses.items {
+            syntax::rewrite_items(&mut algebra, &uses)?;
+        }
+        computed::name_lengths(&mut algebra);
+        if let Some((functions, properties)) = computed::computed(&algebra) {
+            uses.needs.reduce(Arc::new(functions), &properties);
+        }
+        percentile::skip_unbound(&mut algebra);
+        Ok(Self { text, base: base.map(str::to_owned), algebra, uses, schemas: Arc::default() })
+    }
+
+    /// Returns a query of the catalogue, without parameters.
+    ///
+    /// # Errors
+    ///
+    /// [`CatalogueError::UnknownQuery`].
+    pub fn named(name: &str) -> Result<Self, CatalogueError> {
+        Ok(Self::parse(NamedQuery::find(name)?.text, None)?)
+    }
+
+    /// The form of the answer.
+    pub fn form(&self) -> Form {
+        Form::of(&self.algebra)
+    }
+
+    /// The triples that can affect the answer.
+    pub fn needs(&self) -> &Selection {
+        &self.uses.needs
+    }
+
+    /// Adds the needs of another query that will run on the same data.
+    #[must_use]
+    pub fn with_needs_of(mut self, other: &Self) -> Self {
+        self.uses.needs.add(other.needs());
+        self
+    }
+
+    /// Sets the schemas of `rpcg:conforms`. Queries can share them, with their validators.
+    #[cfg(feature = "schema")]
+    #[must_use]
+    pub fn with_schemas(mut self, schemas: &Arc<QuerySchemas>) -> Self {
+        self.schemas = Arc::clone(schemas);
+        self
+    }
+
+    /// Replaces the query's dataset clause: the merge of the default graphs, and the named graphs.
+    #[must_use]
+    pub fn with_dataset(mut self, default: Vec<NamedNode>, named: Vec<NamedNode>) -> Self {
+        *algebra::dataset_mut(&mut self.algebra) = Some(QueryDataset { default, named: Some(named) });
+        self
+    }
+
+    /// Returns true if the query has a dataset clause (`FROM`, `FROM NAMED`).
+    pub fn has_dataset(&self) -> bool {
+        self.algebra.dataset().is_some()
+    }
+
+    /// Returns true if the query has a `GRAPH` pattern.
+    pub fn uses_graphs(&self) -> bool {
+        self.uses.graphs
+    }
+
+    /// Returns true if the query calls other SPARQL services.
+    pub fn uses_services(&self) -> bool {
+        self.uses.services
+    }
+
+    /// Returns the prefixed names of the functions and properties in the query that only this program has.
+    pub fn functions(&self) -> Vec<&'static str> {
+        let is_called = |function: &&Function| self.uses.calls.iter().any(|(name, _)| *name == function.iri());
+        let items = [("rpcg:element", rpcg::ELEMENT), ("rpcg:member", rpcg::MEMBER)].into_iter();
+        let items = items.filter(|(_, property)| self.uses.items && self.names(*property)).map(|(name, _)| name);
+        FUNCTIONS.iter().filter(is_called).map(|function| function.name).chain(items).collect()
+    }
+
+    /// Returns true if the query can match content other than JSON-RPC: records that are not messages, and lines of
+    /// text.
+    pub fn sees_unread(&self) -> bool {
+        let needs = self.needs();
+        let is_seen = |class: &NamedNodeRef<'_>| needs.wants(oxrdf::vocab::rdf::TYPE, Some(class.as_str()));
+        UNREAD.iter().any(is_seen) || [rpcg::TEXT, rpcg::BYTES].into_iter().any(|text| needs.wants(text, None))
+    }
+
+    /// Returns true if the query names a class of such content.
+    pub fn names_unread(&self) -> bool {
+        UNREAD.iter().any(|class| self.names(*class))
+    }
+
+    /// Returns true if the query names optional statements about records: lines, offsets and digests.
+    pub fn names_provenance(&self) -> bool {
+        [rpcg::LINE, rpcg::BYTE_OFFSET, rpcg::SHA256, prov::USED].into_iter().any(|term| self.names(term))
+    }
+
+    /// Returns true if the query names the text between messages, which is optional.
+    pub fn names_log_lines(&self) -> bool {
+        [rpcg::LOG_LINE, rpcg::AFTER].into_iter().any(|term| self.names(term))
+    }
+
+    /// Returns true if the query contains a term.
+    pub fn names(&self, term: NamedNodeRef<'_>) -> bool {
+        self.uses.terms.contains(term.as_str())
+    }
+
+    /// Returns texts in the place of JSON Pointers that do not begin with a slash: they never match anything.
+    pub fn no_pointers(&self) -> impl Iterator<Item = &str> {
+        self.uses.no_pointers.iter().map(String::as_str)
+    }
+
+    /// Returns the variables that have no value in a HAVING clause, such as the aliases of SELECT.
+    pub fn unbound_in_having(&self) -> Vec<String> {
+        syntax::unbound_in_having(&self.algebra).iter().map(ToString::to_string).collect()
+    }
+
+    /// Returns undefined terms in the namespaces `jrpc:` and `rpcg:`, most likely typing errors.
+    pub fn unknown_terms(&self) -> Vec<String> {
+        let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).any(|term| term.as_str() == iri);
+        let prefixed = |iri: &String| {
+            let namespaces = [(jrpc::PREFIX, jrpc::NAMESPACE), (rpcg::PREFIX, rpcg::NAMESPACE)];
+            let mut found =
+                namespaces.iter().filter_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
+            found.next().map(|(prefix, local)| format!("{prefix}:{local}"))
+        };
+        self.uses.terms.iter().filter(|iri| !known(iri)).filter_map(prefixed).collect()
+    }
+
+    /// Returns the query text for a server, with declarations of the prefixes and base that are implicit here.
+    pub fn to_portable(&self) -> String {
+        let base = self.base.iter().map(|base| format!("BASE <{base}>\n"));
+        let prefixes = QUERY_PREFIXES.iter().map(|(prefix, namespace)| format!("PREFIX {prefix}: <{namespace}>\n"));
+        base.chain(prefixes).chain([self.text.clone()]).collect()
+    }
+}
