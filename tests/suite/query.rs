@@ -7,7 +7,6 @@ mod ends;
 mod everywhere;
 mod functions;
 mod limits;
-mod w3c;
 
 use crate::cli::{Place, Ran};
 
