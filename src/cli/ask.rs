@@ -142,7 +142,7 @@ impl AskArgs {
                 return Ok(Outcome::Findings);
             };
             all_read = read;
-            QuerySource::Here(dataset.with_jobs(self.read.input.format.jobs()))
+            QuerySource::Here(dataset)
         };
         let is_here = matches!(source, QuerySource::Here(_)) && !question.engine.plan;
         if question.needs_sessions && is_here && source.values(SESSIONS, &cancel)?.is_empty() {

@@ -61,7 +61,7 @@ fn parse(query: &NamedQuery, parameters: &[(&str, &str)]) -> Query {
 fn ask<T>(query: &Query, logs: &[Log], take: impl FnOnce(Solutions<'_>) -> T) -> T {
     let cancel = Cancel::default();
     cancel.after(Duration::from_secs(120));
-    let dataset = Dataset::new(query, false).expect("a dataset").with_jobs(2);
+    let dataset = Dataset::new(query, false).expect("a dataset");
     let mut loading = dataset.load(&cancel).expect("a transaction");
     convert(logs, &mut loading.sink());
     loading.commit().expect("loaded");

@@ -277,7 +277,7 @@ impl Log {
     /// input that is not a message ([`Query::sees_unread`]).
     pub fn ask(self, query: &Query) -> Result<Rows, LogError> {
         let cancel = Cancel::default();
-        let dataset = Dataset::new(query, false).map_err(QueryError::from)?.with_jobs(self.options.jobs);
+        let dataset = Dataset::new(query, false).map_err(QueryError::from)?;
         let mut loading = dataset.load(&cancel).map_err(QueryError::from)?;
         let (input, stated) = (self.input.name.clone(), self.options.reader.is_stated());
         let summary = self.convert(&mut loading.sink())?;

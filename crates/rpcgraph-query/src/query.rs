@@ -8,8 +8,8 @@
 //! [`Query::needs`] gives the triples that can affect the answer, and only these are loaded: a question about methods
 //! and latencies never waits for payloads.
 //!
-//! A query over columns is evaluated in batches (`batch`). A query that batches do not cover goes, as a whole, to
-//! Oxigraph's evaluator over the same columns; a query that distinguishes graphs runs on Oxigraph's store.
+//! Oxigraph's evaluator answers all queries: over columns (`columnar`), with joins in the order of the columns' counts
+//! (`order`) and rows sorted here (`sort`), or over Oxigraph's store if a query distinguishes graphs.
 //!
 //! ```
 //! use rpcgraph_graph::convert::{Converter, Input, Options};
@@ -40,7 +40,6 @@
 
 mod algebra;
 mod answer;
-mod batch;
 mod cancel;
 pub mod catalogue;
 mod certain;
@@ -54,17 +53,18 @@ mod first;
 mod functions;
 mod graphed;
 mod items;
-mod keys;
 mod names;
 mod needs;
-mod operand;
+mod order;
 mod overlap;
+mod paths;
 mod percentile;
-
 mod rdf;
 pub mod results;
+mod scope;
 #[cfg(feature = "http")]
 mod service;
+mod sort;
 mod sums;
 mod syntax;
 mod table;
@@ -143,7 +143,7 @@ impl Query {
         if let Some((functions, properties)) = computed::computed(&algebra) {
             uses.needs.reduce(Arc::new(functions), &properties);
         }
-        functions::skip_unbound(&mut algebra);
+        percentile::skip_unbound(&mut algebra);
         Ok(Self { text, base: base.map(str::to_owned), algebra, uses, schemas: Arc::default() })
     }
 

@@ -5,7 +5,7 @@ use rpcgraph::context::Context;
 use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::mapping::{Mapper, Mapping};
 use rpcgraph::query::catalogue::CATALOGUE;
-use rpcgraph::query::{Answer, Cancel, Dataset, Query};
+use rpcgraph::query::{Answer, Cancel, Dataset, Engine, Query};
 use serde_json::json;
 
 use crate::support::{corpora, logs, own};
@@ -45,22 +45,23 @@ fn terms() -> String {
     lines.join("\n")
 }
 
-/// An answer as lines in an order of their own; `overlapping` has it of the store.
-fn answer(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bool) -> Vec<String> {
-    let mut lines = found(query, logs, contexts, overlapping);
+/// An answer as lines in an order of their own; `in_store` has it of the store.
+fn answer(query: &Query, logs: &[Vec<u8>], contexts: &[Context], in_store: bool) -> Vec<String> {
+    let mut lines = found(query, logs, contexts, in_store);
     lines.sort_unstable();
     lines
 }
 
 /// An answer as lines, as they are found.
-fn found(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bool) -> Vec<String> {
-    lines(&loaded(query, logs, contexts, overlapping), query)
+fn found(query: &Query, logs: &[Vec<u8>], contexts: &[Context], in_store: bool) -> Vec<String> {
+    lines(&loaded(query, logs, contexts, in_store), query)
 }
 
 /// Logs, as far as a query needs them.
-fn loaded(query: &Query, logs: &[Vec<u8>], contexts: &[Context], overlapping: bool) -> Dataset {
+fn loaded(query: &Query, logs: &[Vec<u8>], contexts: &[Context], in_store: bool) -> Dataset {
     let cancel = Cancel::default();
-    let dataset = Dataset::new(query, overlapping).expect("a dataset").with_jobs(3);
+    let engine = if in_store { Engine::Store } else { Engine::Columns };
+    let dataset = Dataset::on(query, false, engine).expect("a dataset");
     let mut loading = dataset.load(&cancel).expect("a start");
     let mapper = Mapper::new(Mapping::Session, contexts).expect("contexts work").with_provenance(true);
     let mut converter = Converter::new(mapper, Options { log_lines: true, jobs: 2, ..Options::default() });
@@ -290,25 +291,6 @@ fn rows_come_in_order_whether_the_log_has_it_or_not() {
         for logs in [logs().collect(), logs().rev().collect::<Vec<_>>(), vec![terms().into_bytes()]] {
             assert_eq!(found(&query, &logs, &[], false), found(&query, &logs, &[], true), "{query:?}");
         }
-    }
-}
-
-#[test]
-fn several_threads_answer_in_the_order_of_one() {
-    let logs = vec![terms().into_bytes(); 2];
-    for query in [
-        "SELECT * { ?s ?p ?o }",
-        "SELECT * { ?s jrpc:hasMethod ?m BIND(CONCAT(?m, '!') AS ?n) FILTER(STRENDS(?n, '7!')) }",
-        "SELECT ?n (COUNT(*) AS ?c) { ?s jrpc:hasMethod ?m BIND(CONCAT(?m, '!') AS ?n) } GROUP BY ?n",
-        "SELECT DISTINCT ?o { ?s rpcg:sequence ?n . ?s jrpc:hasMethod ?o } LIMIT 40",
-        "SELECT ?m { ?s jrpc:hasMethod ?m ; rpcg:sequence ?n } ORDER BY DESC(?n) ?m LIMIT 5000",
-        "SELECT * { ?s jrpc:hasMethod ?m OPTIONAL { SELECT ?m (COUNT(*) AS ?c) { ?t jrpc:hasMethod ?m } GROUP BY ?m } }",
-    ] {
-        let query = Query::parse(query, None).expect("a query");
-        let with = |jobs| lines(&loaded(&query, &logs, &[], false).with_jobs(jobs), &query);
-        let one = with(1);
-        assert!(one.len() > 10, "{query:?}");
-        assert_eq!(with(4), one, "{query:?}");
     }
 }
 

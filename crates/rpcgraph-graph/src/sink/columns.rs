@@ -12,6 +12,7 @@ mod column;
 #[cfg(target_family = "wasm")]
 mod deflate;
 mod kept;
+mod lookup;
 mod packed;
 mod term;
 mod values;
@@ -20,15 +21,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, Term};
 
 pub use self::collect::Collector;
 pub(crate) use self::collect::ColumnsSink;
 pub(crate) use self::column::Column;
-pub use self::column::ColumnCursor;
 pub use self::kept::TextStore;
 use self::kept::{TextForm, is_long};
+pub use self::lookup::ColumnLookUps;
 use self::packed::PackedLiterals;
 pub use self::term::TermId;
 use self::term::{BASES, TermMeaning};
@@ -36,7 +36,6 @@ use self::values::ValueRows;
 use super::selection::LiteralFunctions;
 use super::text::push_fragment;
 use crate::session::triples::ObjectRef;
-use crate::vocab::rdf;
 
 /// The IRIs of inputs whose nodes are encoded in numbers.
 #[derive(Default)]
@@ -67,8 +66,6 @@ pub struct Columns {
     values: ValueRows,
     /// The columns, each with the number of its predicate.
     columns: Vec<(TermId, Column)>,
-    /// True if there may be JSON that is not canonical.
-    has_any_json: bool,
 }
 
 impl Columns {
@@ -130,24 +127,6 @@ impl Columns {
         &self.columns
     }
 
-    /// Returns the text of an IRI or a literal that is stored as text, of whatever type.
-    pub fn stored_text(&self, id: TermId) -> Option<Cow<'_, str>> {
-        self.stored(id).filter(|(form, _)| *form != TextForm::Blank).map(|(_, text)| text)
-    }
-
-    /// Returns the text of an `xsd:string`.
-    pub fn string(&self, id: TermId) -> Option<Cow<'_, str>> {
-        match id.unpack() {
-            TermMeaning::Literal(text, datatype) if datatype == xsd::STRING.as_str() => Some(text.into()),
-            _ => self.stored(id).filter(|(form, _)| *form == TextForm::Text).map(|(_, text)| text),
-        }
-    }
-
-    /// Returns the text of an `rdf:JSON` literal.
-    pub fn json(&self, id: TermId) -> Option<Cow<'_, str>> {
-        self.stored(id).filter(|(form, _)| *form == TextForm::Typed(rdf::JSON.as_str())).map(|(_, text)| text)
-    }
-
     /// Returns the place of a function with a constant argument among those whose values are stored.
     pub fn function_place(&self, function: &str, argument: &str) -> Option<usize> {
         self.functions.as_ref()?.names().iter().position(|(name, of)| name == function && of == argument)
@@ -156,11 +135,6 @@ impl Columns {
     /// Returns the value of the function at a place, if the literal is stored as such values.
     pub fn computed(&self, literal: TermId, place: usize) -> Option<TermId> {
         self.values.get(literal.as_values()?)?.get(place).copied()
-    }
-
-    /// True if every `rdf:JSON` literal is canonical.
-    pub fn has_canonical_json(&self) -> bool {
-        !self.has_any_json
     }
 
     /// Returns a text that is stored, and its form.
@@ -206,12 +180,6 @@ impl TextStore {
     pub fn term(&self, number: u32) -> Term {
         let (form, text) = self.get(number);
         literal(form, text.to_owned())
-    }
-
-    /// Returns the text of an `xsd:string`.
-    pub fn string(&self, number: u32) -> Option<&str> {
-        let (form, text) = self.get(number);
-        (form == TextForm::Text).then_some(text)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Digests as graphs name them, hashes of tables, and their random keys.
 
 use std::fmt::Write as _;
-use std::hash::{BuildHasher, Hash, Hasher as _};
+use std::hash::{BuildHasher, Hash};
 
 use ahash::{AHasher, RandomState};
 use sha2::{Digest, Sha256};
@@ -52,15 +52,6 @@ impl Default for KeyedDigests {
 /// Hashes for tables, with a random key, since logs may be hostile.
 #[derive(Debug, Clone)]
 pub struct KeyedHashes(RandomState);
-
-impl KeyedHashes {
-    /// Returns the hash of all items together.
-    pub fn hash_all(&self, items: impl Iterator<Item = impl Hash>) -> u64 {
-        let mut hasher = self.build_hasher();
-        items.for_each(|item| item.hash(&mut hasher));
-        hasher.finish()
-    }
-}
 
 impl Default for KeyedHashes {
     fn default() -> Self {

@@ -7,7 +7,7 @@ use oxrdf::vocab::rdf;
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern};
 
-use super::batch::{Names, certain as bound};
+use super::scope::{Names, certain as bound};
 use crate::sink::WantedSubject;
 use crate::vocab::{jrpc, rpcg};
 

@@ -1,62 +1,107 @@
 //! Columns as a dataset of Oxigraph's evaluator.
 
+use std::cell::RefCell;
 use std::io;
-use std::sync::Arc;
+use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use oxrdf::Term;
+use oxrdf::{BlankNode, Term};
 use oxsdatatypes::Decimal;
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
 use super::cancel::{Cancel, Cause};
 use super::{functions, items};
-use crate::sink::columns::{Columns, TermId};
+use crate::session::triples::ObjectRef;
+use crate::sink::columns::{ColumnLookUps, Columns, TermId, TextStore};
 
-/// A term in a row.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) enum RowTerm {
-    /// A term that triples may contain.
-    Known(TermId),
-    /// A term that is in no triple, computed by the query.
-    Other(Arc<Term>),
+/// A term in a row: its number. Its complement is stored, which is never 0, so that a row has one word for each variable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct RowTerm(NonZeroU64);
+
+impl RowTerm {
+    fn new(id: TermId) -> Option<Self> {
+        NonZeroU64::new(!id.to_bits()).map(Self)
+    }
+
+    pub fn id(self) -> TermId {
+        TermId::from_bits(!self.0.get())
+    }
+}
+
+/// The terms of a query: those of the columns, and beside them those that the query computes, each stored once.
+pub(super) struct QueryTerms {
+    pub columns: Arc<Columns>,
+    computed: Mutex<TextStore>,
+}
+
+impl QueryTerms {
+    pub fn new(columns: Arc<Columns>) -> Self {
+        Self { columns, computed: Mutex::default() }
+    }
+
+    fn computed(&self) -> MutexGuard<'_, TextStore> {
+        self.computed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn id(&self, term: &Term) -> Option<TermId> {
+        self.columns.find(term).or_else(|| {
+            let object = ObjectRef::new(term.as_ref())?;
+            self.computed().add_object(object).map(TermId::computed)
+        })
+    }
+
+    pub fn term(&self, id: TermId) -> Term {
+        match id.as_computed() {
+            Some(number) => self.computed().term(number),
+            None => self.columns.term(id),
+        }
+    }
+}
+
+/// The numbers of the terms of results: what the evaluator gets as a term of a result, if its rows are sorted later.
+pub(super) fn number_of(term: &Term) -> TermId {
+    let number = if let Term::BlankNode(node) = term { node.as_ref().unique_id() } else { None };
+    number.and_then(|number| u64::try_from(number).ok()).map_or(TermId::UNBOUND, TermId::from_bits)
 }
 
 /// Columns to query. All their triples are in the default graph.
 pub(super) struct Columnar {
-    pub columns: Arc<Columns>,
+    pub terms: Arc<QueryTerms>,
     pub cancel: Cancel,
+    /// True if results have the numbers of terms.
+    pub numbers: bool,
+    /// The places of the last look-ups.
+    pub look_ups: RefCell<ColumnLookUps>,
 }
 
 impl Columnar {
+    pub fn new(terms: &Arc<QueryTerms>, cancel: &Cancel, numbers: bool) -> Self {
+        Self { terms: terms.clone(), cancel: cancel.clone(), numbers, look_ups: RefCell::default() }
+    }
+
     /// Returns virtual triples: from the items of a JSON literal to the literal, or from an item to itself as its value.
     fn items(
         &self,
-        subject: Option<&RowTerm>,
-        property: &Term,
-        object: Option<&RowTerm>,
+        subject: Option<RowTerm>,
+        property: RowTerm,
+        object: Option<RowTerm>,
     ) -> Vec<InternalQuad<RowTerm>> {
-        let Term::NamedNode(name) = property else { return Vec::new() };
-        let quad = |subject, object| {
-            let predicate = RowTerm::Other(property.clone().into());
-            InternalQuad { subject, predicate, object, graph_name: None }
-        };
+        let quad = |subject, object| InternalQuad { subject, predicate: property, object, graph_name: None };
+        // Only a computed term names such a property.
+        let Term::NamedNode(name) = self.terms.term(property.id()) else { return Vec::new() };
         match (subject, name.as_ref(), object) {
-            (Some(item), items::VALUE_OF, _) if object.is_none_or(|wanted| wanted == item) => {
-                vec![quad(item.clone(), item.clone())]
-            }
+            (Some(item), items::VALUE_OF, _) if object.is_none_or(|wanted| wanted == item) => vec![quad(item, item)],
             (None, property @ (items::ELEMENT_OF | items::MEMBER_OF), Some(json)) => {
-                let term = self.term(json.clone());
+                let term = self.terms.term(json.id());
                 let values = functions::items(&term, property == items::MEMBER_OF).unwrap_or_default();
-                values.into_iter().map(|value| quad(row_term(&self.columns, value), json.clone())).collect()
+                values.iter().filter_map(|value| Some(quad(self.row_term(value)?, json))).collect()
             }
             _ => Vec::new(),
         }
     }
 
-    fn term(&self, term: RowTerm) -> Term {
-        match term {
-            RowTerm::Known(id) => self.columns.term(id),
-            RowTerm::Other(term) => Arc::unwrap_or_clone(term),
-        }
+    fn row_term(&self, term: &Term) -> Option<RowTerm> {
+        self.terms.id(term).and_then(RowTerm::new)
     }
 
     /// Fails if the memory limit was exceeded: the rows gathered so far then compare as equal, so that they are not
@@ -67,10 +112,6 @@ impl Columnar {
             _ => Ok(()),
         }
     }
-}
-
-fn row_term(columns: &Columns, term: Term) -> RowTerm {
-    columns.find(&term).map_or_else(|| RowTerm::Other(Arc::new(term)), RowTerm::Known)
 }
 
 impl QueryableDataset<'static> for Columnar {
@@ -84,32 +125,37 @@ impl QueryableDataset<'static> for Columnar {
         object: Option<&RowTerm>,
         graph_name: Option<Option<&RowTerm>>,
     ) -> impl Iterator<Item = io::Result<InternalQuad<RowTerm>>> + use<> {
-        let known = |term: Option<&RowTerm>| match term {
-            None => Some(None),
-            Some(RowTerm::Known(id)) => Some(Some(*id)),
-            Some(RowTerm::Other(_)) => None,
-        };
+        let id = |term: Option<&RowTerm>| term.map(|term| term.id());
+        let is_computed = |term: Option<&RowTerm>| id(term).is_some_and(|id| id.as_computed().is_some());
         let items = match predicate {
-            Some(RowTerm::Other(property)) => self.items(subject, property, object),
+            Some(property) if is_computed(predicate) => self.items(subject.copied(), *property, object.copied()),
             _ => Vec::new(),
         };
         // Once cancelled, each pattern returns a single error, not one per triple.
         let ended = self.cancel.cause();
         let ended_or_items =
             ended.map(|cause| Err(io::Error::other(cause))).into_iter().chain(items.into_iter().map(Ok));
-        let columns = self.columns.clone();
-        let (places, subject, object) = match (known(subject), known(predicate), known(object), graph_name) {
-            (Some(subject), Some(predicate), Some(object), Some(None)) if ended.is_none() => {
-                (columns.places(predicate), subject, object)
-            }
-            _ => (0..0, None, None),
+        let is_nowhere = [subject, predicate, object].into_iter().any(is_computed);
+        let places = match graph_name {
+            Some(None) if ended.is_none() && !is_nowhere => self.terms.columns.places(id(predicate)),
+            _ => 0..0,
         };
-        let matches = places.flat_map(move |place| {
-            let (predicate, column) = &columns.all()[place];
-            let predicate = *predicate;
-            column.matching(subject, object).into_iter().map(move |(subject, object)| {
-                let [subject, predicate, object] = [subject, predicate, object].map(RowTerm::Known);
-                Ok(InternalQuad { subject, predicate, object, graph_name: None })
+        let (subject, object) = (id(subject), id(object));
+        // One property is the most frequent case by far.
+        let first = (places.len() == 1)
+            .then(|| self.look_ups.borrow_mut().matching(&self.terms.columns, places.start, subject, object));
+        let others = if first.is_some() { 0..0 } else { places.clone() };
+        let columns = self.terms.columns.clone();
+        let others =
+            others.map(move |place| (place, ColumnLookUps::default().matching(&columns, place, subject, object)));
+        let columns = self.terms.columns.clone();
+        let matches = first.map(|first| (places.start, first)).into_iter().chain(others);
+        let matches = matches.flat_map(move |(place, triples)| {
+            let predicate = columns.all().get(place).map(|(predicate, _)| *predicate);
+            triples.filter_map(move |(subject, object)| {
+                let [subject, predicate, object] =
+                    [RowTerm::new(subject)?, predicate.and_then(RowTerm::new)?, RowTerm::new(object)?];
+                Some(Ok(InternalQuad { subject, predicate, object, graph_name: None }))
             })
         });
         matches.chain(ended_or_items)
@@ -120,26 +166,37 @@ impl QueryableDataset<'static> for Columnar {
     }
 
     fn internalize_term(&self, term: Term) -> io::Result<RowTerm> {
-        Ok(row_term(&self.columns, term))
+        self.row_term(&term).ok_or_else(|| io::Error::other(format!("{term} is not a term of RDF 1.1")))
     }
 
     fn externalize_term(&self, term: RowTerm) -> io::Result<Term> {
         self.check()?;
-        Ok(self.term(term))
+        Ok(match self.numbers {
+            true => BlankNode::new_from_unique_id(term.id().to_bits().into()).into(),
+            false => self.terms.term(term.id()),
+        })
     }
 
     fn externalize_expression_term(&self, term: RowTerm) -> io::Result<ExpressionTerm> {
         self.check()?;
-        // Numbers are sorted and summed without their text.
-        if let RowTerm::Known(id) = term {
-            if let Some(value) = id.as_integer() {
-                return Ok(ExpressionTerm::IntegerLiteral(value.into()));
-            }
-            let decimal = id.as_decimal().map(|(digits, behind)| Decimal::new(digits.into(), behind));
-            if let Some(Ok(value)) = decimal {
-                return Ok(ExpressionTerm::DecimalLiteral(value));
-            }
+        // Numbers are compared and summed without their text.
+        let id = term.id();
+        if let Some(value) = id.as_integer() {
+            return Ok(ExpressionTerm::IntegerLiteral(value.into()));
         }
-        Ok(self.externalize_term(term)?.into())
+        let decimal = id.as_decimal().map(|(digits, behind)| Decimal::new(digits.into(), behind));
+        if let Some(Ok(value)) = decimal {
+            return Ok(ExpressionTerm::DecimalLiteral(value));
+        }
+        Ok(self.terms.term(id).into())
+    }
+
+    fn internalize_expression_term(&self, term: ExpressionTerm) -> io::Result<RowTerm> {
+        if let ExpressionTerm::IntegerLiteral(value) = &term
+            && let Some(term) = TermId::signed_integer(i64::from(*value)).and_then(RowTerm::new)
+        {
+            return Ok(term);
+        }
+        self.internalize_term(term.into())
     }
 }

@@ -251,7 +251,7 @@ impl LiteralFunctions for PayloadFunctions {
         };
         let mut compute = |place, kind, text, pointer| {
             if let Some(value) = apply_to_text(kind, text, is_canonical, pointer) {
-                value.with_object(&mut |value| each(place, value));
+                ObjectRef::new(value.as_ref()).into_iter().for_each(|value| each(place, value));
             }
         };
         let in_object = |function: &PayloadFunction| is_canonical && text.starts_with('{') && function.member.is_some();

@@ -5,8 +5,8 @@
 //! of the graphs in `FROM`. A merge is a set, so it is made while loading: in Oxigraph's own union of graphs, a triple
 //! occurs once for each graph that has it.
 //!
-//! If everything that was loaded is one graph, it is in columns, which load many times as fast as a store. Several
-//! graphs are loaded into Oxigraph's embedded store.
+//! If everything that was loaded is one graph, it is in columns, which load many times as fast as a store and keep
+//! literals as they were written. Several graphs are loaded into Oxigraph's embedded store.
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,8 +23,9 @@ use spargebra::algebra::{GraphPattern, QueryDataset};
 use super::algebra::dataset_mut;
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
-use super::columnar::Columnar;
-use super::{Query, batch, functions, keys};
+use super::columnar::{Columnar, QueryTerms};
+use super::sort::{self, RowOrder};
+use super::{Query, functions, order, paths};
 use crate::session::triples::{ObjectRef, TripleSink as _};
 use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
@@ -35,7 +36,6 @@ pub struct Dataset {
     data: DatasetStorage,
     graphs: Graphs,
     needs: Selection,
-    jobs: usize,
 }
 
 enum DatasetStorage {
@@ -140,29 +140,22 @@ impl Dataset {
             needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
         }
         // The query must not distinguish graphs or call a service.
-        let is_one_graph = engine == Engine::Columns
-            && graphs == Graphs::All { merged: true, named: false }
-            && (!overlapping || query.uses.items)
-            && !query.uses_services();
+        let is_one_graph =
+            engine == Engine::Columns && graphs == Graphs::All { merged: true, named: false } && !query.uses_services();
         let data =
             if is_one_graph { DatasetStorage::Columns(OnceLock::new()) } else { DatasetStorage::Store(Store::new()?) };
-        Ok(Self { data, graphs, needs, jobs: 1 })
+        Ok(Self { data, graphs, needs })
     }
 
     /// Creates an empty dataset for any query that does not distinguish graphs: everything is loaded into one graph.
     pub fn of_everything() -> Self {
         let graphs = Graphs::All { merged: true, named: false };
-        Self { data: DatasetStorage::Columns(OnceLock::new()), graphs, needs: Selection::all(), jobs: 1 }
+        Self { data: DatasetStorage::Columns(OnceLock::new()), graphs, needs: Selection::all() }
     }
 
     /// Creates a dataset from an existing store of sessions.
     pub fn stored(store: Store) -> Self {
-        Self { data: DatasetStorage::Store(store), graphs: Graphs::Stored, needs: Selection::all(), jobs: 1 }
-    }
-
-    /// Sets the number of threads that evaluate a query; 1 by default.
-    pub fn with_jobs(self, jobs: usize) -> Self {
-        Self { jobs, ..self }
+        Self { data: DatasetStorage::Store(store), graphs: Graphs::Stored, needs: Selection::all() }
     }
 
     /// Starts loading, which is done once, in one transaction.
@@ -201,50 +194,6 @@ impl Dataset {
         cancel: &Cancel,
         evaluator: SparqlEvaluator,
     ) -> Result<Answer<'a>, QueryError> {
-        self.answered(query, cancel, evaluator, true)
-    }
-
-    /// Answers the query with Oxigraph's evaluator, even if batches cover it: the reference for tests.
-    #[doc(hidden)]
-    pub fn answer_by_oxigraph<'a>(&self, query: &Query, cancel: &Cancel) -> Result<Answer<'a>, QueryError> {
-        self.answered(query, cancel, no_services(), false)
-    }
-
-    /// Returns the engine that answers the query, and the plan if it is evaluated in batches.
-    ///
-    /// # Errors
-    ///
-    /// Copying triples from a store fails.
-    pub fn plan(&self, query: &Query, cancel: &Cancel) -> Result<String, QueryError> {
-        if matches!(self.data, DatasetStorage::Store(_)) && !query.uses.items {
-            return Ok("engine: Oxigraph's store\n".to_owned());
-        }
-        let (columns, algebra) = self.in_columns(query, cancel)?;
-        Ok(match batch::plan(&algebra, &columns, cancel, self.jobs, &query.schemas) {
-            Some((plan, _)) => format!("engine: batches over columns\n{plan}"),
-            None => "engine: Oxigraph's evaluator over columns\n".to_owned(),
-        })
-    }
-
-    /// Returns the columns for a query, and the query for them.
-    fn in_columns(&self, query: &Query, cancel: &Cancel) -> Result<(Arc<Columns>, spargebra::Query), QueryError> {
-        let columns = match &self.data {
-            DatasetStorage::Columns(loaded) => loaded.get_or_init(Arc::default).clone(),
-            DatasetStorage::Store(store) => copied(store, &self.default_graphs(query), query.needs(), cancel)?.into(),
-        };
-        let mut algebra = query.algebra.clone();
-        // Columns are already the default graph.
-        *dataset_mut(&mut algebra) = None;
-        Ok((columns, algebra))
-    }
-
-    fn answered<'a>(
-        &self,
-        query: &Query,
-        cancel: &Cancel,
-        evaluator: SparqlEvaluator,
-        batches: bool,
-    ) -> Result<Answer<'a>, QueryError> {
         let failed = {
             let cancel = cancel.clone();
             move |error| match cancel.cause() {
@@ -256,7 +205,8 @@ impl Dataset {
         let results = match &self.data {
             DatasetStorage::Store(store) if !query.uses.items => {
                 let mut algebra = query.algebra.clone();
-                keys::rewrite(&mut algebra);
+                sort::rewrite(&mut algebra);
+                paths::rewrite(&mut algebra);
                 let mut prepared = functions::add(evaluator, &query.schemas, &Arc::default()).for_query(algebra);
                 match &self.graphs {
                     Graphs::All { merged: true, .. } | Graphs::Clause(_) => {
@@ -269,17 +219,49 @@ impl Dataset {
             }
             _ => {
                 let (columns, mut algebra) = self.in_columns(query, cancel)?;
-                if batches && let Some((plan, run)) = batch::plan(&algebra, &columns, cancel, self.jobs, &query.schemas)
-                {
-                    return plan.answer(run);
-                }
-                keys::rewrite(&mut algebra);
+                let sorted = RowOrder::take(&mut algebra);
+                sort::rewrite(&mut algebra);
+                order::order(&mut algebra, &columns);
                 let evaluator = functions::add(evaluator, &query.schemas, &columns);
-                let columns = Columnar { columns, cancel: cancel.clone() };
-                evaluator.for_query(algebra).on_queryable_dataset(columns).execute()
+                let terms = Arc::new(QueryTerms::new(columns));
+                let columns = Columnar::new(&terms, cancel, sorted.is_some());
+                let results = evaluator.for_query(algebra).on_queryable_dataset(columns).execute();
+                match (sorted, results) {
+                    (Some(order), Ok(QueryResults::Solutions(rows))) => {
+                        return Ok(Answer::Solutions(order.sorted(rows, terms).map_err(failed)?));
+                    }
+                    (_, results) => results,
+                }
             }
         };
         Ok(answer(results.map_err(failed.clone())?, failed))
+    }
+
+    /// Returns the engine that answers the query, and the order of its joins.
+    ///
+    /// # Errors
+    ///
+    /// Copying triples from a store fails.
+    pub fn plan(&self, query: &Query, cancel: &Cancel) -> Result<String, QueryError> {
+        if matches!(self.data, DatasetStorage::Store(_)) && !query.uses.items {
+            return Ok("engine: Oxigraph's store\n".to_owned());
+        }
+        let (columns, mut algebra) = self.in_columns(query, cancel)?;
+        let sorted = if RowOrder::take(&mut algebra).is_some() { ", rows sorted afterwards" } else { "" };
+        order::order(&mut algebra, &columns);
+        Ok(format!("engine: Oxigraph's evaluator over columns{sorted}\n{}", order::plan(&mut algebra)))
+    }
+
+    /// Returns the columns for a query, and the query for them.
+    fn in_columns(&self, query: &Query, cancel: &Cancel) -> Result<(Arc<Columns>, spargebra::Query), QueryError> {
+        let columns = match &self.data {
+            DatasetStorage::Columns(loaded) => loaded.get_or_init(Arc::default).clone(),
+            DatasetStorage::Store(store) => copied(store, &self.default_graphs(query), query.needs(), cancel)?.into(),
+        };
+        let mut algebra = query.algebra.clone();
+        // Columns are already the default graph.
+        *dataset_mut(&mut algebra) = None;
+        Ok((columns, algebra))
     }
 }
 

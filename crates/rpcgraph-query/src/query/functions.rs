@@ -3,18 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
+use oxigraph::sparql::SparqlEvaluator;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
-use spareval::QueryEvaluator;
-use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, GraphPattern};
 
-use super::algebra::{for_each_mut, pattern_mut};
 use super::first::FirstMessage;
-use super::keys;
-use super::operand::Operand;
 use super::overlap::MaxOverlap;
-use super::percentile::Percentile;
+use super::percentile::{Percentile, SkipsUnbound};
+use super::sort;
 use crate::json::{self, Decimal, Number, Numbers, QuickWriter, Value, quoted};
 use crate::redact::secrets::masked;
 use crate::schema::QuerySchemas;
@@ -152,44 +148,17 @@ impl Function {
     }
 }
 
-/// An evaluator to which functions can be added.
-pub(super) trait WithFunctions: Sized {
-    fn with_function(self, name: NamedNode, function: impl Fn(&[Term]) -> Option<Term> + Send + Sync + 'static)
-    -> Self;
-    fn with_aggregate(self, name: NamedNode, kind: FunctionKind) -> Self;
-}
-
-macro_rules! with_functions {
-    ($($evaluator:ty),*) => {$(
-        impl WithFunctions for $evaluator {
-            fn with_function(
-                self,
-                name: NamedNode,
-                function: impl Fn(&[Term]) -> Option<Term> + Send + Sync + 'static,
-            ) -> Self {
-                self.with_custom_function(name, function)
-            }
-
-            fn with_aggregate(self, name: NamedNode, kind: FunctionKind) -> Self {
-                self.with_custom_aggregate_function(name, move || accumulator(kind))
-            }
-        }
-    )*};
-}
-
-with_functions!(SparqlEvaluator, QueryEvaluator);
-
 /// Adds the functions to an evaluator.
-pub(super) fn add<E: WithFunctions>(evaluator: E, schemas: &Arc<QuerySchemas>, columns: &Arc<Columns>) -> E {
-    let sort_key = |arguments: &[Term]| arguments.first().and_then(keys::sort_key);
-    let evaluator = evaluator.with_function(keys::SORT_KEY.into_owned(), sort_key);
+pub(super) fn add(evaluator: SparqlEvaluator, schemas: &Arc<QuerySchemas>, columns: &Arc<Columns>) -> SparqlEvaluator {
+    let sort_key = |arguments: &[Term]| arguments.first().and_then(sort::sort_key);
+    let evaluator = evaluator.with_custom_function(sort::SORT_KEY.into_owned(), sort_key);
     let own = FUNCTIONS.iter().map(|function| (function.iri(), function.kind));
     own.chain([(LENGTH.into_owned(), FunctionKind::Characters)]).fold(evaluator, |evaluator, (name, kind)| {
         if kind.is_aggregate() {
-            return evaluator.with_aggregate(name, kind);
+            return evaluator.with_custom_aggregate_function(name, move || Box::new(accumulator(kind)));
         }
         let (schemas, columns, function) = (schemas.clone(), columns.clone(), name.as_str().to_owned());
-        evaluator.with_function(name, move |arguments| {
+        evaluator.with_custom_function(name, move |arguments| {
             computed(&function, arguments, &columns).unwrap_or_else(|| apply(kind, arguments, &schemas))
         })
     })
@@ -217,47 +186,16 @@ pub(super) fn function_kind(name: &NamedNode) -> Option<FunctionKind> {
 }
 
 /// Creates the accumulator of an aggregate.
-pub(super) fn accumulator(kind: FunctionKind) -> Box<dyn AggregateFunctionAccumulator + Send + Sync> {
-    match kind {
-        FunctionKind::Percentile(percent) => Box::new(BoundValues(Percentile::new(percent))),
-        FunctionKind::First => Box::new(BoundValues(FirstMessage::default())),
-        _ => Box::new(BoundValues(MaxOverlap::default())),
-    }
-}
-
-/// The value of an aggregated expression without a value, which the aggregates skip, as `COUNT` does. Its name contains a
-/// space, so that no query and no log has it.
-const UNBOUND: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("unbound value");
-
-/// An aggregate of the values that are bound.
-struct BoundValues<A>(A);
-
-impl<A: AggregateFunctionAccumulator> AggregateFunctionAccumulator for BoundValues<A> {
-    fn accumulate(&mut self, element: Term) {
-        if element != UNBOUND.into() {
-            self.0.accumulate(element);
-        }
-    }
-
-    fn finish(&mut self) -> Option<Term> {
-        self.0.finish()
-    }
-}
-
-/// Replaces the arguments of the aggregates here, so that an argument without a value does not fail the group.
-pub(super) fn skip_unbound(query: &mut spargebra::Query) {
-    for_each_mut(pattern_mut(query), &mut |pattern| {
-        let GraphPattern::Group { aggregates, .. } = pattern else { return };
-        for (_, aggregate) in aggregates {
-            if let AggregateExpression::FunctionCall { name: AggregateFunction::Custom(_), expr, .. } = aggregate {
-                *expr = Expression::Coalesce(vec![expr.clone(), UNBOUND.into_owned().into()]);
-            }
-        }
-    });
+fn accumulator(kind: FunctionKind) -> SkipsUnbound {
+    SkipsUnbound(match kind {
+        FunctionKind::Percentile(percent) => Box::new(Percentile::new(percent)),
+        FunctionKind::First => Box::new(FirstMessage::default()),
+        _ => Box::new(MaxOverlap::default()),
+    })
 }
 
 /// Applies a function to its arguments.
-pub(super) fn apply(kind: FunctionKind, arguments: &[Term], schemas: &QuerySchemas) -> Option<Term> {
+fn apply(kind: FunctionKind, arguments: &[Term], schemas: &QuerySchemas) -> Option<Term> {
     match (kind, arguments) {
         (FunctionKind::Conforms, [json, schema]) => {
             let json = text_of(json)?;
@@ -270,23 +208,18 @@ pub(super) fn apply(kind: FunctionKind, arguments: &[Term], schemas: &QuerySchem
         (FunctionKind::SchemaProblem, [schema]) => {
             schemas.violation(None, text_of(schema)?).map(|error| Literal::from(error).into())
         }
-        (FunctionKind::Characters, [Term::NamedNode(node)]) => number(node.as_str().chars().count())?.into_term().ok(),
-        (FunctionKind::Characters, [Term::Literal(text)]) => number(text.value().chars().count())?.into_term().ok(),
-        (kind, [json]) => apply_to_text(kind, text_of(json)?, false, "")?.into_term().ok(),
+        (FunctionKind::Characters, [Term::NamedNode(node)]) => number(node.as_str().chars().count()),
+        (FunctionKind::Characters, [Term::Literal(text)]) => number(text.value().chars().count()),
+        (kind, [json]) => apply_to_text(kind, text_of(json)?, false, ""),
         (kind, [json, Term::Literal(pointer)]) if pointer.datatype() == xsd::STRING => {
-            apply_to_text(kind, text_of(json)?, false, pointer.value())?.into_term().ok()
+            apply_to_text(kind, text_of(json)?, false, pointer.value())
         }
         _ => None,
     }
 }
 
 /// Applies a function of a payload to its text, which may be known to be canonical JSON.
-pub(super) fn apply_to_text(
-    kind: FunctionKind,
-    text: &str,
-    is_canonical: bool,
-    pointer: &str,
-) -> Option<Operand<'static>> {
+pub(super) fn apply_to_text(kind: FunctionKind, text: &str, is_canonical: bool, pointer: &str) -> Option<Term> {
     match kind {
         FunctionKind::Secrets => return secrets(text),
         FunctionKind::Characters => return number(text.chars().count()),
@@ -342,21 +275,21 @@ impl<'t> JsonText<'t> {
         self.text.as_bytes().first().copied().unwrap_or_default()
     }
 
-    fn apply(self, kind: FunctionKind) -> Option<Operand<'static>> {
+    fn apply(self, kind: FunctionKind) -> Option<Term> {
         match (kind, self.first()) {
             (FunctionKind::Value, _) => self.value(),
             (FunctionKind::Length, b'[') => number(self.elements().count()),
             (FunctionKind::Length, b'{') => number(self.object()?.members.len()),
             (FunctionKind::Size, _) => number(self.canonical()?.len()),
             (FunctionKind::Keys, b'{') => array(self.object()?.members.iter().map(|(name, _)| name_text(name))),
-            (FunctionKind::Type, first) => Some(Operand::Text(type_name(first).into())),
+            (FunctionKind::Type, first) => Some(Literal::from(type_name(first)).into()),
             _ => None,
         }
     }
 
     /// Applies a function to the array of all values that a pointer matches, where `*` stands for each element of an
     /// array.
-    fn apply_to_all(self, kind: FunctionKind, pointer: &str) -> Option<Operand<'static>> {
+    fn apply_to_all(self, kind: FunctionKind, pointer: &str) -> Option<Term> {
         let mut found = vec![self];
         let mut is_array = false;
         for token in pointer.strip_prefix('/')?.split('/') {
@@ -377,18 +310,18 @@ impl<'t> JsonText<'t> {
             FunctionKind::Value => array(found.into_iter().filter_map(Self::canonical)),
             FunctionKind::Length => number(found.len()),
             FunctionKind::Size => number(found.into_iter().filter_map(Self::canonical).map(|text| text.len()).sum()),
-            FunctionKind::Type => Some(Operand::Text("array".into())),
+            FunctionKind::Type => Some(Literal::from("array").into()),
             _ => None,
         }
     }
 
     /// Returns the value as a term.
-    fn value(self) -> Option<Operand<'static>> {
+    fn value(self) -> Option<Term> {
         match Value::hollow(self.text) {
-            Value::Bool(truth) => Some(Operand::Boolean(truth)),
-            Value::Number(number) => Some(number_value(number)),
+            Value::Bool(truth) => Some(Literal::from(truth).into()),
+            Value::Number(number) => Some(number_value(number).into()),
             // A string with a lone surrogate is not an RDF string, so its JSON is returned.
-            Value::String(json::Text::Unicode(text)) => Some(Operand::Text(text.into_owned().into())),
+            Value::String(json::Text::Unicode(text)) => Some(Literal::from(text.into_owned()).into()),
             Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
                 Some(Literal::new_typed_literal(self.canonical()?, rdf::JSON).into())
             }
@@ -416,12 +349,12 @@ impl<'t> JsonText<'t> {
     }
 }
 
-fn number(number: usize) -> Option<Operand<'static>> {
-    i64::try_from(number).ok().map(Operand::Integer)
+fn number(number: usize) -> Option<Term> {
+    i64::try_from(number).ok().map(|number| Literal::from(number).into())
 }
 
 /// Returns the secrets in any text; `None` if there are none.
-fn secrets(text: &str) -> Option<Operand<'static>> {
+fn secrets(text: &str) -> Option<Term> {
     let object = |(at, looks): (String, String)| format!(r#"{{"at":{},"looks":{}}}"#, quoted(&at), quoted(&looks));
     let mut found = masked(text).into_iter().map(object).peekable();
     found.peek()?;
@@ -443,7 +376,7 @@ fn name_text(name: &json::Text<'_>) -> String {
 }
 
 /// Creates an rdf:JSON array of serialized values.
-fn array(values: impl Iterator<Item = impl AsRef<str>>) -> Option<Operand<'static>> {
+fn array(values: impl Iterator<Item = impl AsRef<str>>) -> Option<Term> {
     let mut text = String::from("[");
     for value in values {
         if text.len() > 1 {
@@ -459,16 +392,15 @@ fn array(values: impl Iterator<Item = impl AsRef<str>>) -> Option<Operand<'stati
 pub(super) fn items(json: &Term, members: bool) -> Option<Vec<Term>> {
     let text = json::check(text_of(json)?.as_bytes()).ok()?.trim_ascii();
     let json = JsonText { text, is_canonical: false };
-    let term = |value: Operand<'static>| value.into_term().ok();
     match (json.first(), members) {
-        (b'[', false) => Some(json.elements().filter_map(JsonText::value).filter_map(term).collect()),
+        (b'[', false) => Some(json.elements().filter_map(JsonText::value).collect()),
         (b'{', true) => {
             let pair = |(name, value): &(_, Value<'_>)| {
                 let mut text = String::new();
                 json::write_canonical(value, Numbers::Exact, &mut text).ok()?;
                 array([name_text(name), text].into_iter())
             };
-            Some(json.object()?.members.iter().filter_map(pair).filter_map(term).collect())
+            Some(json.object()?.members.iter().filter_map(pair).collect())
         }
         _ => None,
     }
@@ -490,23 +422,23 @@ fn type_name(first: u8) -> &'static str {
 const MAX_DIGITS: usize = 1024;
 
 /// Returns the exact number: an xsd:integer, an xsd:decimal if it fits, otherwise an xsd:double.
-fn number_value(number: Number<'_>) -> Operand<'static> {
+fn number_value(number: Number<'_>) -> Literal {
     let spelling = number.as_str();
     if spelling.bytes().all(|byte| byte.is_ascii_digit())
-        && let Ok(integer) = spelling.parse()
+        && let Ok(integer) = spelling.parse::<i64>()
     {
-        return Operand::Integer(integer);
+        return integer.into();
     }
     let decimal: Decimal = number.to_decimal();
     if let Some(plain) = decimal.to_plain(MAX_DIGITS) {
         if decimal.is_integer() {
-            return Literal::new_typed_literal(plain, xsd::INTEGER).into();
+            return Literal::new_typed_literal(plain, xsd::INTEGER);
         }
         if plain.parse::<oxsdatatypes::Decimal>().is_ok_and(|decimal| decimal.to_string() == plain) {
-            return Literal::new_typed_literal(plain, xsd::DECIMAL).into();
+            return Literal::new_typed_literal(plain, xsd::DECIMAL);
         }
     }
-    Literal::new_typed_literal(spelling, xsd::DOUBLE).into()
+    Literal::new_typed_literal(spelling, xsd::DOUBLE)
 }
 
 #[cfg(test)]

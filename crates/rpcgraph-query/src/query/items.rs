@@ -11,14 +11,14 @@
 //! The dataset ([`Columnar`](super::columnar)) provides the node in between, since the optimizer does not allow a
 //! literal as a subject.
 
-use std::collections::BTreeSet;
-
 use oxrdf::{NamedNode, NamedNodeRef, Variable};
 use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::pattern_mut;
+use super::paths::name_blank;
+use super::scope::{Names, in_scope};
 use crate::vocab::rpcg;
 
 /// The properties of a node that stands for an item. They contain a space, so that they cannot clash with other
@@ -49,7 +49,7 @@ pub(super) fn rewrite(query: &mut Query) -> Result<(), String> {
 }
 
 /// Fails if the source of items is not bound.
-fn bound(open: Variables) -> Result<(), String> {
+fn bound(open: Names) -> Result<(), String> {
     match open.into_iter().next() {
         None => Ok(()),
         Some(variable) => Err(format!(
@@ -59,8 +59,6 @@ fn bound(open: Variables) -> Result<(), String> {
     }
 }
 
-type Variables = BTreeSet<Variable>;
-
 #[derive(Default)]
 struct Rewriter {
     items: usize,
@@ -68,7 +66,7 @@ struct Rewriter {
 
 impl Rewriter {
     /// Rewrites a pattern. Returns the variables whose items it accesses but which it does not bind.
-    fn pattern(&mut self, pattern: &mut GraphPattern) -> Result<Variables, String> {
+    fn pattern(&mut self, pattern: &mut GraphPattern) -> Result<Names, String> {
         Ok(match pattern {
             GraphPattern::Bgp { patterns } => {
                 let triples = std::mem::take(patterns);
@@ -77,8 +75,8 @@ impl Rewriter {
                 open
             }
             GraphPattern::Path { subject, object, .. } => {
-                [subject, object].into_iter().for_each(name);
-                Variables::new()
+                [subject, object].into_iter().for_each(name_blank);
+                Names::new()
             }
             GraphPattern::Join { left, right } => {
                 let (of_left, of_right) = (self.pattern(left)?, self.pattern(right)?);
@@ -112,7 +110,7 @@ impl Rewriter {
             }
             GraphPattern::Project { inner, .. } => {
                 bound(self.pattern(inner)?)?;
-                Variables::new()
+                Names::new()
             }
             GraphPattern::OrderBy { inner, .. }
             | GraphPattern::Distinct { inner }
@@ -120,12 +118,12 @@ impl Rewriter {
             | GraphPattern::Slice { inner, .. }
             | GraphPattern::Group { inner, .. }
             | GraphPattern::Graph { inner, .. } => self.pattern(inner)?,
-            GraphPattern::Values { .. } | GraphPattern::Service { .. } => Variables::new(),
+            GraphPattern::Values { .. } | GraphPattern::Service { .. } => Names::new(),
         })
     }
 
     /// Rewrites the patterns in a condition. They see the variables around the condition.
-    fn expression(&mut self, expression: &mut Expression) -> Result<Variables, String> {
+    fn expression(&mut self, expression: &mut Expression) -> Result<Names, String> {
         Ok(match expression {
             Expression::Exists(pattern) => self.pattern(pattern)?,
             Expression::Not(inner) => self.expression(inner)?,
@@ -133,20 +131,20 @@ impl Rewriter {
                 &self.expression(left)? | &self.expression(right)?
             }
             // Items accessed anywhere else are found when the rewritten query is checked.
-            _ => Variables::new(),
+            _ => Names::new(),
         })
     }
 
-    fn triples(&mut self, mut triples: Vec<TriplePattern>) -> Result<(GraphPattern, Variables), String> {
+    fn triples(&mut self, mut triples: Vec<TriplePattern>) -> Result<(GraphPattern, Names), String> {
         for TriplePattern { subject, object, .. } in &mut triples {
-            [subject, object].into_iter().for_each(name);
+            [subject, object].into_iter().for_each(name_blank);
         }
         let (mut items, patterns): (Vec<_>, Vec<_>) =
             triples.into_iter().partition(|triple| of_items(triple).is_some());
         let mut pattern = GraphPattern::Bgp { patterns };
-        let mut missing = Variables::new();
+        let mut missing = Names::new();
         while !items.is_empty() {
-            let known = scope(&pattern);
+            let known = in_scope(&pattern);
             let is_bound =
                 |triple: &TriplePattern| matches!(&triple.subject, TermPattern::Variable(json) if known.contains(json));
             let TriplePattern { subject, predicate, object } =
@@ -185,29 +183,14 @@ fn of_items(triple: &TriplePattern) -> Option<NamedNodeRef<'static>> {
     }
 }
 
-/// Replaces a blank node with a variable, which may occur in several basic graph patterns.
-fn name(term: &mut TermPattern) {
-    if let TermPattern::BlankNode(blank) = term {
-        *term = TermPattern::Variable(Variable::new_unchecked(format!("blank {}", blank.as_str())));
-    }
-}
-
-fn scope(pattern: &GraphPattern) -> Variables {
-    let mut variables = Variables::new();
-    pattern.on_in_scope_variable(|variable| {
-        variables.insert(variable.clone());
-    });
-    variables
-}
-
 /// Returns the wanted variables that a pattern does not bind.
-fn open(wanted: &Variables, pattern: &GraphPattern) -> Variables {
-    if wanted.is_empty() { Variables::new() } else { wanted - &scope(pattern) }
+fn open(wanted: &Names, pattern: &GraphPattern) -> Names {
+    if wanted.is_empty() { Names::new() } else { wanted - &in_scope(pattern) }
 }
 
 /// Allows the right side of a join to see the solutions of the left side, if it accesses their items. Returns the
 /// variables that are still unbound.
-fn lateral(pattern: &mut GraphPattern, of_left: &Variables, of_right: &Variables) -> Variables {
+fn lateral(pattern: &mut GraphPattern, of_left: &Names, of_right: &Names) -> Names {
     let (GraphPattern::Join { left, .. } | GraphPattern::LeftJoin { left, .. } | GraphPattern::Lateral { left, .. }) =
         &mut *pattern
     else {

@@ -11,9 +11,9 @@ use spargebra::algebra::{
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::{operands, parts};
-use super::batch::certain;
 use super::certain::{KnownSubjects, OF_RECORDS, is_among, records};
 use super::items::inverse;
+use super::scope::certain;
 use crate::sink::{Selection, WantedSubject};
 use crate::vocab::{jrpc, rpcg};
 

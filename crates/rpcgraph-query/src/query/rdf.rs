@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use oxrdf::BlankNode;
+use oxrdf::{BlankNode, GraphName, NamedNode};
 use oxrdfio::{RdfFormat, RdfParseError, RdfSyntaxError};
 
 use super::cancel::Cause;
@@ -63,6 +63,7 @@ impl Loading<'_> {
         let failed = |source| RdfError::Read { input: input.to_owned(), source };
         // A unique blank-node prefix.
         let prefix = BlankNode::default().into_string();
+        let graph = GraphName::from(NamedNode::new_unchecked(iri));
         let mut text = Vec::new();
         let quads = quads(format, iri, longest, decompressed(read).map_err(failed)?, Some(&mut text));
         let mut logs = GraphedLogs::default();
@@ -80,8 +81,13 @@ impl Loading<'_> {
                     }
                 }
             })?;
+            let mut quad = with_blanks(quad, &prefix);
+            // The default graph of a file is the graph of its IRI, as for logs.
+            if quad.graph_name == GraphName::DefaultGraph {
+                quad.graph_name = graph.clone();
+            }
             logs.take(quad.as_ref());
-            self.insert(with_blanks(quad, &prefix).as_ref());
+            self.insert(quad.as_ref());
             if count % 4096 == 0 {
                 self.cancel().check()?;
             }

@@ -158,7 +158,11 @@ fn plain_json(literal: &Literal) -> Option<&str> {
     let is_number = || text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
     let is_plain = match datatype {
         rdf::JSON => is_json(text),
-        xsd::BOOLEAN => matches!(text, "true" | "false"),
+        xsd::BOOLEAN => match text {
+            "true" | "1" => return Some("true"),
+            "false" | "0" => return Some("false"),
+            _ => false,
+        },
         xsd::INTEGER | xsd::DECIMAL | xsd::DOUBLE | xsd::FLOAT => is_number() && is_json(text),
         _ => false,
     };

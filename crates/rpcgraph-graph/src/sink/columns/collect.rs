@@ -325,7 +325,6 @@ impl Columns {
 
     /// Takes the triples of a worker.
     pub(crate) fn take(&mut self, collector: &Collector) {
-        self.has_any_json |= collector.has_any_json;
         let kept: Vec<TermId> = collector.kept.iter().map(|(form, text)| self.keep(form, text)).collect();
         let packed = self.packed.take(&collector.packer);
         self.functions = self.functions.take().or_else(|| collector.functions.clone());

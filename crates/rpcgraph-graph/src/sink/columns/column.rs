@@ -1,6 +1,5 @@
 //! The triples of one predicate: subjects and objects, in the order of the subjects.
 
-use std::iter;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -88,7 +87,7 @@ impl OffsetNumbers {
 }
 
 /// The position of a triple: part, and place in the part.
-type TriplePosition = (usize, usize);
+pub(super) type TriplePosition = (usize, usize);
 
 /// A place in a column. Look-ups of subjects in nearly increasing order are fast.
 #[derive(Clone, Default)]
@@ -163,6 +162,8 @@ pub struct Column {
     /// The number of look-ups by object.
     asked: AtomicUsize,
     by_object: OnceLock<Box<Self>>,
+    /// The estimated number of triples with the same object.
+    per_object: OnceLock<f64>,
 }
 
 impl Column {
@@ -215,7 +216,8 @@ impl Column {
         self.parts.iter().enumerate().flat_map(|(part, (_, length))| (0..*length).map(move |place| (part, place)))
     }
 
-    fn triple(&self, (part, place): TriplePosition) -> Option<(TermId, TermId)> {
+    /// Returns the triple in a row.
+    pub fn triple(&self, (part, place): TriplePosition) -> Option<(TermId, TermId)> {
         let (part, length) = self.parts.get(part)?;
         if place >= *length {
             return None;
@@ -224,7 +226,7 @@ impl Column {
     }
 
     /// Returns the row after a row.
-    fn next(&self, (part, place): TriplePosition) -> TriplePosition {
+    pub fn next(&self, (part, place): TriplePosition) -> TriplePosition {
         match self.parts.get(part) {
             Some((_, length)) if place + 1 < *length => (part, place + 1),
             _ => (part + 1, 0),
@@ -266,38 +268,23 @@ impl Column {
         (0..self.parts()).map(of_part).sum()
     }
 
-    /// Returns true if the column contains the triple.
-    pub fn contains(&self, subject: TermId, object: TermId) -> bool {
-        let mut row = self.seek(subject);
-        while let Some((_, value)) = self.triple(row).filter(|(found, _)| *found == subject) {
-            if value == object {
-                return true;
-            }
-            row = self.next(row);
-        }
-        false
-    }
-
-    /// Returns the triples with a subject, with an object, with both, or all.
-    pub fn matching(&self, subject: Option<TermId>, object: Option<TermId>) -> Vec<(TermId, TermId)> {
-        let is_wanted = |(_, known): &(TermId, TermId)| object.is_none_or(|object| *known == object);
-        match (subject, object) {
-            (Some(subject), _) => {
-                let first = self.seek(subject);
-                let triples = iter::successors(Some(first), |row| Some(self.next(*row)));
-                let triples = triples.map_while(|row| self.triple(row).filter(|(known, _)| *known == subject));
-                triples.filter(is_wanted).collect()
-            }
-            (None, Some(object)) if self.is_asked_by_object() => {
-                let exchanged = self.by_object().matching(Some(object), None);
-                exchanged.into_iter().map(|(object, subject)| (subject, object)).collect()
-            }
-            _ => self.triples().filter(is_wanted).collect(),
-        }
+    /// Estimates the number of triples with the same object, from the first part.
+    pub fn by_object_rows(&self) -> f64 {
+        *self.per_object.get_or_init(|| {
+            let (mut subjects, mut objects) = (Vec::new(), Vec::new());
+            self.read(0, &mut subjects, &mut objects);
+            let count = objects.len();
+            objects.sort_unstable();
+            objects.dedup();
+            let distinct = objects.len().max(1);
+            // If objects are seldom equal, there are about as many for each part; otherwise, all parts have the same.
+            let all = if distinct * 8 > count { count } else { self.len() };
+            (all as f64 / distinct as f64).max(1.2)
+        })
     }
 
     /// Returns the first row whose subject is not less than `subject`.
-    fn seek(&self, subject: TermId) -> TriplePosition {
+    pub fn seek(&self, subject: TermId) -> TriplePosition {
         let part = self.parts.partition_point(|(part, _)| part.last < subject);
         let place = self.parts.get(part).map_or(0, |(part, length)| part.subjects.first_not_less(subject, *length));
         (part, place)
@@ -319,6 +306,8 @@ impl Column {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -337,8 +326,10 @@ mod tests {
             prop_assert_eq!(&rows, &Vec::from_iter(set.iter().copied()));
             for wanted in 0..5 {
                 let object = TermId(wanted);
-                let by_object = column.by_object().matching(Some(object), None);
-                let by_object = by_object.into_iter().map(|(_, subject)| subject.0);
+                let index = column.by_object();
+                let rows = iter::successors(Some(index.seek(object)), |row| Some(index.next(*row)));
+                let found = rows.map_while(|row| index.triple(row).filter(|(known, _)| *known == object));
+                let by_object = found.map(|(_, subject)| subject.0);
                 let expected = set.iter().filter(|(_, object)| *object == wanted).map(|(subject, _)| *subject);
                 prop_assert_eq!(Vec::from_iter(by_object), Vec::from_iter(expected));
             }

@@ -199,21 +199,19 @@ impl TermId {
         (self.0 >> TAG == COMPUTED).then(|| u32::try_from(bits(self.0, 0, 32)).unwrap_or_default())
     }
 
+    /// Returns the bits of the number.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the number with these bits, which came from [`to_bits`](Self::to_bits).
+    pub fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
     /// Returns true if the number stands for a term.
     pub fn is_bound(self) -> bool {
         self != Self::UNBOUND
-    }
-
-    /// Returns true if the number encodes an IRI: a node of an input.
-    pub fn is_node(self) -> bool {
-        matches!(self.0 >> TAG, NODE | LINE)
-    }
-
-    /// Returns the place of the term in a cache of that many places; `None` if it is unbound, or a payload, which seldom
-    /// occurs twice.
-    pub fn cache_place(self, places: u64) -> Option<usize> {
-        let is_cached = self.is_bound() && self.0 >> TAG != PACKED;
-        if is_cached { usize::try_from(self.0 % places).ok() } else { None }
     }
 
     /// Creates the number of a literal; `None` if it cannot be encoded.
@@ -242,9 +240,7 @@ impl TermId {
             let (value, digits) = decimal(lexical)?;
             Some(Self::new(DECIMAL, u64::from(digits) << 54 | signed(value, 54)?))
         } else if datatype == xsd::INTEGER.as_str() {
-            let (value, digits) = decimal(lexical)?;
-            (digits == 0 && !lexical.contains('.')).then_some(())?;
-            Some(Self::new(INTEGER, signed(value, TAG)?))
+            Self::signed_integer(integer(lexical)?)
         } else if datatype == xsd::DATE_TIME.as_str() {
             let (day, time) = lexical.split_once('T')?;
             let (local, zone) = match time.strip_suffix('Z') {
@@ -371,6 +367,14 @@ fn counted(digits: &str) -> Option<u64> {
     if plain { digits.parse().ok() } else { None }
 }
 
+/// Parses an integer in its only spelling.
+fn integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_one_spelling = !digits.starts_with('0') || text == "0";
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_one_spelling && is_plain { text.parse().ok() } else { None }
+}
+
 /// Parses a decimal into its digits and the number of digits after the point. Returns `None` if this is not its only
 /// spelling, or for more than 15 digits.
 fn decimal(text: &str) -> Option<(i64, u8)> {
@@ -457,7 +461,11 @@ mod tests {
     #[test]
     fn a_literal_has_a_number_in_one_spelling_only() {
         let table = [
-            (xsd::INTEGER, vec!["0", "7", "-7", "100000000000000"], vec!["07", "-0", "+7", "", "-", "1.0", "1."]),
+            (
+                xsd::INTEGER,
+                vec!["0", "7", "-7", "100000000000000", "-576460752303423488"],
+                vec!["07", "-0", "+7", "", "-", "1.0", "1."],
+            ),
             (
                 xsd::DECIMAL,
                 vec!["0", "15", "1.50", "0.001", "-0.5", "0.0", "123456789.012345"],

@@ -3,35 +3,29 @@
 use std::collections::BTreeSet;
 
 use oxrdf::Variable;
-use spargebra::algebra::{Expression as Algebra, GraphPattern};
-use spargebra::term::TermPattern;
+use spargebra::algebra::{Expression, GraphPattern};
 
-use super::super::algebra::{operands, parts};
+use super::algebra::{operands, parts};
 
-pub(crate) type Names = BTreeSet<Variable>;
-
-/// Returns the variable for a variable or blank node of a pattern.
-pub(super) fn named(term: &TermPattern) -> Option<Variable> {
-    match term {
-        TermPattern::Variable(variable) => Some(variable.clone()),
-        TermPattern::BlankNode(blank) => Some(Variable::new_unchecked(format!("blank {}", blank.as_str()))),
-        _ => None,
-    }
-}
+pub(super) type Names = BTreeSet<Variable>;
 
 /// Returns the variables that a pattern may bind.
 pub(super) fn in_scope(pattern: &GraphPattern) -> Names {
     let mut names = Names::new();
-    pattern.on_in_scope_variable(|variable| _ = names.insert(variable.clone()));
+    pattern.on_in_scope_variable(|variable| {
+        if !names.contains(variable) {
+            names.insert(variable.clone());
+        }
+    });
     names
 }
 
 /// Returns all variables in an expression, including its patterns.
-pub(super) fn names_of(expression: &Algebra) -> Names {
+fn names_of(expression: &Expression) -> Names {
     let mut names = Names::new();
     match expression {
-        Algebra::Variable(variable) | Algebra::Bound(variable) => _ = names.insert(variable.clone()),
-        Algebra::Exists(pattern) => all_names(pattern, &mut names),
+        Expression::Variable(variable) | Expression::Bound(variable) => _ = names.insert(variable.clone()),
+        Expression::Exists(pattern) => all_names(pattern, &mut names),
         _ => {}
     }
     operands(expression).into_iter().for_each(|operand| names.extend(names_of(operand)));
@@ -51,10 +45,14 @@ fn all_names(pattern: &GraphPattern, names: &mut Names) {
 }
 
 /// Returns the variables that have a value in every solution of a pattern.
-pub(crate) fn certain(pattern: &GraphPattern) -> Names {
+pub(super) fn certain(pattern: &GraphPattern) -> Names {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
-        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => &certain(left) | &certain(right),
+        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
+            let mut names = certain(left);
+            names.append(&mut certain(right));
+            names
+        }
         GraphPattern::Union { left, right } => &certain(left) & &certain(right),
         GraphPattern::LeftJoin { left: inner, .. }
         | GraphPattern::Minus { left: inner, .. }
@@ -64,8 +62,9 @@ pub(crate) fn certain(pattern: &GraphPattern) -> Names {
         | GraphPattern::Distinct { inner }
         | GraphPattern::Reduced { inner }
         | GraphPattern::Slice { inner, .. } => certain(inner),
-        GraphPattern::Project { inner, variables } => &certain(inner) & &variables.iter().cloned().collect(),
-        GraphPattern::Group { inner, variables, .. } => &certain(inner) & &variables.iter().cloned().collect(),
+        GraphPattern::Project { inner, variables } | GraphPattern::Group { inner, variables, .. } => {
+            &certain(inner) & &variables.iter().cloned().collect()
+        }
         GraphPattern::Values { variables, bindings } => {
             let is_bound = |nth: usize| bindings.iter().all(|row| row.get(nth).is_some_and(Option::is_some));
             variables.iter().enumerate().filter(|(nth, _)| is_bound(*nth)).map(|(_, name)| name.clone()).collect()
@@ -77,12 +76,19 @@ pub(crate) fn certain(pattern: &GraphPattern) -> Names {
 /// Returns true if a pattern keeps its meaning when these variables already have values.
 pub(super) fn is_safe(pattern: &GraphPattern, visible: &Names) -> bool {
     match pattern {
+        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => true,
+        GraphPattern::Join { left, right }
+        | GraphPattern::Lateral { left, right }
+        | GraphPattern::Union { left, right } => is_safe(left, visible) && is_safe(right, visible),
         GraphPattern::LeftJoin { left, right, expression } => {
             let (left_of, mut inside) = (certain(left), Names::new());
             all_names(right, &mut inside);
             let both = &left_of | &certain(right);
             let condition = expression.as_ref().map(names_of).unwrap_or_default();
-            is_safe(left, visible) && (&inside & visible).is_subset(&left_of) && (&condition & visible).is_subset(&both)
+            is_safe(left, visible)
+                && is_safe(right, &(visible | &in_scope(left)))
+                && (&inside & visible).is_subset(&left_of)
+                && (&condition & visible).is_subset(&both)
         }
         GraphPattern::Filter { expr, inner } => {
             is_safe(inner, visible) && (&names_of(expr) & visible).is_subset(&certain(inner))
@@ -97,7 +103,13 @@ pub(super) fn is_safe(pattern: &GraphPattern, visible: &Names) -> bool {
             all_names(right, &mut inside);
             is_safe(left, visible) && (&inside & visible).is_subset(&certain(left))
         }
-        GraphPattern::Lateral { left, right } => is_safe(left, visible) && is_safe(right, visible),
-        _ => true,
+        GraphPattern::Project { .. }
+        | GraphPattern::Group { .. }
+        | GraphPattern::OrderBy { .. }
+        | GraphPattern::Distinct { .. }
+        | GraphPattern::Reduced { .. }
+        | GraphPattern::Slice { .. }
+        | GraphPattern::Graph { .. }
+        | GraphPattern::Service { .. } => false,
     }
 }

@@ -1,0 +1,425 @@
+//! The order of joins, by the columns' counts.
+//!
+//! Oxigraph orders joins by fixed estimates, but keeps the order of `LATERAL`. So each group of triples and paths becomes
+//! a chain of `LATERAL`, the cheapest first, and so does an `OPTIONAL` whose pattern means the same if its variables
+//! already have values. A chain is a balanced tree: a query of thousands of triples does not need a deep stack.
+
+use std::collections::HashMap;
+
+use oxrdf::{NamedNode, Term, Variable};
+use spargebra::Query;
+use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, PropertyPathExpression};
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+
+use super::algebra::{operands_mut, parts, pattern_mut};
+use super::paths::{Paths, empty, name_blanks};
+use super::scope::{Names, certain, in_scope, is_safe};
+use crate::sink::columns::{Columns, TermId};
+
+/// Orders the joins of a query over columns, whose paths become triples where possible.
+pub(super) fn order(query: &mut Query, columns: &Columns) {
+    let mut order = JoinOrder { columns, counts: HashMap::new(), paths: Paths::default() };
+    let pattern = pattern_mut(query);
+    name_blanks(pattern);
+    *pattern = order.pattern(std::mem::replace(pattern, empty()), &JoinContext::default());
+}
+
+/// The variables around a pattern.
+#[derive(Default, Clone)]
+struct JoinContext {
+    /// The variables that may have a value.
+    visible: Names,
+    /// The variables that have one.
+    certain: Names,
+}
+
+impl JoinContext {
+    fn behind(&self, pattern: &GraphPattern) -> Self {
+        Self { visible: &self.visible | &in_scope(pattern), certain: &self.certain | &certain(pattern) }
+    }
+}
+
+struct JoinOrder<'c> {
+    columns: &'c Columns,
+    /// The number of triples with an object in a column.
+    counts: HashMap<(usize, TermId), usize>,
+    paths: Paths,
+}
+
+/// A part of a group.
+struct Piece {
+    pattern: PiecePattern,
+    /// The estimated rows of the piece alone, and for each value of its subject or object.
+    alone: f64,
+    by_subject: f64,
+    by_object: f64,
+}
+
+enum PiecePattern {
+    Triple(TriplePattern),
+    Path(TermPattern, PropertyPathExpression, TermPattern),
+    Other(GraphPattern, Names),
+}
+
+impl PiecePattern {
+    /// Returns the variables of the piece.
+    fn names(&self) -> Vec<&Variable> {
+        match self {
+            Self::Triple(triple) => {
+                let predicate =
+                    if let NamedNodePattern::Variable(name) = &triple.predicate { Some(name) } else { None };
+                [variable(&triple.subject), predicate, variable(&triple.object)].into_iter().flatten().collect()
+            }
+            Self::Path(subject, _, object) => [subject, object].into_iter().filter_map(variable).collect(),
+            Self::Other(_, names) => names.iter().collect(),
+        }
+    }
+}
+
+impl JoinOrder<'_> {
+    fn pattern(&mut self, pattern: GraphPattern, around: &JoinContext) -> GraphPattern {
+        let boxed = |pattern: GraphPattern| Box::new(pattern);
+        match pattern {
+            GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Join { .. } => {
+                let mut pieces = Vec::new();
+                self.flatten(pattern, &mut pieces);
+                self.group(pieces, around)
+            }
+            GraphPattern::Lateral { left, right } => {
+                let behind = around.behind(&left);
+                let (left, right) = (self.pattern(*left, around), self.pattern(*right, &behind));
+                GraphPattern::Lateral { left: boxed(left), right: boxed(right) }
+            }
+            GraphPattern::LeftJoin { left, right, expression } => {
+                let behind = around.behind(&left);
+                let both = expression.is_some().then(|| behind.behind(&right));
+                let expression = expression.map(|expression| self.expression(expression, &both.unwrap_or_default()));
+                let left = self.pattern(*left, around);
+                if self.is_lateral(&right, &behind) {
+                    let right = self.pattern(*right, &behind);
+                    let right = GraphPattern::LeftJoin { left: boxed(empty()), right: boxed(right), expression };
+                    return GraphPattern::Lateral { left: boxed(left), right: boxed(right) };
+                }
+                let right = self.pattern(*right, &JoinContext::default());
+                GraphPattern::LeftJoin { left: boxed(left), right: boxed(right), expression }
+            }
+            GraphPattern::Filter { expr, inner } => {
+                let expr = self.condition(expr, &inner, around);
+                GraphPattern::Filter { expr, inner: boxed(self.pattern(*inner, around)) }
+            }
+            GraphPattern::Extend { inner, variable, expression } => {
+                let expression = self.condition(expression, &inner, around);
+                GraphPattern::Extend { inner: boxed(self.pattern(*inner, around)), variable, expression }
+            }
+            GraphPattern::Union { left, right } => GraphPattern::Union {
+                left: boxed(self.pattern(*left, around)),
+                right: boxed(self.pattern(*right, around)),
+            },
+            GraphPattern::Minus { left, right } => GraphPattern::Minus {
+                left: boxed(self.pattern(*left, around)),
+                right: boxed(self.pattern(*right, &JoinContext::default())),
+            },
+            GraphPattern::Group { inner, variables, aggregates } => {
+                let all = AggregateExpression::CountSolutions { distinct: true };
+                // The variables of the steps of paths are not part of a solution.
+                let shown = aggregates.iter().any(|(_, aggregate)| *aggregate == all).then(|| in_scope(&inner));
+                let mut inner = self.pattern(*inner, &JoinContext::default());
+                if let Some(shown) = shown {
+                    inner = GraphPattern::Project { inner: boxed(inner), variables: shown.into_iter().collect() };
+                }
+                GraphPattern::Group { inner: boxed(inner), variables, aggregates }
+            }
+            GraphPattern::OrderBy { inner, expression } => {
+                GraphPattern::OrderBy { inner: boxed(self.pattern(*inner, &JoinContext::default())), expression }
+            }
+            GraphPattern::Project { inner, variables } => {
+                GraphPattern::Project { inner: boxed(self.pattern(*inner, &JoinContext::default())), variables }
+            }
+            GraphPattern::Distinct { inner } => {
+                GraphPattern::Distinct { inner: boxed(self.pattern(*inner, &JoinContext::default())) }
+            }
+            GraphPattern::Reduced { inner } => {
+                GraphPattern::Reduced { inner: boxed(self.pattern(*inner, &JoinContext::default())) }
+            }
+            GraphPattern::Slice { inner, start, length } => {
+                GraphPattern::Slice { inner: boxed(self.pattern(*inner, &JoinContext::default())), start, length }
+            }
+            GraphPattern::Values { .. } | GraphPattern::Graph { .. } | GraphPattern::Service { .. } => pattern,
+        }
+    }
+
+    /// Orders the joins in the patterns of a condition on the solutions of a pattern.
+    fn condition(&mut self, condition: Expression, of: &GraphPattern, around: &JoinContext) -> Expression {
+        match has_patterns(&condition) {
+            true => {
+                let behind = around.behind(of);
+                self.expression(condition, &behind)
+            }
+            false => condition,
+        }
+    }
+
+    fn expression(&mut self, mut expression: Expression, around: &JoinContext) -> Expression {
+        if let Expression::Exists(pattern) = &mut expression {
+            **pattern = self.pattern(std::mem::replace(&mut **pattern, empty()), around);
+        }
+        for operand in operands_mut(&mut expression) {
+            if has_patterns(operand) {
+                let inner = std::mem::replace(operand, Expression::Coalesce(Vec::new()));
+                *operand = self.expression(inner, around);
+            }
+        }
+        expression
+    }
+
+    /// Returns true if a pattern may be evaluated for each solution of another, whose variables it shares.
+    fn is_lateral(&self, pattern: &GraphPattern, left: &JoinContext) -> bool {
+        !in_scope(pattern).is_disjoint(&left.visible) && is_safe(pattern, &left.visible)
+    }
+
+    fn flatten(&mut self, pattern: GraphPattern, pieces: &mut Vec<Piece>) {
+        match pattern {
+            GraphPattern::Join { left, right } => {
+                self.flatten(*left, pieces);
+                self.flatten(*right, pieces);
+            }
+            GraphPattern::Bgp { patterns } => {
+                for triple in patterns {
+                    let names =
+                        if let NamedNodePattern::NamedNode(name) = &triple.predicate { Some(name) } else { None };
+                    let [alone, by_object] = self.costs(names.map(|name| vec![name]), &triple.object);
+                    pieces.push(Piece { pattern: PiecePattern::Triple(triple), alone, by_subject: 1.0, by_object });
+                }
+            }
+            GraphPattern::Path { subject, path, object } => {
+                let [alone, by_object] = self.costs(names_in(&path), &object);
+                let pattern = PiecePattern::Path(subject, path, object);
+                pieces.push(Piece { pattern, alone: 1.5 * alone, by_subject: 1.5, by_object: 1.5 * by_object });
+            }
+            pattern => {
+                let (rows, names) = (self.rows(&pattern), in_scope(&pattern));
+                let near = rows.min(2.0);
+                let pattern = PiecePattern::Other(pattern, names);
+                pieces.push(Piece { pattern, alone: rows, by_subject: near, by_object: near });
+            }
+        }
+    }
+
+    /// Joins pieces: first the cheapest, then the cheapest of those that share a variable with the pieces before.
+    fn group(&mut self, pieces: Vec<Piece>, around: &JoinContext) -> GraphPattern {
+        let mut left: Vec<Option<Piece>> = pieces.into_iter().map(Some).collect();
+        let mut known = around.clone();
+        let mut joined: Option<GraphPattern> = None;
+        let mut chain: Vec<GraphPattern> = Vec::new();
+        let mut rows = 1.0;
+        loop {
+            let mut best: Option<((bool, f64), usize)> = None;
+            for (place, piece) in left.iter().enumerate().filter_map(|(place, piece)| Some((place, piece.as_ref()?))) {
+                let names = piece.pattern.names();
+                let is_connected = names.is_empty() || names.iter().any(|name| known.visible.contains(*name));
+                let cost = (!is_connected, self.cost(piece, &known.certain));
+                if best.is_none_or(|(least, _)| cost < least) {
+                    best = Some((cost, place));
+                }
+            }
+            let Some((cost, place)) = best else { break };
+            let Some(piece) = left[place].take() else { break };
+            if cost.0 && rows > 1.0 {
+                // What shares no variable is evaluated once, not for each row.
+                joined = merged(joined, std::mem::take(&mut chain));
+            }
+            rows *= cost.1;
+            let names: Names = piece.pattern.names().into_iter().cloned().collect();
+            match piece.pattern {
+                PiecePattern::Triple(triple) => {
+                    known.certain.extend(names.iter().cloned());
+                    chain.push(GraphPattern::Bgp { patterns: vec![triple] });
+                }
+                PiecePattern::Path(subject, path, object) => {
+                    let is_known = |term: &TermPattern| variable(term).is_none_or(|name| known.certain.contains(name));
+                    let is_backward = !is_known(&subject) && is_known(&object);
+                    known.certain.extend(names.iter().cloned());
+                    chain.push(self.paths.lateral(subject, path, object, is_backward));
+                }
+                PiecePattern::Other(pattern, _) => {
+                    let of_pattern = certain(&pattern);
+                    if self.is_lateral(&pattern, &known) {
+                        chain.push(self.pattern(pattern, &known));
+                    } else {
+                        let pattern = self.pattern(pattern, &JoinContext::default());
+                        let before = merged(joined, std::mem::take(&mut chain));
+                        joined = Some(match before {
+                            Some(before) => by_hash(before, pattern),
+                            None => pattern,
+                        });
+                    }
+                    known.certain.extend(of_pattern);
+                }
+            }
+            known.visible.extend(names);
+        }
+        merged(joined, chain).unwrap_or_else(empty)
+    }
+
+    /// Estimates the number of rows that a piece makes of a row in which these variables have values.
+    fn cost(&self, piece: &Piece, known: &Names) -> f64 {
+        let is_known = |term: &TermPattern| variable(term).is_none_or(|name| known.contains(name));
+        let (subject, object) = match &piece.pattern {
+            PiecePattern::Triple(triple) => (is_known(&triple.subject), is_known(&triple.object)),
+            PiecePattern::Path(subject, _, object) => (is_known(subject), is_known(object)),
+            PiecePattern::Other(_, names) => {
+                let is_near = names.iter().any(|name| known.contains(name));
+                (is_near, is_near)
+            }
+        };
+        match (subject, object) {
+            (true, true) => piece.by_subject.min(piece.by_object).min(1.0) / 2.0,
+            (true, false) => piece.by_subject,
+            (false, true) => piece.by_object,
+            (false, false) => piece.alone,
+        }
+    }
+
+    /// Estimates the rows of a choice of properties, or of all: alone, and for each value of the object.
+    fn costs(&mut self, names: Option<Vec<&NamedNode>>, object: &TermPattern) -> [f64; 2] {
+        let places: Vec<usize> = match names {
+            Some(names) => names.into_iter().filter_map(|name| self.columns.place(name)).collect(),
+            None => (0..self.columns.all().len()).collect(),
+        };
+        let all = self.columns.all();
+        let columns = || places.iter().filter_map(|place| Some((*place, &all.get(*place)?.1)));
+        let alone: usize = columns().map(|(_, column)| column.len()).sum();
+        let term = match object {
+            TermPattern::NamedNode(node) => Some(Term::from(node.clone())),
+            TermPattern::Literal(literal) => Some(literal.clone().into()),
+            _ => None,
+        };
+        let by_object = match term.map(|term| self.columns.find(&term)) {
+            None => columns().map(|(_, column)| column.by_object_rows()).sum(),
+            Some(None) => 0.0,
+            Some(Some(id)) => {
+                let counts = &mut self.counts;
+                let count =
+                    columns().map(|(place, column)| *counts.entry((place, id)).or_insert_with(|| column.count(id)));
+                count.sum::<usize>() as f64
+            }
+        };
+        [alone as f64, by_object]
+    }
+
+    /// Estimates the number of rows of a pattern.
+    fn rows(&mut self, pattern: &GraphPattern) -> f64 {
+        match pattern {
+            GraphPattern::Bgp { patterns } => patterns.iter().fold(f64::INFINITY, |least, triple| {
+                let names = if let NamedNodePattern::NamedNode(name) = &triple.predicate { Some(name) } else { None };
+                let [alone, by_object] = self.costs(names.map(|name| vec![name]), &triple.object);
+                least.min(if variable(&triple.object).is_some() { alone } else { by_object })
+            }),
+            GraphPattern::Path { path, object, .. } => self.costs(names_in(path), object)[0],
+            GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
+                self.rows(left).min(self.rows(right))
+            }
+            GraphPattern::Union { left, right } => self.rows(left) + self.rows(right),
+            GraphPattern::Group { inner, variables, .. } => match variables.is_empty() {
+                true => 1.0,
+                false => self.rows(inner).sqrt(),
+            },
+            GraphPattern::Slice { inner, length, .. } => {
+                self.rows(inner).min(length.map_or(f64::INFINITY, |length| length as f64))
+            }
+            GraphPattern::Values { bindings, .. } => bindings.len() as f64,
+            GraphPattern::Filter { inner, .. } => 0.5 * self.rows(inner),
+            _ => parts(pattern).first().map_or(1.0, |part| self.rows(part)),
+        }
+    }
+}
+
+fn variable(term: &TermPattern) -> Option<&Variable> {
+    if let TermPattern::Variable(variable) = term { Some(variable) } else { None }
+}
+
+/// Joins what comes before with a chain: for each of its rows, if the chain needs its values.
+fn merged(before: Option<GraphPattern>, chain: Vec<GraphPattern>) -> Option<GraphPattern> {
+    match before {
+        _ if chain.is_empty() => before,
+        None => Some(balanced(chain)),
+        Some(before) => {
+            let of_chain: Names = chain.iter().flat_map(in_scope).collect();
+            let is_apart = in_scope(&before).is_disjoint(&of_chain);
+            let (left, right) = (Box::new(before), Box::new(balanced(chain)));
+            Some(if is_apart { GraphPattern::Join { left, right } } else { GraphPattern::Lateral { left, right } })
+        }
+    }
+}
+
+/// Joins two patterns by their solutions. The optimizer would evaluate the first for each solution of the second, in an
+/// order that is not for this, if it were not a subselect.
+fn by_hash(first: GraphPattern, second: GraphPattern) -> GraphPattern {
+    let variables = in_scope(&first).into_iter().collect();
+    let first = GraphPattern::Project { inner: Box::new(first), variables };
+    GraphPattern::Join { left: Box::new(first), right: Box::new(second) }
+}
+
+/// Returns a chain of patterns as a balanced tree.
+fn balanced(mut chain: Vec<GraphPattern>) -> GraphPattern {
+    if chain.len() < 2 {
+        return chain.pop().unwrap_or_else(empty);
+    }
+    let right = chain.split_off(chain.len() / 2);
+    GraphPattern::Lateral { left: Box::new(balanced(chain)), right: Box::new(balanced(right)) }
+}
+
+/// Returns true if an expression contains patterns.
+fn has_patterns(expression: &Expression) -> bool {
+    matches!(expression, Expression::Exists(_)) || super::algebra::operands(expression).into_iter().any(has_patterns)
+}
+
+/// Returns the properties in a path; `None` if it may be any.
+fn names_in(path: &PropertyPathExpression) -> Option<Vec<&NamedNode>> {
+    use PropertyPathExpression::{Alternative, NamedNode as Name, OneOrMore, Reverse, Sequence};
+    match path {
+        Name(name) => Some(vec![name]),
+        Reverse(inner) | OneOrMore(inner) => names_in(inner),
+        Sequence(left, right) | Alternative(left, right) => Some([names_in(left)?, names_in(right)?].concat()),
+        _ => None,
+    }
+}
+
+/// Returns the order of a query's joins, as lines: a chain of patterns stands one below the other.
+pub(super) fn plan(query: &mut Query) -> String {
+    let mut lines = String::new();
+    write_plan(pattern_mut(query), 0, &mut lines);
+    lines
+}
+
+fn write_plan(pattern: &GraphPattern, depth: usize, lines: &mut String) {
+    let name: &str = match pattern {
+        GraphPattern::Lateral { left, right } => {
+            write_plan(left, depth, lines);
+            return write_plan(right, depth, lines);
+        }
+        GraphPattern::Bgp { patterns } => {
+            let triples: Vec<String> = patterns.iter().map(TriplePattern::to_string).collect();
+            if triples.is_empty() { return } else { &format!("find {}", triples.join(" . ")) }
+        }
+        GraphPattern::Path { .. } | GraphPattern::Values { .. } => &pattern.to_string(),
+        GraphPattern::Join { .. } => "join",
+        GraphPattern::LeftJoin { .. } => "optional",
+        GraphPattern::Filter { .. } => "filter",
+        GraphPattern::Union { .. } => "union",
+        GraphPattern::Minus { .. } => "minus",
+        GraphPattern::Extend { variable, .. } => &format!("bind {variable}"),
+        GraphPattern::Group { variables, .. } => &format!("group {}", listed(variables)),
+        GraphPattern::OrderBy { .. } => "sort",
+        GraphPattern::Project { variables, .. } => &format!("select {}", listed(variables)),
+        GraphPattern::Distinct { .. } | GraphPattern::Reduced { .. } => "distinct",
+        GraphPattern::Slice { .. } => "limit",
+        GraphPattern::Graph { .. } | GraphPattern::Service { .. } => "elsewhere",
+    };
+    lines.push_str(&format!("{:indent$}{}\n", "", name.trim(), indent = 2 * depth));
+    parts(pattern).into_iter().for_each(|part| write_plan(part, depth + 1, lines));
+}
+
+fn listed(variables: &[Variable]) -> String {
+    variables.iter().map(Variable::to_string).collect::<Vec<_>>().join(" ")
+}
