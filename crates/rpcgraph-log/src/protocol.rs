@@ -74,7 +74,9 @@ pub struct Extraction {
 pub struct Statement<'a> {
     /// The subject.
     pub subject: NodeRef<'a>,
+    /// The property.
     pub property: NamedNodeRef<'static>,
+    /// The object.
     pub object: StatementObject<'a>,
 }
 
@@ -83,12 +85,15 @@ pub struct Statement<'a> {
 pub enum StatementObject<'a> {
     /// The class of the node: the property is `rdf:type`.
     Class(NamedNodeRef<'static>),
+    /// A node.
     Node(NodeRef<'a>),
     /// A literal without a language.
     Literal(Cow<'a, str>, NamedNodeRef<'static>),
     /// Canonical JSON, and whether it is [interoperable](crate::json::Canonical::interoperable).
     Json(Cow<'a, str>, bool),
+    /// A number, `xsd:integer`.
     Count(u64),
+    /// An `xsd:boolean`.
     Boolean(bool),
 }
 

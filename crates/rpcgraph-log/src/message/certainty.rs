@@ -29,6 +29,7 @@ impl Content<'_> {
 }
 
 impl Single<'_> {
+    /// Returns how sure it is that this is a message of JSON-RPC.
     #[inline]
     pub fn certainty(&self) -> Certainty {
         match self {

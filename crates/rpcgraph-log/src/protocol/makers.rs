@@ -39,6 +39,7 @@ pub enum Maker {
 
 /// The terms of a maker: properties, and classes.
 pub struct MakerTerms {
+    /// The maker.
     pub maker: Maker,
     /// The properties of records and of the errors of answers.
     pub of_records: Vec<NamedNodeRef<'static>>,
@@ -49,6 +50,7 @@ pub struct MakerTerms {
 }
 
 impl MakerTerms {
+    /// Creates the terms of a maker that finds no problems of its own.
     pub fn new(maker: Maker, of_records: Vec<NamedNodeRef<'static>>, of_nodes: Vec<NamedNodeRef<'static>>) -> Self {
         Self { maker, of_records, of_nodes, problems: Vec::new() }
     }
@@ -65,15 +67,19 @@ pub static MAKERS: LazyLock<Vec<MakerTerms>> = LazyLock::new(|| {
 pub struct Makers(u16);
 
 impl Makers {
+    /// All makers.
     pub const ALL: Self = Self(u16::MAX);
+    /// No maker.
     pub const NONE: Self = Self(0);
     /// The makers of statements of protocols.
     const OF_PROTOCOLS: Self = Self(u16::MAX << Maker::Operation as u16);
 
+    /// Returns the set with one more maker.
     pub const fn with(self, maker: Maker) -> Self {
         Self(self.0 | 1 << maker as u16)
     }
 
+    /// True if the set has a maker.
     pub fn has(self, maker: Maker) -> bool {
         self.0 & 1 << maker as u16 != 0
     }

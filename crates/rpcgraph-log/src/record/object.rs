@@ -65,6 +65,7 @@ impl<'a> RawObject<'a> {
         self.members.iter().map(|(name, value)| (&**name, *value))
     }
 
+    /// True if the object has a member of this name.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }

@@ -42,13 +42,15 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// A secret in a text, without the name that identifies it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretSpan {
+    /// Its place in the text, in bytes.
     pub range: Range<usize>,
+    /// What it is.
     pub kind: SecretKind,
 }
 
 /// What a secret is in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SecretKind {
+pub enum SecretKind {
     /// Text, or the content of a string or a part of it.
     Text,
     /// A number of JSON.
