@@ -42,6 +42,7 @@ mod words;
 use std::io::{self, IsTerminal as _};
 use std::panic;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -159,6 +160,9 @@ commands! {
 /// Parses the arguments, runs the command and maps its outcome to an exit status.
 pub fn run() -> ExitCode {
     exit_at_panics();
+    if std::env::var_os(crate::mcp::ENDS_WITH_SERVER).is_some() {
+        end_with_server();
+    }
     let outcome = parse().and_then(|cli| run_command(cli.command));
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -171,14 +175,25 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Makes a panic, which is a bug, end the process as a failure does: it prints its place, removes incomplete outputs, and
-/// exits with 2. Release builds do not unwind.
+/// Makes a panic, which is a bug or a damaged table, end the process as a failure does: it prints its place, removes
+/// incomplete outputs, and exits with 2. Release builds do not unwind.
 fn exit_at_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        print(panic);
+        match crate::rebuild::error_of_panic() {
+            Some(damage) => print_failure(&damage.into()),
+            None => print(panic),
+        }
         leave()
     }));
+}
+
+/// Ends the process with the server that started it: standard input ends, however the server does.
+fn end_with_server() {
+    let _ = thread::Builder::new().spawn(|| {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        leave()
+    });
 }
 
 /// Returns the parser of the arguments, with help that groups the commands.

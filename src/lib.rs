@@ -25,7 +25,7 @@
 //!               record   message   session, protocol   mapping   sink
 //! ```
 //!
-//! [`convert`] runs all stages. The RDF of a message is defined once, by one walk over the annotated message. Written
+//! [`Converter`] runs all stages. The RDF of a message is defined once, by one walk over the annotated message. Written
 //! as JSON-LD, the message is a document that the contexts in `context/` expand; written as triples, it is the
 //! expansion of that document.
 //!
@@ -43,29 +43,45 @@
 #[doc(hidden)]
 pub mod cli;
 #[cfg(feature = "mcp")]
+#[doc(hidden)]
 pub mod mcp;
+#[doc(hidden)]
 pub mod report;
 #[cfg(feature = "serve")]
+#[doc(hidden)]
 pub mod serve;
 
+#[doc(inline)]
+pub use rpcgraph_graph::{
+    convert::{ConvertError, Converter, Input, Options},
+    sink::Syntax,
+    summary::Summary,
+};
+#[doc(inline)]
+pub use rpcgraph_query::{
+    log::{Log, LogError, LoggedMessage, Messages, Row, Rows},
+    query::Query,
+};
+
+// For the program, its tests and the page for browsers: nothing of it is promised.
 #[cfg(feature = "register")]
 #[doc(hidden)]
 pub use rpcgraph_blocks::{capture, register};
-pub use rpcgraph_graph::sink::Syntax;
 #[doc(hidden)]
-pub use rpcgraph_graph::{context, mapping, sink};
-pub use rpcgraph_graph::{convert, summary};
+pub use rpcgraph_graph::{context, convert, mapping, sink, summary};
 #[doc(hidden)]
-pub use rpcgraph_log::session::triples;
-#[doc(hidden)]
-pub use rpcgraph_log::{diagnostic, json, message, protocol, record, redact, session, vocab};
-pub use rpcgraph_query::log::{Log, LogError, LoggedMessage, Messages, Row, Rows, rebuild};
-pub use rpcgraph_query::query::Query;
+pub use rpcgraph_log::{
+    diagnostic, json, message, protocol, record, redact,
+    session::{self, triples},
+    vocab,
+};
 #[cfg(feature = "http")]
+#[doc(hidden)]
 pub use rpcgraph_query::store::endpoint;
-pub use rpcgraph_query::store::load;
-#[cfg(feature = "schema")]
 #[doc(hidden)]
-pub use rpcgraph_query::{check, schema};
-#[doc(hidden)]
-pub use rpcgraph_query::{log, query, store};
+pub use rpcgraph_query::{
+    check,
+    log::{self, rebuild},
+    query, schema,
+    store::{self, load},
+};

@@ -1,11 +1,13 @@
 //! A log as an MCP server on standard input and output, for agents that debug JSON-RPC.
 //!
 //! Each call of a tool runs this program as a process of its own, with limits of time and memory, and returns a page of
-//! its rows. Cancelling a call ends its process. `rmcp`, the official SDK, implements the protocol.
+//! its rows. Cancelling a call ends its process, and so does the end of the server. A limited number of processes run at
+//! once. `rmcp`, the official SDK, implements the protocol.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject, ListToolsResult,
@@ -14,9 +16,12 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
+use crate::convert::processors;
 use crate::log::file_iri;
 use crate::query::catalogue::names;
 use crate::query::{FUNCTIONS, Form, Query};
@@ -24,6 +29,10 @@ use crate::vocab::PREFIXES;
 
 /// The maximum length of a value in a row, in characters, unless a call names another.
 const WIDTH: u64 = 400;
+/// The maximum number of bytes that are kept of a row of text. The text of a longer row is cut.
+const MAX_ROW: usize = 16 << 20;
+/// The variable of the environment of a process that ends when its standard input does, which the server holds open.
+pub const ENDS_WITH_SERVER: &str = "RPCGRAPH_ENDS_WITH_SERVER";
 /// The number of bytes beyond which no further line of a process's standard error is kept.
 const SAID: usize = 2000;
 /// The characters of an answer beside its rows.
@@ -57,7 +66,8 @@ pub struct McpOptions {
 
 /// Serves until standard input ends.
 pub fn serve(options: McpOptions) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let server = McpServer { tools: tools()?, options };
+    // With two slots, one long call does not block others.
+    let server = McpServer { tools: tools()?, options, slots: Semaphore::new(processors().clamp(2, 16)) };
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
         server.serve(rmcp::transport::stdio()).await?.waiting().await?;
         Ok(())
@@ -74,7 +84,7 @@ fn tools() -> Result<Vec<Tool>, serde_json::Error> {
     let output = json!({
         "type": "object",
         "properties": {
-            "rows": { "type": "array", "items": { "type": ["object", "string"] }, "description": "Rows, or lines of text" },
+            "rows": { "type": "array", "items": { "type": ["object", "string"] }, "description": "Rows, messages or lines of text" },
             "total": { "type": "integer", "description": "The number of rows of all pages" },
             "cursor": { "type": "string", "description": "Where the next page begins; absent on the last" },
             "notes": { "type": "string", "description": "What the program notes about the log" },
@@ -103,6 +113,8 @@ fn tools() -> Result<Vec<Tool>, serde_json::Error> {
 struct McpServer {
     tools: Vec<Tool>,
     options: McpOptions,
+    /// The slots for concurrent processes.
+    slots: Semaphore,
 }
 
 impl ServerHandler for McpServer {
@@ -130,12 +142,23 @@ impl ServerHandler for McpServer {
         }
         let arguments = request.arguments.unwrap_or_default();
         let result = tokio::select! {
-            result = self.options.call(&request.name, &arguments) => result,
+            result = self.call(&request.name, &arguments) => result,
             () = context.ct.cancelled() => Err("cancelled".to_owned()),
         };
         Ok(result
             .map_or_else(|why| CallToolResult::error(vec![ContentBlock::text(why)]), CallToolResult::structured)
             .into())
+    }
+}
+
+impl McpServer {
+    /// Answers a call once there is a slot for its process.
+    async fn call(&self, tool: &str, arguments: &JsonObject) -> Result<Value, String> {
+        let limit = Duration::try_from_secs_f64(self.options.timeout + 1.0).unwrap_or(Duration::MAX);
+        let busy = |_| "too many calls run already: ask again later".to_owned();
+        let _slot = timeout(limit, self.slots.acquire()).await.map_err(busy)?;
+        let ended = timeout(limit, self.options.call(tool, arguments)).await;
+        ended.map_err(|_| format!("stopped after {} seconds", self.options.timeout))?
     }
 }
 
@@ -146,31 +169,33 @@ impl McpOptions {
         let mut command = Command::new(&self.program);
         let (own, next) = command_line(tool, arguments)?;
         command.args(own).args(&self.options);
+        command.arg(format!("--timeout={}", self.timeout)).arg(format!("--max-memory={}", self.memory));
         match tool {
             "show" => {
                 let messages = texts(arguments, "messages")?;
                 command.arg("--").arg(log_of(&messages, &inputs)?).args(messages)
             }
-            _ => {
-                command.args(&self.graph_options).arg(format!("--timeout={}", self.timeout));
-                command.arg(format!("--max-memory={}", self.memory)).arg("--").args(&inputs)
-            }
+            _ => command.args(&self.graph_options).arg("--").args(&inputs),
         };
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command.env(ENDS_WITH_SERVER, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.kill_on_drop(true);
         let failed = |error: std::io::Error| format!("cannot run {}: {error}", self.program.display());
         let mut child = command.spawn().map_err(failed)?;
+        // Open until the call ends, however it ends.
+        let _stdin = child.stdin.take();
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err("cannot read the output of the process".to_owned());
         };
-        let mut page = AnswerPage::new(arguments, self.budget, &inputs)?;
-        let (mut lines, mut said) = (BufReader::new(stdout).lines(), String::new());
+        let mut page = AnswerPage::new(tool, arguments, self.budget, &inputs)?;
+        let (mut rows, mut said) = (BufReader::new(stdout), String::new());
         if tool == "schema" {
             prologue().into_iter().for_each(|row| page.add(row));
         }
         let read = async {
-            while let Some(line) = lines.next_line().await? {
+            while let Some(line) = next_line(&mut rows).await? {
                 page.add(match serde_json::from_str(&line) {
                     Ok(Value::Object(row)) => Value::Object(row),
+                    Ok(Value::String(message)) if tool == "show" => Value::String(message),
                     _ => Value::String(line),
                 });
             }
@@ -191,9 +216,7 @@ impl McpOptions {
             }
             std::io::Result::Ok(())
         };
-        let limit = std::time::Duration::try_from_secs_f64(self.timeout + 1.0).unwrap_or(std::time::Duration::MAX);
-        let ended = tokio::time::timeout(limit, async { tokio::join!(read, listen) }).await;
-        let (status, _) = ended.map_err(|_| format!("stopped after {} seconds", self.timeout))?;
+        let (status, _) = tokio::join!(read, listen);
         match status.map_err(failed)?.code() {
             Some(0 | 1) => Ok(page.finish(said.trim(), next)),
             _ => Err(cut(said.trim().trim_start_matches("error: "), SAID as u64)),
@@ -228,6 +251,24 @@ impl McpOptions {
             .find_map(|(folder, path)| path.starts_with(folder).then_some(path))
             .ok_or_else(refused)
     }
+}
+
+/// Reads a line, of which at most [`MAX_ROW`] bytes are kept.
+async fn next_line(input: &mut (impl AsyncBufRead + Unpin)) -> std::io::Result<Option<String>> {
+    let (mut line, mut is_ended) = (None::<Vec<u8>>, false);
+    while !is_ended {
+        let bytes = input.fill_buf().await?;
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+        is_ended = end.is_some() || bytes.is_empty();
+        let read = part.len() + usize::from(end.is_some());
+        if read > 0 {
+            let line = line.get_or_insert_default();
+            line.extend(part.iter().take(MAX_ROW.saturating_sub(line.len())));
+        }
+        input.consume(read);
+    }
+    Ok(line.map(|line| String::from_utf8_lossy(&line).into_owned()))
 }
 
 /// Returns the name of each log in answers: its file name, or its path if other logs have that file name.
@@ -289,7 +330,7 @@ fn command_line(tool: &str, arguments: &JsonObject) -> Result<(Vec<OsString>, &'
         }
         "schema" => vec!["query".into(), format!("--query={TERMS}").into()],
         _ => {
-            let mut own = vec!["show".into()];
+            let mut own = vec!["show".into(), "--to=rows".into()];
             own.extend(text("around")?.map(|count| format!("--around={count}").into()));
             return Ok((own, "`ask` timeline shows the messages around these"));
         }
@@ -319,8 +360,13 @@ fn prologue() -> Vec<Value> {
 /// A page of rows, as long as the budget allows.
 struct AnswerPage {
     rows: Vec<Value>,
-    /// The number of the first row.
+    /// The number of the first row, and the number of characters of it that earlier pages have.
     start: usize,
+    skipped: usize,
+    /// The number of characters of the last row that this page and earlier ones have, if the next page has the rest.
+    continued: Option<usize>,
+    /// True if a text that is longer than a page goes on in the next one.
+    continues: bool,
     total: usize,
     width: u64,
     /// The characters left for rows.
@@ -330,26 +376,39 @@ struct AnswerPage {
 }
 
 impl AnswerPage {
-    fn new(arguments: &JsonObject, budget: usize, inputs: &[PathBuf]) -> Result<Self, String> {
-        let start = match arguments.get("cursor") {
-            None | Some(Value::Null) => 0,
+    fn new(tool: &str, arguments: &JsonObject, budget: usize, inputs: &[PathBuf]) -> Result<Self, String> {
+        let parsed = |cursor: &str| {
+            let (start, skipped) = cursor.split_once('.').unwrap_or((cursor, "0"));
+            Some((start.parse().ok()?, skipped.parse().ok()?))
+        };
+        let (start, skipped) = match arguments.get("cursor") {
+            None | Some(Value::Null) => (0, 0),
             Some(cursor) => {
-                let start = cursor.as_str().and_then(|cursor| cursor.parse().ok());
-                start.ok_or_else(|| format!("{cursor} is not the cursor of a page"))?
+                let place = cursor.as_str().and_then(parsed);
+                place.ok_or_else(|| format!("{cursor} is not the cursor of a page"))?
             }
         };
+        let width = arguments.get("width").and_then(Value::as_u64).map(|width| width.max(20));
+        let continues = tool == "show" && width.is_none();
+        let width = if continues { u64::MAX } else { width.unwrap_or(WIDTH) };
         let names = inputs.iter().zip(log_names(inputs));
         let names = names.filter_map(|(path, name)| Some((file_iri(path).ok()?, name))).collect();
-        let width = arguments.get("width").and_then(Value::as_u64).unwrap_or(WIDTH).max(20);
         // The answer holds the rows twice, as text and as structured content, beside the other members.
         let left = (budget / 2).saturating_sub(ANSWER);
-        Ok(Self { rows: Vec::new(), start, total: 0, width, left, names })
+        let (rows, continued) = (Vec::new(), None);
+        Ok(Self { rows, start, skipped, continued, continues, total: 0, width, left, names })
     }
 
     /// Counts a row, and adds it if it is of this page.
     fn add(&mut self, row: Value) {
         self.total += 1;
-        if self.total <= self.start || self.total > self.start + self.rows.len() + 1 {
+        if self.total <= self.start || self.total > self.start + self.rows.len() + 1 || self.continued.is_some() {
+            return;
+        }
+        if self.continues
+            && let Value::String(text) = row
+        {
+            self.add_text(&text);
             return;
         }
         let mut width = self.width;
@@ -373,6 +432,24 @@ impl AnswerPage {
             }
             width /= 2;
         }
+    }
+
+    /// Adds a text, or as much of it as a page has room for if it begins the page.
+    fn add_text(&mut self, text: &str) {
+        let skipped = if self.total == self.start + 1 { self.skipped } else { 0 };
+        let rest: String = text.chars().skip(skipped).collect();
+        let (all, mut part) = (rest.chars().count(), Value::String(rest));
+        let mut length = all.min(self.left);
+        while quoted_length(&part) > self.left && length > 1 {
+            if !self.rows.is_empty() {
+                return;
+            }
+            length = length * 7 / 8;
+            part = text.chars().skip(skipped).take(length).collect::<String>().into();
+        }
+        self.left = self.left.saturating_sub(quoted_length(&part));
+        self.continued = (length < all && self.rows.is_empty()).then_some(skipped + length);
+        self.rows.push(part);
     }
 
     /// Shortens IRIs of the logs to names, and long values to a width.
@@ -401,8 +478,10 @@ impl AnswerPage {
     fn finish(self, notes: &str, next: &str) -> Value {
         let end = self.start + self.rows.len();
         let mut answer = json!({ "rows": self.rows, "total": self.total, "next": next, "warning": WARNING });
-        if end < self.total {
-            answer["cursor"] = end.to_string().into();
+        match self.continued {
+            Some(continued) => answer["cursor"] = format!("{}.{continued}", end - 1).into(),
+            None if end < self.total => answer["cursor"] = end.to_string().into(),
+            None => {}
         }
         if !notes.is_empty() {
             answer["notes"] = cut(notes, WIDTH).into();

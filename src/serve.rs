@@ -5,13 +5,14 @@
 //!                   ↘ SPARQL request → query, on a thread of its own → answer, as it is found
 //! ```
 //!
-//! Every client must know a random token, which [`Server::url`] contains; a browser exchanges it for a cookie. `Host`
-//! and `Origin` must be the server's own, so that a page of another site cannot reach the server, even if that site's
-//! name resolves to the server's address. The server does not change data, call other servers, or read files other than
-//! the logs. Connections, threads and bodies are limited in number and size; queries are limited in time, memory and
-//! rows. A connection that has not shown the token does not keep others out that have. A query that computes without
-//! reading data cannot be cancelled. If such a query takes too much memory, the whole server ends, so a caller should
-//! run it in a separate process and restart it ([`Server::into_door`]).
+//! Every client must know a random token, which [`Server::url`] contains: the pages are below the path `/TOKEN/`, and
+//! other clients send the token in a header. There is no cookie, since browsers send cookies to every port of a host.
+//! `Host` and `Origin` must be the server's own, so that a page of another site cannot reach the server, even if that
+//! site's name resolves to the server's address. The server does not change data, call other servers, or read files
+//! other than the logs. Connections, threads and bodies are limited in number and size; queries are limited in time,
+//! memory and rows. A query that computes without reading data cannot be cancelled. If such a query takes too much
+//! memory, the whole server ends, so a caller should run it in a separate process and restart it
+//! ([`Server::into_listener`]).
 
 mod answer;
 mod body;
@@ -91,7 +92,7 @@ impl Server {
     /// # Errors
     ///
     /// The system does not release the socket.
-    pub fn into_door(self) -> io::Result<(TcpListener, String)> {
+    pub fn into_listener(self) -> io::Result<(TcpListener, String)> {
         Ok((self.listener.into_std()?, self.gate.token()))
     }
 
@@ -100,7 +101,7 @@ impl Server {
     /// # Errors
     ///
     /// The socket does not listen.
-    pub fn at_door(listener: TcpListener, token: String) -> io::Result<Self> {
+    pub fn from_listener(listener: TcpListener, token: String) -> io::Result<Self> {
         let runtime = runtime()?;
         let gate = Gate::with_token(listener.local_addr()?, token);
         listener.set_nonblocking(true)?;

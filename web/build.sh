@@ -24,7 +24,7 @@ if [ ! -x "$tools/node_modules/.bin/wasm-opt" ]; then
 fi
 
 # Deep logs and queries need more than the usual megabyte of stack.
-cargo rustc --locked --profile web --package rpcgraph-web --features check --target wasm32-unknown-unknown -- -C link-arg=-zstack-size=67108864
+cargo rustc --locked --profile web --package rpcgraph-web --target wasm32-unknown-unknown -- -C link-arg=-zstack-size=67108864
 "$tools/bin/wasm-bindgen" --target no-modules --no-typescript --out-dir "$bindings" "$target/wasm32-unknown-unknown/web/rpcgraph_web.wasm"
 "$tools/node_modules/.bin/wasm-opt" -Os -o "$bindings/small.wasm" "$bindings/rpcgraph_web_bg.wasm"
 mv "$bindings/small.wasm" "$bindings/rpcgraph_web_bg.wasm"

@@ -27,6 +27,9 @@ async function build() {
   return parts;
 }
 
+/** The time for an answer, in milliseconds. */
+const LIMIT = 120_000;
+
 /** The open logs: their files and format. */
 let opened = { files: [], format: "" };
 let worker = null;
@@ -46,7 +49,10 @@ async function call(name, ...values) {
     opening = sent("open", [program, opened.format, opened.files]);
   }
   await opening;
-  return sent(name, values);
+  // A schema in a log can make a query of it endless.
+  const isLimited = ["ask", "check"].includes(name);
+  const limit = isLimited && setTimeout(() => end(`it took more than ${LIMIT / 1000} s`), LIMIT);
+  return sent(name, values).finally(() => clearTimeout(limit));
 }
 
 function sent(name, values) {

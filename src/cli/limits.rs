@@ -1,7 +1,7 @@
 //! Limits of time and memory for queries, and Ctrl-C.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::query::{Cancel, Cause, QueryError, resident_bytes};
 use anyhow::Context as _;
@@ -59,8 +59,26 @@ impl LimitArgs {
                 say("warning: --max-memory is ignored: this system does not say how much memory a process has");
             }
             cancel.beyond(bytes as u64);
+            leave_beyond(bytes as u64 * 2, cancel.clone());
         }
     }
+}
+
+/// Exits the process once it has a much larger amount of memory than its limit, or has not ended after its limit.
+fn leave_beyond(bytes: u64, cancel: Cancel) {
+    let _ = thread::Builder::new().spawn(move || {
+        let mut cancelled: Option<Instant> = None;
+        while let Some(resident) = resident_bytes() {
+            if cancel.cause() == Some(Cause::OutOfMemory) {
+                cancelled.get_or_insert_with(Instant::now);
+            }
+            if resident > bytes || cancelled.is_some_and(|since| since.elapsed() > GRACE) {
+                print_failure(&QueryError::Ended(Cause::OutOfMemory).into());
+                leave();
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    });
 }
 
 /// Exits the process after a time, if the query has not ended by then.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::endpoint::{Credentials, Endpoint};
 use crate::load::{self, Loaded, ServerTarget, Spool, StoreTarget, Target};
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, deep_thread};
 use crate::sink::Sink;
 use crate::store;
 use crate::summary::counted;
@@ -102,7 +102,7 @@ impl LoadCommand {
         thread::scope(|scope| {
             for _ in 1..threads {
                 // If a thread cannot be started, fewer threads do the work.
-                let _ = thread::Builder::new().spawn_scoped(scope, work);
+                let _ = deep_thread().spawn_scoped(scope, work);
             }
             work();
         });

@@ -30,9 +30,10 @@ pub struct RegisterCommand {
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
     compare: Option<PathBuf>,
 
-    /// URL where the register will be published [default: from bblock.json]
+    /// URL where the register will be published [default: from bblock.json, or the repository]
     ///
-    /// Without one, the files of the register refer to each other by relative paths.
+    /// Without one, the files of a block's register refer to each other by relative paths. A repository has the URL of
+    /// its GitHub remote or of its earlier register, or else a placeholder, which a note names.
     #[arg(long = "base-url", alias = "base", value_name = "URL", help_heading = "Output")]
     base: Option<String>,
 

@@ -23,6 +23,7 @@ use super::filter::FilterArgs;
 use super::filter::text_of;
 use super::format::{FormatArgs, OF_LOGS};
 use super::input::{InputSource, is_stdin, shown};
+use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages, parse_name};
 use super::pager;
 use super::question::{QuerySource, endpoint};
@@ -63,6 +64,9 @@ pub struct ShowCommand {
     no_pager: bool,
 
     #[command(flatten)]
+    limits: LimitArgs,
+
+    #[command(flatten)]
     target: TargetArgs,
 
     #[command(flatten)]
@@ -81,6 +85,9 @@ enum ShowFormat {
     Json,
     /// The JSON alone, a message a line
     Messages,
+    /// Each message and line of the text as a JSON string
+    #[value(hide = true)]
+    Rows,
 }
 
 /// Messages to show, in the logs whose IRIs end with `log`.
@@ -175,6 +182,8 @@ impl Selector {
 
 impl ShowCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
+        // Reading and writing have no switch: the process ends at the limits.
+        let _cancel = self.limits.cancel()?;
         let (path, place) = self.place()?;
         let selectors: Vec<_> = self.messages.iter().cloned().chain(place).collect();
         if selectors.is_empty() && self.filter.said(true).is_empty() {
@@ -272,19 +281,17 @@ impl ShowCommand {
             if let LoggedEntry::Message(message) = &entry
                 && selected.has(log.iri(), message.name)
             {
-                for line in before.drain(..) {
-                    writeln!(output, "{line}\n")?;
-                }
+                before.drain(..).try_for_each(|line| self.write_block(&line, output))?;
                 self.write_message(message, output)?;
                 after = self.around;
                 continue;
             }
-            if self.around == 0 || self.to != ShowFormat::Text {
+            if self.around == 0 || matches!(self.to, ShowFormat::Json | ShowFormat::Messages) {
                 continue;
             }
             let line = short(&entry);
             if after > 0 {
-                writeln!(output, "{line}\n")?;
+                self.write_block(&line, output)?;
                 after -= 1;
             } else {
                 before.push_back(line);
@@ -300,14 +307,21 @@ impl ShowCommand {
         match self.to {
             ShowFormat::Messages => writeln!(output, "{}", message.text.replace(['\n', '\r'], " "))?,
             ShowFormat::Json => writeln!(output, "{}", indented(&message.text))?,
-            ShowFormat::Text => {
-                writeln!(output, "{}", heading(message))?;
+            ShowFormat::Text | ShowFormat::Rows => {
                 let problems: Vec<_> = message.problems.iter().map(|problem| problem.name()).collect();
-                if !problems.is_empty() {
-                    writeln!(output, "problems: {}", problems.join(", "))?;
-                }
-                writeln!(output, "{}\n", indented(&message.text))?;
+                let problems =
+                    if problems.is_empty() { String::new() } else { format!("\nproblems: {}", problems.join(", ")) };
+                self.write_block(&format!("{}{problems}\n{}", heading(message), indented(&message.text)), output)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Writes the text about a message or a line.
+    fn write_block(&self, text: &str, output: &mut impl Write) -> anyhow::Result<()> {
+        match self.to {
+            ShowFormat::Rows => writeln!(output, "{}", quoted(text))?,
+            _ => writeln!(output, "{text}\n")?,
         }
         Ok(())
     }

@@ -47,13 +47,13 @@ impl HandedOver {
     /// Returns the server at the socket that was handed over.
     pub fn server(&self) -> anyhow::Result<Server> {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
-        Ok(Server::at_door(TcpListener::from(socket), self.token.clone())?)
+        Ok(Server::from_listener(TcpListener::from(socket), self.token.clone())?)
     }
 }
 
 /// Serves in a child process, and starts another if the child was terminated.
 pub fn run(server: Server, sources: &[InputSource]) -> anyhow::Result<Outcome> {
-    let (listener, token) = server.into_door()?;
+    let (listener, token) = server.into_listener()?;
     let kept: Vec<_> = sources.iter().map(InputSource::kept_path).collect();
     let handed = json!({ "token": token, "kept": kept }).to_string();
     let mut served = false;

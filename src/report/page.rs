@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::index::PageIndex;
 use super::pieces::{PieceFile, TextPiece};
+use crate::diagnostic::markup::xml;
 use crate::record::page_mark;
 
 const BODY: &str = include_str!("page/body.html");
@@ -107,7 +108,7 @@ pub(crate) fn head(title: &str, policy: &str) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>\n<style>{STYLE}</style>\n</head>\n",
-        escaped(title)
+        xml(title)
     )
 }
 
@@ -125,9 +126,4 @@ pub(crate) fn own_policy() -> String {
 /// Returns the source expression of a script or a style in a Content-Security-Policy.
 fn hash(text: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
-}
-
-/// Escapes a text for HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,12 +1,12 @@
 //! Bodies of requests and answers.
 
 use std::convert::Infallible;
-use std::future::poll_fn;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::CONTENT_TYPE;
 use hyper::{Response, StatusCode};
@@ -82,7 +82,7 @@ pub(super) fn whole(media_type: &'static str, body: impl Into<Bytes>) -> Respons
 }
 
 /// Reads the body of a request.
-pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, HttpError> {
+pub(super) async fn read(body: Incoming) -> Result<Bytes, HttpError> {
     let too_long = || {
         let text = format!("a request has at most {} KiB here", LONGEST >> 10);
         HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, text)
@@ -90,22 +90,12 @@ pub(super) async fn read(body: Incoming) -> Result<Vec<u8>, HttpError> {
     if body.size_hint().lower() > LONGEST as u64 {
         return Err(too_long());
     }
-    let reading = async {
-        let mut body = pin!(body);
-        let mut bytes = Vec::new();
-        while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-            let cut = |error: hyper::Error| HttpError::new(StatusCode::BAD_REQUEST, error.to_string());
-            if let Ok(data) = frame.map_err(cut)?.into_data() {
-                if bytes.len() + data.len() > LONGEST {
-                    return Err(too_long());
-                }
-                bytes.extend_from_slice(&data);
-            }
-        }
-        Ok(bytes)
-    };
     let too_slow = |_| HttpError::new(StatusCode::REQUEST_TIMEOUT, "the request took too long to arrive");
-    timeout(PATIENCE, reading).await.map_err(too_slow)?
+    let read = timeout(PATIENCE, Limited::new(body, LONGEST).collect()).await.map_err(too_slow)?;
+    read.map(Collected::to_bytes).map_err(|error| match error.is::<LengthLimitError>() {
+        true => too_long(),
+        false => HttpError::new(StatusCode::BAD_REQUEST, error.to_string()),
+    })
 }
 
 /// The result type of a service that never fails.

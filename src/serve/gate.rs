@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use hyper::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
 use hyper::http::HeaderValue;
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
@@ -22,11 +22,11 @@ pub(super) struct Gate {
 }
 
 /// The way in which a client was admitted.
-pub(super) enum Admission {
-    /// With a cookie, or with the token in a header.
-    Known,
-    /// With the token in the URL; the client gets this cookie.
-    New(String),
+pub(super) enum Admission<'h> {
+    /// With the token in a header, or at the beginning of the path. This is the path without the token.
+    Path(&'h str),
+    /// With the token in the query of the URL. The pages are at this path.
+    Moved(String),
 }
 
 impl Gate {
@@ -60,11 +60,11 @@ impl Gate {
     }
 
     /// Checks the head of a request.
-    pub fn check(&self, head: &Parts) -> Result<Admission, HttpError> {
+    pub fn check<'h>(&self, head: &'h Parts) -> Result<Admission<'h>, HttpError> {
         let host = one(&head.headers, HOST).filter(|host| self.is_own(host));
         let of_target = head.uri.authority().map(Authority::as_str);
         let Some(host) = host.filter(|host| of_target.is_none_or(|target| target == *host)) else {
-            let text = "this server goes by its address only: ask it where it said that it is";
+            let text = "unknown Host; use the URL that the server printed";
             return Err(HttpError::new(StatusCode::MISDIRECTED_REQUEST, text));
         };
         if head.headers.contains_key(ORIGIN) && one(&head.headers, ORIGIN) != Some(&format!("http://{host}")) {
@@ -72,13 +72,17 @@ impl Gate {
         }
         let bearer = one(&head.headers, AUTHORIZATION).and_then(|value| value.split_once(' '));
         let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
-        if bearer.is_some_and(|token| self.is_token(token)) || self.has_cookie(&head.headers) {
-            return Ok(Admission::Known);
+        let path = head.uri.path();
+        if bearer.is_some_and(|token| self.is_token(token)) {
+            return Ok(Admission::Path(path));
+        }
+        let (first, rest) = path.get(1..).and_then(|path| path.split_at_checked(self.token.len())).unwrap_or_default();
+        if self.is_token(first) && rest.starts_with('/') {
+            return Ok(Admission::Path(rest));
         }
         let mut parameters = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes());
-        if head.uri.path() == "/" && parameters.any(|(name, value)| name == "token" && self.is_token(&value)) {
-            let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie(), self.token);
-            return Ok(Admission::New(cookie));
+        if path == "/" && parameters.any(|(name, value)| name == "token" && self.is_token(&value)) {
+            return Ok(Admission::Moved(format!("/{}/", self.token)));
         }
         let text =
             "missing or invalid token: open the URL that the server printed, or send the token as a bearer token";
@@ -97,18 +101,6 @@ impl Gate {
             Ok(address) => address.is_loopback() || !self.address.ip().is_loopback(),
             Err(_) => name.eq_ignore_ascii_case("localhost"),
         }
-    }
-
-    /// Returns the cookie's name. It contains the port because browsers share cookies between ports.
-    fn cookie(&self) -> String {
-        format!("rpcgraph-{}", self.address.port())
-    }
-
-    fn has_cookie(&self, headers: &HeaderMap) -> bool {
-        let name = self.cookie();
-        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.any(|(known, value)| known == name && self.is_token(value))
     }
 
     /// Compares in constant time, however much of the token is right.

@@ -33,7 +33,7 @@ impl StaticPage {
             .iter()
             .map(|query| json!({ "name": query.name, "title": query.title(), "text": query.text }))
             .collect();
-        let facts = facts_script(&json!({ "queries": queries, "prefixes": QUERY_PREFIXES, "logs": "/" }));
+        let facts = facts_script(&json!({ "queries": queries, "prefixes": QUERY_PREFIXES, "logs": "./" }));
         let head = head("Ask with SPARQL", &policy);
         let html = format!("{head}{BODY}{facts}\n<script>{script}</script>\n</body>\n</html>\n");
         Self { html: html.into(), policy }

@@ -66,7 +66,9 @@ tab.on("request", (request) => (request.url().endsWith("/favicon.ico") ? request
 
 await tab.goto(url);
 await ready();
-if (tab.url() !== `${origin}/`) answer.said.push(`the token stays in ${tab.url()}`);
+const pages = `${origin}/${new URL(url).searchParams.get("token")}/`;
+if (tab.url() !== pages) answer.said.push(`the pages are at ${tab.url()}`);
+if ((await browser.cookies()).length > 0) answer.said.push("there is a cookie");
 // From a message to its triples.
 await tab.click(".waterfall .row");
 await tab.waitForSelector("#message a[href^='query#']");
@@ -114,7 +116,7 @@ const isThere = () => {
 };
 await tab.waitForFunction(isThere, { polling: 3000 });
 answer.after = await text("#filter-count");
-await tab.goto(`${origin}/query`);
+await tab.goto(`${pages}query`);
 await ready();
 await ask("ASK { ?request jrpc:hasMethod 'subtract' }");
 answer.truth = await text("#answer");

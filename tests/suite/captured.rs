@@ -106,7 +106,7 @@ fn impossible_captures_are_refused() {
     let onto = ["capture", "session.log", "-o"];
     let ran = place.run(&[&onto[..], &["mine"]].concat());
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("is not empty, and no building block that rpcgraph wrote"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not empty, and not a building block that rpcgraph wrote"), "{}", ran.stderr);
     assert_eq!(place.read("mine/notes.txt"), b"keep me");
     place.run(&[&onto[..], &["traffic", "--quiet"]].concat()).quietly();
     place.put("traffic/more.yaml", "[]");
@@ -119,7 +119,7 @@ fn impossible_captures_are_refused() {
     place.run(&[&onto[..], &["block", "--quiet"]].concat()).quietly();
     let ran = place.run(&["register", "block", "-o", "block"]);
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("is not empty, and no register that rpcgraph wrote"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not empty, and not a register that rpcgraph wrote"), "{}", ran.stderr);
 }
 
 #[test]

@@ -247,6 +247,32 @@ fn sarif_has_all_rules_and_places() {
     assert!(result["partialFingerprints"]["rpcgraph/v1"].is_string());
 }
 
+/// Texts of a log are texts in every format.
+#[test]
+fn texts_of_findings_are_escaped() {
+    let log = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\\r\\n\\u0000\\u001b[31m<b>]]>&[x](javascript:y)\"}\n";
+    let place = Place::with("a.log", log);
+    place.put(
+        "r.rq",
+        "# id: mine/all\n# title: T\u{1}<t> \"&\"\nSELECT ?message ?text { ?message jrpc:hasMethod ?text }",
+    );
+    let run = |format: &str| place.run(&["check", "a.log", "--rules", "r.rq", "--only", "mine/all", "-t", format]);
+    let junit = run("junit");
+    let is_text = |character: char| !character.is_control() || character == '\n';
+    assert!(junit.text().chars().all(is_text), "{}", junit.text());
+    assert!(
+        junit.text().contains("a\\r\\n\\u{0}\\u{1b}[31m&lt;b&gt;]]&gt;&amp;[x](javascript:y)</failure>"),
+        "{}",
+        junit.text()
+    );
+    assert!(junit.text().contains("message=\"T\\u{1}&lt;t&gt; &quot;&amp;&quot;\""), "{}", junit.text());
+    let sarif = run("sarif");
+    assert!(sarif.text().chars().all(is_text), "{}", sarif.text());
+    let sarif: Value = serde_json::from_str(sarif.text()).unwrap();
+    let text = sarif.pointer("/runs/0/results/0/message/text").unwrap().as_str().unwrap();
+    assert!(text.ends_with(": a\r\n\0\u{1b}[31m<b>]]>&[x\\](javascript:y)"), "{text}");
+}
+
 #[test]
 fn sarif_names_how_many_results_are_left_out() {
     let place = Place::with("a.log", r#"{"jsonrpc":"2.0","method":"a"}"#.repeat(5_010).replace("}{", "}\n{"));

@@ -310,7 +310,7 @@ fn dependencies_have_a_reason() {
             section = line;
         } else if line.starts_with('#') {
             explained = true;
-        } else if section.ends_with("dependencies]") && line.contains('=') {
+        } else if section == "[workspace.dependencies]" && line.contains('=') {
             assert!(explained, "{line}");
             count += 1;
         } else {

@@ -134,3 +134,8 @@ fn findings_are_told_and_errors_say_what_is_wrong() {
     assert!(matches!(log().with_base("a b"), Err(LogError::BadIri { .. })));
     assert!(matches!(log().with_base("a:b#c"), Err(LogError::Fragment { .. })));
 }
+
+#[test]
+fn spans_state_the_version_of_the_program() {
+    assert_eq!(rpcgraph_graph::VERSION, env!("CARGO_PKG_VERSION"));
+}

@@ -90,7 +90,9 @@ fn an_agent_asks_a_log() {
     assert_eq!(errors[0]["error"], "Method not found");
     let name = errors[0]["message"].clone();
     let shown = agent.rows("show", &json!({ "messages": [name] }));
-    assert!(shown.iter().any(|line| line.as_str().is_some_and(|line| line.contains("Method not found"))), "{shown:?}");
+    let texts: Vec<_> = shown.iter().map(|message| message.as_str().unwrap()).collect();
+    assert!(texts.len() == 2 && texts[1].contains(" · ErrorResponse to m"), "{texts:?}");
+    assert!(texts[1].contains("\n    \"message\": \"Method not found\""), "{texts:?}");
     assert_eq!(agent.rows("query", &json!({ "sparql": "ASK { ?m a jrpc:Request }" })), ["true"]);
     assert!(agent.rows("schema", &json!({})).iter().any(|row| row["term"] == "http://json-rpc.org/ontology#Request"));
     assert_eq!(agent.rows("ask", &json!({ "question": "sessions", "inputs": ["other"] })).len(), 1);
@@ -200,6 +202,90 @@ fn pages_of_a_long_answer_join_within_the_budget() {
         }
     }
     assert_eq!(rows, 301);
+}
+
+/// A message that is longer than a page goes on in the next one.
+#[test]
+fn a_long_message_is_shown_in_pages() {
+    let long = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{}\"}}\n", "\\\"é😀".repeat(3_000));
+    let place = Place::with("log", format!("{long}{LOG}"));
+    let mut agent = Agent::new(&place, &["log", "--budget", "4000"]);
+    let (mut cursor, mut texts, mut pages) = (Value::Null, Vec::new(), 0);
+    loop {
+        let result = agent.call("show", &json!({ "messages": ["m1-m3"], "cursor": cursor }), 4000);
+        let content = &result["structuredContent"];
+        assert_eq!(content["total"], 3, "{result}");
+        let rows: Vec<_> = content["rows"].as_array().unwrap().iter().map(|row| row.as_str().unwrap()).collect();
+        match cursor.as_str().is_some_and(|cursor| cursor.contains('.')).then(|| texts.last_mut()).flatten() {
+            Some(last) => {
+                *last = format!("{last}{}", rows[0]);
+                texts.extend(rows[1..].iter().map(ToString::to_string));
+            }
+            None => texts.extend(rows.iter().map(ToString::to_string)),
+        }
+        pages += 1;
+        cursor = content["cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert!(pages > 4 && texts.len() == 3, "{pages} {}", texts.len());
+    let shown = place.run(&["show", "log", "m1-m3"]);
+    assert_eq!(format!("{}\n\n", texts.join("\n\n")), shown.text());
+    let cut = agent.call("show", &json!({ "messages": ["m1"], "width": 40 }), 4000);
+    assert!(cut["structuredContent"]["rows"][0].as_str().unwrap().ends_with(" characters)"), "{cut}");
+    assert!(agent.refused("show", &json!({ "messages": ["m1"], "cursor": "1.x" })).contains("is not the cursor"));
+}
+
+/// The processes whose parent is a process.
+#[cfg(target_os = "linux")]
+fn children(parent: u32) -> Vec<u32> {
+    let line = format!("PPid:\t{parent}");
+    let is_child = |id: &u32| {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status"));
+        status.is_ok_and(|status| status.lines().any(|found| found == line))
+    };
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_child).collect()
+}
+
+/// Many calls run few processes at once, none of which outlives a server that is killed.
+#[test]
+#[cfg(target_os = "linux")]
+fn processes_end_with_the_server() {
+    let place = Place::with("log", format!("{LOG}{}", "{\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n".repeat(40)));
+    let mut agent = Agent::new(&place, &["log", "--timeout", "20"]);
+    let endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }";
+    for id in 100..140 {
+        let params = json!({ "name": "query", "arguments": { "sparql": endless } });
+        agent.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+    let mut running = Vec::new();
+    for _ in 0..40 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        running = children(agent.child.id());
+        assert!(running.len() <= 16, "{running:?}");
+    }
+    assert!(!running.is_empty());
+    agent.child.kill().unwrap();
+    agent.child.wait().unwrap();
+    let is_there = |id: &u32| std::path::Path::new(&format!("/proc/{id}")).exists();
+    let ended = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        !running.iter().any(is_there)
+    });
+    assert!(ended, "{running:?}");
+}
+
+/// `show` ends at the limit of memory, like every call.
+#[test]
+#[cfg(target_os = "linux")]
+fn show_has_a_memory_limit() {
+    let place =
+        Place::with("log", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}\n", "x".repeat(100 << 20)));
+    let mut agent = Agent::new(&place, &["log", "--max-memory", "60M", "--timeout", "60"]);
+    let refused = agent.refused("show", &json!({ "messages": ["m1"] }));
+    assert!(refused.starts_with("memory limit exceeded"), "{refused}");
 }
 
 /// A row that is longer than a page is cut, so that its page has an end.

@@ -144,7 +144,7 @@ fn losses_under_the_context_are_listed() {
             "/terms/1",
             "/trace/step/1",
             "/unknown",
-            "1 of the names and references are no IRIs",
+            "1 name or reference is not an IRI",
             "\"1.0E-1\"^^<http://www.w3.org/2001/XMLSchema#decimal> is not a value of its datatype",
         ]
     );
@@ -283,7 +283,7 @@ fn texts_of_examples_are_escaped() {
     let register = build(&place.path("b"), &RegisterOptions::default());
     let (page, html) = (&register.files["index.md"], &register.files["report.html"]);
     assert!(page.contains("\n`````json\n"), "{page}");
-    assert!(page.contains("\n### \\<b>\\`x\\`\\</b> # y\n"), "{page}");
+    assert!(page.contains("\n### \\<b\\>\\`x\\`\\</b\\> \\# y\n"), "{page}");
     assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;"), "{html}");
     assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
 }
@@ -300,15 +300,77 @@ fn texts_of_metadata_are_escaped() {
     let (page, html) = (&register.files["index.md"], &register.files["report.html"]);
     for line in [
         "### !\\[i\\](x) \\&lt; \\_a_b\\_",
-        "``i` <b>``, status: s # x",
+        "i\\` \\<b\\>, status: s \\# x",
         "- s\\](x: `javascript:alert(1)`",
-        "- t: `https://example.org/> <b>`",
+        "- t: https://example.org/\\> \\<b\\>",
     ] {
         assert!(page.lines().any(|found| found == line), "{line}\n{page}");
     }
     assert!(!html.contains("javascript:"), "{html}");
     // Their own URL is a name like any other, and stays one.
     assert!(register.files["register.json"].contains("\"ldContext\": \"javascript:"));
+}
+
+/// Whatever text of a block has HTML, links or ends of other syntaxes in it, pages show it, and graphs hold it.
+#[test]
+fn texts_of_a_block_are_no_html() {
+    let place = Place::new();
+    let hostile = |name: &str| {
+        format!(
+            "{name} <script>alert(1)</script> <img src=x onerror=alert(2)> <!-- [a](javascript:b) ![c](data:d) `e | f\r\n# g\n\n> ."
+        )
+    };
+    let text = |name: &str| serde_json::to_string(&hostile(name)).expect("JSON");
+    place.put(
+        "r/bblocks-config.yaml",
+        format!("name: {}\nabstract: {}\ndescription: {}\nidentifier-prefix: x.\n", text("N"), text("A"), text("D")),
+    );
+    let metadata = ["name", "title", "abstract", "description", "status", "version", "itemClass", "dateTimeAddition"];
+    let metadata: Vec<_> = metadata.iter().map(|name| format!("\"{name}\": {}", text(name))).collect();
+    let sources = format!("\"sources\": [{{\"title\": {0}, \"link\": {0}}}], \"tags\": [{0}]", text("link"));
+    place.put("r/_sources/b/bblock.json", format!("{{{}, {sources}}}", metadata.join(", ")));
+    place.put("r/_sources/b/description.md", hostile("description.md"));
+    place.put("r/_sources/b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
+    let example = ["title", "content"].map(|name| format!("\"{name}\": {}", text(&format!("example {name}"))));
+    let other = format!("{{\"language\": \"ttl\", \"code\": \"<#a> <#b> {} .\"}}", "\\\"c\\\"");
+    let snippets = format!("\"snippets\": [{{\"language\": \"json\", \"code\": {}}}, {other}]", text("code"));
+    let prefixes = "\"prefixes\": {\"q\": \"http://e/> . <#x> <#y> <#z> . @prefix r: <\"}";
+    place.put("r/_sources/b/examples.yaml", format!("[{{{}, {prefixes}, {snippets}}}]", example.join(", ")));
+    place.run(&["register", "r", "-o", "out", "--quiet"]);
+    let mut seen = String::new();
+    for file in files(&place.path("out"), "") {
+        let name = file.to_string_lossy().into_owned();
+        let shown = fs::read_to_string(&file).expect("text");
+        if name.ends_with(".html") {
+            assert!(
+                !shown.contains("<script") && !shown.contains("<img") && !shown.contains("<!--"),
+                "{name}: {shown}"
+            );
+            assert!(!shown.contains("href=\"javascript") && !shown.contains("href=\"data"), "{name}: {shown}");
+        } else if name.ends_with(".md") {
+            // Without blocks of code, which show what they hold.
+            let parts: Vec<_> =
+                shown.split("\n```").enumerate().filter(|(at, _)| at % 2 == 0).map(|(_, part)| part).collect();
+            let page = parts.concat().replace("\\<", "").replace("\\]", "");
+            for markup in ["<script", "<img", "<!--", "](javascript", "](data"] {
+                assert!(!page.contains(markup), "{name}: {markup} in {shown}");
+            }
+            seen.push_str(&shown);
+        } else if name.ends_with("bblocks.ttl") {
+            let triples = turtle(&shown, "https://example.org/");
+            assert!(triples.iter().any(|quad| quad.object.to_string().contains("title <script>")), "{shown}");
+        } else if name.ends_with(".ttl") {
+            assert!(!shown.contains("<#y> <#z>"), "{name}: {shown}");
+        }
+    }
+    for text in
+        ["name", "title", "abstract", "description", "description.md", "example title", "example content", "link"]
+    {
+        assert!(
+            seen.contains(&format!("{text} \\<script")) || seen.contains(&format!("{text} &lt;script")),
+            "{text}: {seen}"
+        );
+    }
 }
 
 #[test]

@@ -184,14 +184,20 @@ fn requests_without_the_token_are_refused() {
         assert_eq!(status(&[&host, &bearer, &format!("Origin: {other}")], "/sparql"), 403, "{other}");
     }
     assert_eq!(status(&[&host, &bearer, &format!("Origin: http://127.0.0.1:{port}")], "/sparql"), 200);
-    // The token is swapped for a cookie that scripts and other sites do not get.
+    // The pages are below the token. A cookie would go to the servers on other ports.
     let swapped = server.raw(&format!("GET /?token={token} HTTP/1.1\r\n{host}"), b"");
-    assert_eq!((swapped.status, swapped.header("location")), (303, Some("/")));
-    let cookie = swapped.header("set-cookie").unwrap();
-    assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
-    let cookie = format!("Cookie: other=1; {}", cookie.split(';').next().unwrap());
-    assert_eq!(status(&[&host, &cookie], "/"), 200);
-    assert_eq!(status(&[&host, &cookie.replace(&port.to_string(), "1")], "/"), 401);
+    assert_eq!((swapped.status, swapped.header("location")), (303, Some(format!("/{token}/").as_str())));
+    assert_eq!(swapped.header("set-cookie"), None);
+    for path in ["", "query", "sparql", "sparql?query=ASK%7B%7D"] {
+        assert_eq!(status(&[&host], &format!("/{token}/{path}")), 200, "{path}");
+    }
+    assert_eq!(status(&[&host], &format!("/{token}/other")), 404);
+    for path in [token.clone(), format!("{token}x/"), format!("/{token}/"), format!("{}/", &token[1..])] {
+        assert_eq!(status(&[&host], &format!("/{path}")), 401, "{path}");
+    }
+    assert_eq!(status(&[&host, &format!("Cookie: rpcgraph-{port}={token}")], "/"), 401);
+    assert_eq!(status(&[&host, "Origin: https://evil.example"], &format!("/{token}/sparql")), 403);
+    assert_eq!(status(&["Host: evil.example"], &format!("/{token}/")), 421);
     // What is said with everything, refusals among it.
     for reply in
         [server.ask("GET /", "", b""), server.ask("GET /sparql", "", b""), server.raw("GET / HTTP/1.1", b""), swapped]

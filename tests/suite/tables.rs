@@ -22,7 +22,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::printer::print_schema;
 use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery, names_with_sql};
-use rpcgraph::rebuild::{TableLogs, TableRecords};
+use rpcgraph::rebuild::TableLogs;
 use rpcgraph::record::Step;
 
 use crate::cli::{BASE, LOG, Place};
@@ -298,24 +298,76 @@ fn cells_over_the_size_limit_are_refused() {
     place.run(&["methods", "tables", "--max-record-size", "2004", "--quiet"]).quietly();
 }
 
-/// Whatever byte is another, reading ends.
+/// Reads the logs of a folder of tables; the first error ends it.
+fn read_tables(folder: &Path) -> Result<u64, String> {
+    let tables = Arc::new(TableLogs::open(folder).map_err(|error| error.to_string())?);
+    let mut count = 0;
+    for place in 0.. {
+        let Some(mut input) = tables.input(place, 1 << 20).map_err(|error| error.to_string())? else { break };
+        while let Step::Entry { .. } = input.read.decoder.step(b"", true) {
+            count += 1;
+        }
+        if let Some(failure) = input.read.decoder.failure() {
+            return Err(failure);
+        }
+    }
+    Ok(count)
+}
+
+/// Any damage is an error or changes a value, whatever the Parquet library makes of it.
 #[test]
 fn damaged_tables_are_errors() {
     let place = Place::with("log", LOG);
     place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
+    let folder = place.path("tables");
+    assert_eq!(read_tables(&folder), Ok(5));
+    for table in TABLES {
+        let path = folder.join(table);
+        let whole = fs::read(&path).unwrap();
+        let (mut tried, mut refused) = (0, 0);
+        let mut read = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            let failure = read_tables(&folder).err();
+            assert!(failure.as_ref().is_none_or(|failure| !failure.is_empty()));
+            (tried, refused) = (tried + 1, refused + usize::from(failure.is_some()));
+            failure
+        };
+        let step = if whole.len() < 1000 { 1 } else { 37 };
+        for at in (0..whole.len()).step_by(step) {
+            for change in [0xff, 0x80, 0x01, 0x5f] {
+                let mut bytes = whole.clone();
+                bytes[at] ^= change;
+                read(&bytes);
+            }
+            let cut = read(&whole[..at]);
+            assert!(cut.is_some(), "{table} of {at} bytes is read");
+        }
+        assert!(refused > tried / 3, "{table}: {refused} of {tried}");
+        fs::write(&path, whole).unwrap();
+    }
+}
+
+/// The command prints the error, and no panic.
+#[test]
+fn a_damaged_table_is_a_message() {
+    let place = Place::with("log", LOG);
+    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
     let path = place.path("tables/messages.parquet");
     let whole = fs::read(&path).unwrap();
-    let mut refused = 0;
-    for at in (0..whole.len()).step_by(29) {
-        for change in [0xff, 0x80, 0x01] {
-            let mut bytes = whole.clone();
-            bytes[at] ^= change;
-            fs::write(&path, bytes).unwrap();
-            let records = TableRecords::open(File::open(&path).unwrap());
-            refused += u32::from(!records.is_ok_and(|records| records.take(100).all(|record| record.is_ok())));
+    let mut panics = 0;
+    for at in (4..whole.len()).step_by(whole.len() / 40) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0xff;
+        fs::write(&path, bytes).unwrap();
+        let ran = place.run(&["convert", "tables", "-t", "nquads", "--quiet"]);
+        let said = String::from_utf8_lossy(&ran.stderr.as_bytes()).into_owned();
+        assert!(!said.contains("panicked"), "{at}: {said}");
+        if ran.status != Some(0) {
+            assert!(ran.status == Some(2) && said.starts_with("error: "), "{at}: {said}");
+            panics += 1;
         }
     }
-    assert!(refused > 100, "{refused}");
+    assert!(panics > 10, "{panics}");
 }
 
 #[test]

@@ -97,7 +97,6 @@ impl Logs {
     }
 
     /// Judges the logs by the rules; returns their verdicts in a line, and what breaks them as lines of JSON.
-    #[cfg(feature = "check")]
     pub fn check(&self) -> Result<Vec<String>, JsError> {
         Ok(self.judged()?)
     }
@@ -206,7 +205,6 @@ impl Logs {
         Ok(Answered { media_type: media_type.to_owned(), bytes })
     }
 
-    #[cfg(feature = "check")]
     fn judged(&self) -> Result<Vec<String>, Failure> {
         use rpcgraph::check::{CheckResult, Rules};
         let rules = Rules::built_in(&Default::default()).map_err(failed)?;

@@ -28,7 +28,8 @@ use self::order::InOrder;
 pub use self::worker::PairingState;
 use self::worker::{ConvertWorker, WorkShared, WorkerSink, WorkerTarget, WrittenOutput};
 use crate::diagnostic::Finding;
-use crate::mapping::{self, InputIri, MapTally, Mapper};
+pub use crate::mapping::STACK;
+use crate::mapping::{self, InputIri, MapTally, Mapper, deep_thread};
 use crate::protocol::{Extraction, Maker, Makers, Protocol};
 use crate::record::{OwnEntries, Reader};
 use crate::session::Origin;
@@ -75,11 +76,6 @@ enum InputEntries<'r> {
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
-
-/// Stack of a thread that converts or queries, in bytes. It has room for the deepest nesting of messages under contexts
-/// that map every level, and for the largest number of operators in a query. A limit on memory also limits address
-/// space, so the stack is at most twice what the tests need. Code that is not optimized needs more.
-pub const STACK: usize = if cfg!(debug_assertions) { 256 << 20 } else { 64 << 20 };
 
 /// Converts inputs, one after the other, into one sink.
 pub struct Converter {
@@ -250,9 +246,8 @@ impl Converter {
                 for rendered in further {
                     let shared = &shared;
                     // If a thread cannot start, the others do the work.
-                    let _ = thread::Builder::new()
-                        .stack_size(STACK)
-                        .spawn_scoped(scope, move || ConvertWorker::new(shared, rendered).work());
+                    let work = move || ConvertWorker::new(shared, rendered).work();
+                    let _ = deep_thread().spawn_scoped(scope, work);
                 }
                 while worker.step(&mut chunk) {}
             });

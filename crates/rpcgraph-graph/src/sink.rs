@@ -37,7 +37,7 @@ pub use self::output::{Output, OutputError};
 use self::parquet::TablesSink;
 #[cfg(feature = "parquet")]
 pub use self::parquet::{Tables, describe_tables};
-pub use self::rdfxml::{RdfXmlSink, not_xml};
+pub use self::rdfxml::{RdfXmlSink, XmlWriter};
 pub use self::record_sink::{QuadSink, SinkError};
 pub(crate) use self::record_sink::{RecordSink, SinkInput};
 use self::rendered::QuadCollector;

@@ -1,5 +1,8 @@
 //! Recoverable findings: a problem of a record, and its place.
 
+#[doc(hidden)]
+pub mod markup;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;

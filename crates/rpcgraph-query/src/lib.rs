@@ -1,14 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(feature = "schema")]
 pub mod check;
 pub mod log;
 pub mod query;
-#[cfg(feature = "schema")]
 pub mod schema;
-#[cfg(not(feature = "schema"))]
-#[path = "schema/absent.rs"]
-mod schema;
 pub mod store;
 
 pub(crate) use rpcgraph_graph::{context, mapping, sink};

@@ -65,6 +65,7 @@ mod rdf;
 pub mod results;
 #[cfg(feature = "http")]
 mod service;
+mod sums;
 mod syntax;
 mod table;
 mod times;
@@ -122,6 +123,7 @@ impl Query {
         if uses.items {
             syntax::rewrite_items(&mut algebra, &uses)?;
         }
+        sums::rewrite(&mut algebra);
         computed::name_lengths(&mut algebra);
         if let Some((functions, properties)) = computed::computed(&algebra) {
             uses.needs.reduce(Arc::new(functions), &properties);
@@ -157,7 +159,6 @@ impl Query {
     }
 
     /// Sets the schemas of `rpcg:conforms`. Queries can share them, with their validators.
-    #[cfg(feature = "schema")]
     #[must_use]
     pub fn with_schemas(mut self, schemas: &Arc<QuerySchemas>) -> Self {
         self.schemas = Arc::clone(schemas);

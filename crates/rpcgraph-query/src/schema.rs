@@ -4,11 +4,10 @@
 //! schema → Validator → value → Verdict
 //! ```
 //!
-//! The schemas of a log are untrusted: references can multiply what a small schema costs. A schema whose cost has a low
-//! limit is used in this process, others in a separate process with limits on time and memory.
+//! The schemas of a log are untrusted: references can multiply what a small schema costs. They are used in a separate
+//! process with limits on time and memory; in a browser, in the page's own worker, which the page ends.
 
 mod builtin;
-mod cost;
 pub mod openrpc;
 pub mod references;
 pub(crate) mod validator;
@@ -27,61 +26,55 @@ pub use self::validator::{SchemaValidator, UnusableSchema, Validity, mark_undeci
 use self::worker::SchemaWorker;
 use crate::json::sha256;
 
-/// The maximum length in bytes of a schema that is compiled in this process.
-const MAX_TEXT: usize = 256 << 10;
-/// The maximum cost of a schema times the length of a value that is validated in this process, which takes at most
-/// about a second.
-const MAX_WORK: u64 = 10_000_000;
 /// The time limit for an answer of the worker.
 const TIME: Duration = Duration::from_secs(3);
 /// The maximum number of requests without an answer; later ones are not sent.
 const MAX_UNANSWERED: u8 = 3;
-/// The maximum length in bytes of all schemas in memory.
+/// The maximum length in bytes of all compiled schemas in memory.
 const MAX_KEPT: usize = 8 << 20;
 /// The maximum number of answers of the worker in memory.
 const MAX_ANSWERS: usize = 10_000;
 
-/// The schemas that a query can use, and the validators of those that it has used.
+/// The schemas that a query can use.
 #[derive(Default)]
 pub struct QuerySchemas {
     /// Trusted schemas by IRI.
     named: HashMap<String, Arc<SchemaValidator>>,
-    prepared: Mutex<HashMap<String, Arc<PreparedSchema>>>,
-    remote: Mutex<SchemaWorkers>,
+    untrusted: Mutex<UntrustedSchemas>,
 }
 
-/// A schema of a query.
-enum PreparedSchema {
-    /// Usable in this process.
-    Here { validator: SchemaValidator, cost: u64 },
-    /// Usable in the worker process only.
-    Remote,
+/// The schemas of logs.
+#[derive(Default)]
+struct UntrustedSchemas {
+    worker: Option<SchemaWorker>,
+    /// The schemas of a worker: a browser's, where no process can be started.
+    compiled: CompiledSchemas,
+    /// The answers by digest of the request.
+    answers: HashMap<String, Option<String>>,
+    unanswered: u8,
+}
+
+/// The validators of untrusted schemas, in a process that may be ended.
+#[derive(Default)]
+pub struct CompiledSchemas(HashMap<String, CompiledSchema>);
+
+/// An untrusted schema.
+enum CompiledSchema {
+    Usable(SchemaValidator),
     /// Invalid in its dialect, for this reason.
     Invalid(String),
     /// The outcome is unknown: a dialect or a reference is not supported.
     Undecided,
 }
 
-/// The worker process for untrusted schemas.
-#[derive(Default)]
-struct SchemaWorkers {
-    worker: Option<SchemaWorker>,
-    /// The answers by digest of the request.
-    answers: HashMap<String, Option<String>>,
-    unanswered: u8,
-}
-
 impl QuerySchemas {
-    /// Creates the schemas of a query. `worker` is the program that validates by costly schemas of strangers, such as
-    /// `rpcgraph`: it calls `rpcgraph_blocks::register::worker` if `worker` is its only argument. Without it, these
-    /// schemas are not decided.
+    /// Creates the schemas of a query. `worker` is the program that validates by schemas of logs, such as `rpcgraph`: it
+    /// calls `rpcgraph_blocks::register::worker` if `worker` is its only argument. Without it, these schemas are not
+    /// decided.
     #[must_use]
     pub fn new(worker: Option<PathBuf>) -> Self {
-        let remote = SchemaWorkers {
-            worker: worker.map(|program| SchemaWorker::new(program, TIME)),
-            ..SchemaWorkers::default()
-        };
-        Self { remote: remote.into(), ..Self::default() }
+        let worker = worker.map(|program| SchemaWorker::new(program, TIME));
+        Self { untrusted: UntrustedSchemas { worker, ..UntrustedSchemas::default() }.into(), ..Self::default() }
     }
 
     /// Adds the schemas of an [OpenRPC](https://spec.open-rpc.org/) document, by the IRIs `urn:rpcgraph:openrpc#METHOD`
@@ -103,37 +96,11 @@ impl QuerySchemas {
     /// Returns the first error in a JSON text by an untrusted schema; without a JSON text, the first error in the
     /// schema. `None` if there is none, or the outcome is unknown.
     pub fn violation(&self, json: Option<&str>, schema: &str) -> Option<String> {
-        let prepared = self.prepared(schema);
-        match (&*prepared, json) {
-            (PreparedSchema::Remote, _) => self.ask(json, schema),
-            (PreparedSchema::Here { cost, .. }, Some(json)) if cost.saturating_mul(json.len() as u64) > MAX_WORK => {
-                self.ask(Some(json), schema)
-            }
-            _ => prepared.violation(json),
+        let mut untrusted = self.untrusted.lock().unwrap_or_else(PoisonError::into_inner);
+        let UntrustedSchemas { worker, compiled, answers, unanswered } = &mut *untrusted;
+        if cfg!(target_family = "wasm") {
+            return compiled.violation(json, schema);
         }
-    }
-
-    fn prepared(&self, schema: &str) -> Arc<PreparedSchema> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = prepared.get(schema) {
-            return Arc::clone(known);
-        }
-        if prepared.keys().map(String::len).sum::<usize>() > MAX_KEPT {
-            prepared.clear();
-        }
-        let new = Arc::new(if schema.len() > MAX_TEXT {
-            PreparedSchema::Remote
-        } else {
-            PreparedSchema::new(schema, cost::of)
-        });
-        prepared.insert(schema.to_owned(), Arc::clone(&new));
-        new
-    }
-
-    /// Returns the answer of the worker.
-    fn ask(&self, json: Option<&str>, schema: &str) -> Option<String> {
-        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-        let SchemaWorkers { worker, answers, unanswered } = &mut *remote;
         let request = json!({ "conforms": schema, "value": json });
         let key = sha256(request.to_string().as_bytes());
         if let Some(known) = answers.get(&key) {
@@ -156,27 +123,35 @@ impl fmt::Debug for QuerySchemas {
     }
 }
 
-impl PreparedSchema {
-    /// Compiles a schema for use in this process, if its cost has a limit.
-    fn new(text: &str, cost: impl Fn(&Value) -> Option<u64>) -> Self {
+impl CompiledSchemas {
+    /// Answers a request of [`QuerySchemas`]; `None` for other requests.
+    pub fn answer(&mut self, request: &Value) -> Option<Value> {
+        Some(json!(self.violation(request["value"].as_str(), request.get("conforms")?.as_str()?)))
+    }
+
+    fn violation(&mut self, json: Option<&str>, schema: &str) -> Option<String> {
+        if !self.0.contains_key(schema) && self.0.keys().map(String::len).sum::<usize>() > MAX_KEPT {
+            self.0.clear();
+        }
+        match (self.0.entry(schema.to_owned()).or_insert_with_key(|text| CompiledSchema::new(text)), json) {
+            (CompiledSchema::Usable(validator), Some(json)) => first_error(validator, json),
+            (CompiledSchema::Invalid(why), None) => Some(why.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl CompiledSchema {
+    fn new(text: &str) -> Self {
         let Ok(schema) = serde_json::from_str::<Value>(text) else { return Self::Undecided };
         let is_known = |dialect: &Value| dialect.as_str().and_then(Draft::from_url).is_some();
         if !schema.get("$schema").is_none_or(is_known) {
             return Self::Undecided;
         }
-        let Some(cost) = cost(&schema) else { return Self::Remote };
         match SchemaValidator::of(schema) {
-            Ok(validator) => Self::Here { validator, cost },
+            Ok(validator) => Self::Usable(validator),
             Err(UnusableSchema { why, is_invalid: true, .. }) => Self::Invalid(why),
             Err(_) => Self::Undecided,
-        }
-    }
-
-    fn violation(&self, json: Option<&str>) -> Option<String> {
-        match (self, json) {
-            (Self::Here { validator, .. }, Some(json)) => first_error(validator, json),
-            (Self::Invalid(why), None) => Some(why.clone()),
-            _ => None,
         }
     }
 }
@@ -188,23 +163,12 @@ fn first_error(validator: &SchemaValidator, json: &str) -> Option<String> {
     }
 }
 
-/// Returns a function that answers the requests of [`QuerySchemas`] in a worker process, and `None` to other requests.
-pub fn answers() -> impl FnMut(&Value) -> Option<Value> {
-    let mut prepared: HashMap<String, PreparedSchema> = HashMap::new();
-    move |request| {
-        let schema = request.get("conforms")?.as_str()?;
-        let prepared =
-            prepared.entry(schema.to_owned()).or_insert_with_key(|text| PreparedSchema::new(text, |_| Some(0)));
-        Some(json!(prepared.violation(request["value"].as_str())))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn violation(schema: &Value, json: &str) -> Option<String> {
-        QuerySchemas::default().violation(Some(json), &schema.to_string())
+        CompiledSchemas::default().violation(Some(json), &schema.to_string())
     }
 
     #[test]
@@ -254,16 +218,15 @@ mod tests {
             json!({"not": {"pattern": "(?!x)"}}),
         ] {
             let text = schema.to_string();
-            for schemas in [QuerySchemas::default(), QuerySchemas::new(None)] {
-                assert_eq!(schemas.violation(Some("\"y\""), &text), None, "{schema}");
-                assert_eq!(schemas.violation(None, &text), None, "{schema}");
-            }
+            let mut schemas = CompiledSchemas::default();
+            assert_eq!(schemas.violation(Some("\"y\""), &text), None, "{schema}");
+            assert_eq!(schemas.violation(None, &text), None, "{schema}");
         }
     }
 
     #[test]
     fn invalid_schemas_have_a_reason() {
-        let problem = |schema: Value| QuerySchemas::default().violation(None, &schema.to_string());
+        let problem = |schema: Value| CompiledSchemas::default().violation(None, &schema.to_string());
         let why = problem(json!({"properties": {"a": {"type": "strin"}}})).unwrap();
         assert!(why.contains("not a valid JSON Schema") && why.ends_with("at /properties/a/type"), "{why}");
         assert!(problem(json!(5)).is_some());

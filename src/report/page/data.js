@@ -20,7 +20,7 @@ function documentSource(page) {
 
 /** The server of this page, whose logs may have grown. */
 async function serverSource() {
-  const response = await fetch("/");
+  const response = await fetch("./");
   if (!response.ok) throw new Error(await response.text());
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   return documentSource(page);

@@ -28,6 +28,45 @@ fn documents_that_grow_are_refused() {
     place.run(&["query", "less.jsonld", "-q", COUNT, "--quiet"]).quietly();
 }
 
+/// XML has U+000D as a reference, and CSV quotes whatever has a comma, a quote or a line end.
+#[test]
+fn line_ends_and_commas_are_read_back() {
+    let method = r#"\ra\r\nb, \"c\"\r"#;
+    let place = Place::with("a,b.log", format!("{}\n", REQUEST.replace("\"m\"", &format!("\"{method}\""))));
+    place.convert(&["a,b.log", "-o", "out.rdf", "--quiet"]).quietly();
+    let query = "SELECT ?method { ?request jrpc:hasMethod ?method }";
+    let methods = place.run(&["query", "out.rdf", "-q", query, "-t", "jsonl", "--quiet"]);
+    methods.quietly();
+    assert_eq!(methods.text(), format!("{{\"method\":\"{method}\"}}\n"));
+    let xml = place.run(&["query", "a,b.log", "-q", query, "-t", "xml", "--quiet"]);
+    assert!(xml.quietly().text().contains(">&#13;a&#13;\nb, &quot;c&quot;&#13;</literal>"), "{}", xml.text());
+    let query = "SELECT ?request ?method { ?request jrpc:hasMethod ?method }";
+    let csv = place.run(&["query", "a,b.log", "-q", query, "-t", "csv", "--quiet"]);
+    let iri = format!("{}#m1", place.iri("a,b.log"));
+    assert_eq!(csv.quietly().text(), format!("request,method\r\n\"{iri}\",\"\ra\r\nb, \"\"c\"\"\r\"\r\n"));
+}
+
+/// Queries with thousands of parts are answered on several threads as on one.
+#[test]
+fn long_queries_end_no_stack() {
+    let place = Place::with("log", format!("{REQUEST}\n").repeat(6000));
+    let binds: String = (0..900).map(|n| format!("BIND(?s + {n} AS ?x{n}) ")).collect();
+    let patterns: String = (0..1500).map(|n| format!("?m rpcg:sequence ?s{n} . ")).collect();
+    let sum = vec!["?s"; 3000].join(" + ");
+    for body in [
+        format!("?m rpcg:sequence ?s {binds}"),
+        patterns,
+        format!("?m rpcg:sequence ?s FILTER(?s < 5990 || {sum} > 0)"),
+        format!("?m rpcg:sequence ?s FILTER(?s < 5990 || {} > 0)", vec!["?s"; 1500].join(" - 1 + ")),
+    ] {
+        place.put("q.rq", format!("SELECT (COUNT(*) AS ?n) {{ {body} }}"));
+        for jobs in ["1", "2"] {
+            let ran = place.run(&["query", "--quiet", "--jobs", jobs, "-t", "csv", "q.rq", "log"]);
+            assert_eq!((ran.status, ran.text()), (Some(0), "n\r\n6000\r\n"), "{jobs} {}", ran.stderr);
+        }
+    }
+}
+
 /// Every syntax that is written is read, however long its literals are, up to --max-record-size.
 #[test]
 fn long_literals_are_read_back() {

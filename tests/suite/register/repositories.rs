@@ -265,7 +265,7 @@ fn a_register_of_another_program_is_replaced_only_when_told() {
     place.put("deep/out/register.json", r#"{"bblocks": []}"#);
     place.put("deep/out/theirs.txt", "kept");
     let ran = place.run(&SMALL);
-    assert!(ran.status == Some(2) && ran.stderr.contains("no register that rpcgraph wrote"), "{}", ran.stderr);
+    assert!(ran.status == Some(2) && ran.stderr.contains("not a register that rpcgraph wrote"), "{}", ran.stderr);
     assert_eq!(place.read("deep/out/theirs.txt"), b"kept");
     assert_eq!(place.run(&[&SMALL[..], &["--replace"]].concat()).status, Some(1));
     assert!(!place.path("deep/out/theirs.txt").exists());

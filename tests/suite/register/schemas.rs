@@ -57,7 +57,7 @@ fn schemas_that_take_all_time_or_memory() {
     let lines: Vec<_> = ran.stderr.lines().collect();
     assert_eq!(ran.status, Some(1), "{lines:?}");
     assert_eq!(lines[0], format!("failed: example 1, snippet 1: {time}"));
-    assert!(lines[1].starts_with("failed: example 2, snippet 1: JSON Schema: Not validated: it takes more than "));
+    assert!(lines[1].starts_with("failed: example 2, snippet 1: JSON Schema: Not validated: "));
     // The third was validated with the schema that took too long for the first, and so was the test.
     assert_eq!(lines.len(), 2, "{lines:?}");
 }

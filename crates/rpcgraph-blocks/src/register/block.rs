@@ -114,16 +114,16 @@ impl Block {
         let (mut notes, mut errors) = (Vec::new(), Vec::new());
         let own_examples: &[_] = if file.is_none() { EXAMPLES } else { &[] };
         let examples_file = file.or_else(|| folder.find(EXAMPLES).map(str::to_owned));
-        let (_, metadata): (_, UnusedEntries) = taken(folder.read_first(METADATA, BLOCK), &mut errors);
+        let (_, metadata): (_, UnusedEntries) = value_or_error(folder.read_first(METADATA, BLOCK), &mut errors);
         let metadata = json!(metadata);
         provide_json_rpc(&mut folder, &metadata);
         let context_file = folder.find(CONTEXT);
         // Reads the context to check that it is a file: the loader of contexts reads it again, and would wait on a
         // pipe.
-        taken(context_file.map(|file| folder.read(file, BLOCK)).transpose(), &mut errors);
+        value_or_error(context_file.map(|file| folder.read(file, BLOCK)).transpose(), &mut errors);
         let examples = examples_file.as_ref().map(|file| examples(&folder, file, loader, &mut notes));
-        let examples = taken(examples.transpose(), &mut errors).unwrap_or_default();
-        let tests = taken(read_tests(&folder, &mut notes), &mut errors);
+        let examples = value_or_error(examples.transpose(), &mut errors).unwrap_or_default();
+        let tests = value_or_error(read_tests(&folder, &mut notes), &mut errors);
         let shapes = shapes(&folder, &metadata, &mut notes);
         for names in [METADATA, SCHEMA, own_examples] {
             let mut present = names.iter().filter(|name| folder.find(&[**name]).is_some());
@@ -133,10 +133,11 @@ impl Block {
         }
         let resources = metadata.get("resources").and_then(Value::as_array).into_iter().flatten();
         for resource in resources.filter(|resource| resource["role"] == "validation") {
-            notes.push(format!("bblock.json: nothing here validates by the resource {}", resource["ref"]));
+            notes.push(format!("bblock.json: resource {}: role `validation` is not supported", resource["ref"]));
         }
-        let [description, ontology] = [DESCRIPTION, ONTOLOGY]
-            .map(|names| taken(folder.find(names).map(|name| folder.read(name, BLOCK)).transpose(), &mut errors));
+        let [description, ontology] = [DESCRIPTION, ONTOLOGY].map(|names| {
+            value_or_error(folder.find(names).map(|name| folder.read(name, BLOCK)).transpose(), &mut errors)
+        });
         if let Some(Err(error)) = ontology.as_ref().map(|ontology| read_turtle(ontology, None)) {
             errors.push(BlockError::syntax("ontology.ttl", error));
         }
@@ -156,8 +157,8 @@ impl Block {
             examples_file,
             examples,
             tests,
-            steps: taken(programs(&folder, STEPS, loader), &mut errors),
-            transforms: taken(programs(&folder, TRANSFORMS, loader), &mut errors),
+            steps: value_or_error(programs(&folder, STEPS, loader), &mut errors),
+            transforms: value_or_error(programs(&folder, TRANSFORMS, loader), &mut errors),
             description,
             ontology,
             notes,
@@ -178,7 +179,7 @@ impl Block {
 }
 
 /// Returns what was read, or nothing and adds the error.
-fn taken<T: Default>(read: Result<T, BlockError>, errors: &mut Vec<BlockError>) -> T {
+fn value_or_error<T: Default>(read: Result<T, BlockError>, errors: &mut Vec<BlockError>) -> T {
     read.unwrap_or_else(|error| {
         errors.push(error);
         T::default()

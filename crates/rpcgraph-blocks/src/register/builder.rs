@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::block::Block;
 use super::catalogue::catalogue;
 use super::dependencies::{InheritedParts, referring, shape_uris};
-use super::error::{BLOCK, BlockError, said};
+use super::error::{BLOCK, BlockError, with_causes};
 use super::item::ItemRunner;
 use super::library::{Library, published, shown};
 use super::options::RegisterOptions;
@@ -78,7 +78,7 @@ impl<'b> BlockBuilder<'b> {
             name: block.name().to_owned(),
             generated: options.generated.clone(),
             items: Vec::new(),
-            errors: block.errors.iter().map(|error| said(error)).collect(),
+            errors: block.errors.iter().map(|error| with_causes(error)).collect(),
         };
         let view =
             BlockView { block, context: None, files: Files::new(), report, shown: Vec::new(), links: Vec::new() };
@@ -141,7 +141,7 @@ impl<'b> BlockBuilder<'b> {
         if let Err(error) = self.add_own_files() {
             self.errors.push(error);
         }
-        self.view.report.errors.extend(self.errors.iter().map(|error| said(error)));
+        self.view.report.errors.extend(self.errors.iter().map(|error| with_causes(error)));
         self.add(&self.view.block.site.test("_report.json"), lines(&self.view.report.to_json()));
         let page = page(&self.view);
         self.add(&self.view.block.site.page(), page);

@@ -60,7 +60,7 @@ impl BlockError {
 }
 
 /// Formats an error with its causes in one line.
-pub fn said(error: &dyn Error) -> String {
+pub fn with_causes(error: &dyn Error) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,6 +1,7 @@
 //! The report for people: one self-contained HTML file.
 
 use super::report::{BlockReport, ReportItem};
+use crate::diagnostic::markup::xml;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark}\
@@ -24,23 +25,23 @@ pub fn html(reports: &[&BlockReport], title: &str) -> String {
     let (passed, total) =
         reports.iter().fold((0, 0), |(passed, total), report| (passed + report.passed(), total + report.items.len()));
     let (title, class) =
-        (escape(&title), if reports.iter().all(|report| report.is_success()) { "passed" } else { "failed" });
+        (xml(&title), if reports.iter().all(|report| report.is_success()) { "passed" } else { "failed" });
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
          </head>\n<body>\n<h1>{title}</h1>\n\
-         <p class=\"{class}\">{passed} of {total} examples and tests are as they should be; {} are not.</p>\n",
+         <p class=\"{class}\">{passed} of {total} examples and tests passed; {} did not.</p>\n",
         total - passed
     );
     if let Some(generated) = reports.first().and_then(|report| report.generated.as_ref()) {
-        out.push_str(&format!("<p>Generated {}</p>\n", escape(generated)));
+        out.push_str(&format!("<p>Generated {}</p>\n", xml(generated)));
     }
     for report in reports {
         if reports.len() > 1 {
-            out.push_str(&format!("<h2>{}</h2>\n", escape(&format!("{} - {}", report.id, report.name))));
+            out.push_str(&format!("<h2>{}</h2>\n", xml(&format!("{} - {}", report.id, report.name))));
         }
         for error in &report.errors {
-            out.push_str(&format!("<pre class=\"error\">{}</pre>\n", escape(error)));
+            out.push_str(&format!("<pre class=\"error\">{}</pre>\n", xml(error)));
         }
         report.items.iter().for_each(|item| write_item(item, &mut out));
     }
@@ -50,8 +51,8 @@ pub fn html(reports: &[&BlockReport], title: &str) -> String {
 
 fn write_item(item: &ReportItem, out: &mut String) {
     let (class, open) = if item.passed() { ("passed", "") } else { ("failed", " open") };
-    out.push_str(&format!("<details{open}>\n<summary class=\"{class}\">{}</summary>\n", escape(&item.title())));
-    out.push_str(&format!("<p><a href=\"{}\"><code>{}</code></a>", escape(&item.href), escape(&item.file)));
+    out.push_str(&format!("<details{open}>\n<summary class=\"{class}\">{}</summary>\n", xml(&item.title())));
+    out.push_str(&format!("<p><a href=\"{}\"><code>{}</code></a>", xml(&item.href), xml(&item.file)));
     if item.must_fail {
         out.push_str(", which must fail");
     }
@@ -64,15 +65,9 @@ fn write_item(item: &ReportItem, out: &mut String) {
                 (false, true) => " class=\"loss\"",
                 (false, false) => "",
             };
-            out.push_str(&format!("<li{class}><pre>{}</pre></li>\n", escape(&entry.message)));
+            out.push_str(&format!("<li{class}><pre>{}</pre></li>\n", xml(&entry.message)));
         }
         out.push_str("</ul>\n");
     }
     out.push_str("</details>\n");
-}
-
-/// Escapes text for HTML, including attributes.
-fn escape(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace('"', "&quot;").replace('\'', "&#39;")
 }

@@ -19,6 +19,7 @@ use super::steps::Program;
 use super::turtle::{self, read_turtle};
 use super::uplift::{Uplifted, Uplifter};
 use super::yaml;
+use crate::diagnostic::markup::turtle_iri;
 use crate::json::{self, pretty, without_nulls};
 pub use crate::schema::Validity;
 
@@ -192,13 +193,15 @@ impl ItemRunner<'_> {
     /// Runs the steps before the uplift on an example. `None` if a step fails.
     fn prepared<'t>(&self, text: &'t str, done: &mut ItemOutcome) -> Option<Cow<'t, str>> {
         let mut steps = self.block.steps.iter().filter(|step| !step.takes_rdf());
-        steps.try_fold(Cow::Borrowed(text), |text, step| ran(step, step.run(&text, self.sandbox), done).map(Cow::Owned))
+        steps.try_fold(Cow::Borrowed(text), |text, step| {
+            step_value(step, step.run(&text, self.sandbox), done).map(Cow::Owned)
+        })
     }
 
     /// Runs the steps after the uplift on a graph. `None` if a step fails.
     fn finished(&self, job: &ItemJob<'_>, mut uplifted: Uplifted, done: &mut ItemOutcome) -> Option<Uplifted> {
         for step in self.block.steps.iter().filter(|step| *job.language == Language::Json && step.takes_rdf()) {
-            uplifted.triples = ran(step, step.run_on_graph(&uplifted.triples, self.sandbox), done)?;
+            uplifted.triples = step_value(step, step.run_on_graph(&uplifted.triples, self.sandbox), done)?;
         }
         Some(uplifted)
     }
@@ -247,8 +250,10 @@ impl ItemRunner<'_> {
 
     /// Reads Turtle, with the base and the prefixes that it may use without declaring them written in front.
     fn turtle(&self, job: &ItemJob<'_>, text: &str, using: &str, done: &mut ItemOutcome) {
-        let base = job.base.map(|base| format!("@base <{base}> .\n"));
-        let prefixes = job.prefixes.iter().map(|(name, namespace)| format!("@prefix {name}: <{namespace}> .\n"));
+        let base = job.base.map(|base| format!("@base {} .\n", turtle_iri(base)));
+        let is_name = |name: &str| !name.contains(|c: char| c.is_whitespace() || "<>:#\"'".contains(c));
+        let prefixes = job.prefixes.iter().filter(|(name, _)| is_name(name));
+        let prefixes = prefixes.map(|(name, namespace)| format!("@prefix {name}: {} .\n", turtle_iri(namespace)));
         let mut whole: String = base.into_iter().chain(prefixes).collect();
         if !whole.is_empty() {
             whole.push('\n');
@@ -304,7 +309,7 @@ impl ItemRunner<'_> {
 
 /// Reports the outcome of a step. `None` if it failed: the example then does not get a graph, since the graph would differ
 /// without the step.
-fn ran<T>(step: &Program, outcome: Result<T, String>, done: &mut ItemOutcome) -> Option<T> {
+fn step_value<T>(step: &Program, outcome: Result<T, String>, done: &mut ItemOutcome) -> Option<T> {
     let (name, payload) = (&step.r#type, json!({ "op": step.r#type }));
     match &outcome {
         Ok(_) => done.item.done(Section::SemanticUplift, format!("Step {name} is run"), payload),

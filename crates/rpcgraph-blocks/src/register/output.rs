@@ -73,8 +73,7 @@ pub fn write(files: &Files, folder: &Path, product: Product, replace: bool) -> R
     if target.symlink_metadata().is_ok() {
         check_replaceable(&target, product, replace)?;
         if UnfinishedFolder::holds_current(&target) {
-            let problem =
-                "is the current folder, or holds it, and would be replaced under your feet: go to another folder";
+            let problem = "is, or contains, the current folder; run the command from elsewhere";
             return Err(WriteError::Refused(format!("{} {problem}", shown(folder))));
         }
     }
@@ -114,7 +113,7 @@ fn check_replaceable(folder: &Path, product: Product, replace: bool) -> Result<(
     let (folder_name, name) = (shown(folder), product.name);
     let Some(known) = known else {
         return Err(WriteError::Refused(format!(
-            "{folder_name} is not empty, and no {name} that rpcgraph wrote: name a new folder, or empty this one if nothing in it \
+            "{folder_name} is not empty, and not a {name} that rpcgraph wrote: name a new folder, or empty this one if nothing in it \
              is needed"
         )));
     };

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::block::{Block, CONTEXT, EXAMPLES, METADATA, SCHEMA, TESTS};
 use super::builder::{BlockBuilder, BlockPart};
-use super::error::{BLOCK, BlockError, absolute, said};
+use super::error::{BLOCK, BlockError, absolute, with_causes};
 use super::folder::{Folder, key};
 use super::html::html;
 use super::library::{Library, uri};
@@ -27,6 +27,7 @@ use super::sandbox::Sandbox;
 use super::site::{RegisterPaths, is_web};
 use super::{catalogue, dependencies, yaml};
 use crate::context::{LoadError, Loader, Reference};
+use crate::diagnostic::markup::{markdown, markdown_code, safe_markdown};
 use crate::json::without_nulls;
 
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
@@ -219,7 +220,7 @@ impl Repository {
             match self.context(&block, &library.loader, notes) {
                 Ok(context) => block.context = context,
                 Err(error) if self.is_alone && block.context_file.is_some() => return Err(error.into()),
-                Err(error) => block.context_error = Some(said(&error)),
+                Err(error) => block.context_error = Some(with_causes(&error)),
             }
             if block.metadata.get("extensionPoints").is_some() {
                 notes.push(format!("{id}: extensionPoints are listed, but not applied"));
@@ -257,7 +258,7 @@ impl Repository {
                     return Err(error);
                 };
                 let value = value.get_mut("@context").map(Value::take).unwrap_or(value);
-                notes.push(format!("{}: {}; it is taken as if it were", block.identifier, said(&error)));
+                notes.push(format!("{}: {}; it is taken as if it were", block.identifier, with_causes(&error)));
                 loader.load_value(&file, value)?
             }
             context => context?,
@@ -275,9 +276,8 @@ impl Repository {
         };
         let base = options.base.clone().or_else(|| self.remote()).or_else(published).unwrap_or_else(|| {
             let base = format!("https://example.invalid/{}/build/", key(&self.folder.name()));
-            notes.push(format!(
-                "nothing tells where the register will be published: name it with --base-url; {base} stands for it"
-            ));
+            notes
+                .push(format!("the URL of the published register is unknown; {base} is used: name it with --base-url"));
             base
         });
         absolute(&base, || "--base-url".to_owned())?;
@@ -341,16 +341,17 @@ impl Repository {
 
     /// Writes `register-summary.md`, a short list of the blocks.
     fn summary(&self, title: &str, entries: &[Value]) -> String {
-        let mut text = format!("# {title}\n\n");
+        let mut text = format!("# {}\n\n", markdown(title));
         for about in [&self.config.r#abstract, &self.config.description].into_iter().flatten() {
-            text.push_str(&format!("{about}\n\n"));
+            text.push_str(&format!("{}\n\n", safe_markdown(about)));
         }
         text.push_str("## Building Blocks\n\n");
         for entry in entries {
             let of = |name: &str| entry[name].as_str().unwrap_or_default();
-            text.push_str(&format!("### `{}` — {}\n\n", of("itemIdentifier"), of("name")));
-            text.extend(entry["itemClass"].as_str().map(|class| format!("**Type:** {class}\n\n")));
-            text.extend(entry["abstract"].as_str().map(|about| format!("{about}\n\n")));
+            let (id, name) = (markdown_code(of("itemIdentifier")), markdown(of("name")));
+            text.push_str(&format!("### {id} — {name}\n\n"));
+            text.extend(entry["itemClass"].as_str().map(|class| format!("**Type:** {}\n\n", markdown(class))));
+            text.extend(entry["abstract"].as_str().map(|about| format!("{}\n\n", safe_markdown(about))));
         }
         text
     }

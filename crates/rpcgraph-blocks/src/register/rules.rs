@@ -64,7 +64,7 @@ impl ShaclRules<'_> {
                 }
             }
             let QueryResults::Graph(triples) = query_store(self.store, &construct, Some(this.clone()))? else {
-                return Err("the sh:construct of a rule is no CONSTRUCT query".into());
+                return Err("the sh:construct of a rule is not a CONSTRUCT query".into());
             };
             for triple in triples {
                 inferred.push(triple?.in_graph(GraphName::DefaultGraph));
@@ -102,7 +102,7 @@ impl ShaclRules<'_> {
         let mut targets = BTreeMap::new();
         for query in queries {
             let QueryResults::Solutions(solutions) = query_store(self.store, &query, None)? else {
-                return Err("the sh:select of a target is no SELECT query".into());
+                return Err("the sh:select of a target is not a SELECT query".into());
             };
             for solution in solutions {
                 targets.extend(solution?.get("this").map(|term| (term.to_string(), term.clone())));
@@ -122,7 +122,7 @@ impl ShaclRules<'_> {
                 }
                 let shape = node(property.object)?;
                 let Some(TermRef::NamedNode(path)) = self.graph.object_for_subject_predicate(shape, &sh("path")) else {
-                    return Err("the sh:path in a sh:condition is no IRI".into());
+                    return Err("the sh:path in a sh:condition is not an IRI".into());
                 };
                 for triple in self.graph.triples_for_subject(shape) {
                     let (name, value) = (triple.predicate, triple.object);
@@ -150,7 +150,7 @@ impl ShaclRules<'_> {
 }
 
 fn unsupported(what: &dyn Display) -> RuleFailure {
-    format!("a sh:condition has {what}, which is not looked at here").into()
+    format!("unsupported in sh:condition: {what}").into()
 }
 
 /// Returns the graph pattern about `?this` for a constraint on the values at a path; `None` if the constraint is not

@@ -22,7 +22,7 @@ use super::references::split;
 use super::rules::infer;
 use super::turtle::n_triples;
 use crate::query::query_store;
-use crate::schema::answers as answers_to_queries;
+use crate::schema::CompiledSchemas;
 use crate::schema::worker::SchemaWorker;
 pub use crate::schema::{SchemaValidator, UnusableSchema, Validity};
 
@@ -107,9 +107,9 @@ pub fn answers(setup: Value) -> Result<impl FnMut(&Value) -> Value, serde_json::
     let documents: Arc<BTreeMap<String, Value>> =
         Arc::new(texts.into_iter().flatten().map(read).collect::<Result<_, serde_json::Error>>()?);
     let mut validators: BTreeMap<String, SchemaValidator> = BTreeMap::new();
-    let mut of_queries = answers_to_queries();
+    let mut of_queries = CompiledSchemas::default();
     Ok(move |request: &Value| {
-        if let Some(answer) = of_queries(request) {
+        if let Some(answer) = of_queries.answer(request) {
             return answer;
         }
         let text = |name: &str| request[name].as_str().unwrap_or_default();

@@ -9,7 +9,7 @@ use boon::Draft;
 use serde_json::Value;
 
 use super::block::Block;
-use super::error::{BlockError, said};
+use super::error::{BlockError, with_causes};
 use super::library::{Library, shown, uri};
 use super::references::{is_without_anchors, percent_decode, percent_encode, point, split};
 use super::sandbox::Sandbox;
@@ -52,7 +52,7 @@ impl<'b> Schemas<'b> {
             return Ok(());
         }
         let prepared = self.prepared(reference, by);
-        let target = prepared.as_ref().map(SchemaTarget::clone).map_err(|error| said(error));
+        let target = prepared.as_ref().map(SchemaTarget::clone).map_err(|error| with_causes(error));
         self.targets.insert(reference.to_owned(), target);
         prepared.map(drop)
     }

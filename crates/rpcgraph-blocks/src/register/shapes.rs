@@ -100,7 +100,7 @@ impl Shapes {
                 item.done(Section::Shacl, file.unused(), payload);
             }
             for finding in found.iter().take(MAX_LISTED) {
-                tell(finding, file, &graph, item);
+                add_finding(finding, file, &graph, item);
             }
             if let Some(more) = unlisted(found.len()) {
                 let message = format!("… and {more} more results for {}", file.name);
@@ -133,10 +133,10 @@ fn outcome(errors: usize, others: usize) -> String {
 }
 
 /// Adds a finding to the report: an error if it is a violation.
-fn tell(finding: &ShapeFinding, file: &ShapesFile, graph: &Graph, item: &mut ReportItem) {
+fn add_finding(finding: &ShapeFinding, file: &ShapesFile, graph: &Graph, item: &mut ReportItem) {
     let mut message = format!("{}: {} (focus node {}", finding.severity, finding.message, finding.focus);
-    if let Some(way) = way(graph, &finding.focus) {
-        message.push_str(&format!(", at {way}"));
+    if let Some(path) = path_to(graph, &finding.focus) {
+        message.push_str(&format!(", at {path}"));
     }
     for (name, text) in [("path", &finding.path), ("value", &finding.value), ("shape", &finding.shape)] {
         // For a constraint on a node, the value is the node itself.
@@ -154,7 +154,7 @@ fn tell(finding: &ShapeFinding, file: &ShapesFile, graph: &Graph, item: &mut Rep
 
 /// Returns a path of properties to a blank node, since its label does not identify it to a reader. The path starts at a
 /// named node, or at a node that is not an object of any triple.
-fn way(graph: &Graph, node: &str) -> Option<String> {
+fn path_to(graph: &Graph, node: &str) -> Option<String> {
     const FARTHEST: usize = 16;
     let label = node.strip_prefix("_:")?;
     let mut node = oxrdf::BlankNode::new(label).ok()?;

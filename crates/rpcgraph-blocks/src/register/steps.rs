@@ -10,7 +10,7 @@ use oxrdf::Triple;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::error::{BLOCK, BlockError, said};
+use super::error::{BLOCK, BlockError, with_causes};
 use super::examples::{Prefixes, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
@@ -115,7 +115,7 @@ impl Program {
         };
         match read {
             Ok(code) => self.code = Some(code),
-            Err(error) => self.lacking = said(&error),
+            Err(error) => self.lacking = with_causes(&error),
         }
     }
 

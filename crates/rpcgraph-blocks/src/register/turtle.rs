@@ -14,6 +14,7 @@ use oxttl::{TurtleParser, TurtleSyntaxError};
 
 use super::examples::Prefixes;
 use crate::context::definitions;
+use crate::diagnostic::markup::turtle_iri;
 use crate::vocab::{PREFIXES, is_local_name};
 
 /// Base IRI for the relative references in Turtle that is only checked.
@@ -69,7 +70,7 @@ pub fn write(triples: &[Triple], prefixes: &Prefixes) -> String {
     }
     let mut text = String::new();
     for (name, namespace) in &writer.used {
-        text.push_str(&format!("@prefix {name}: <{namespace}> .\n"));
+        text.push_str(&format!("@prefix {name}: {} .\n", turtle_iri(namespace)));
     }
     text.push_str(if text.is_empty() { out.trim_start_matches('\n') } else { &out });
     text

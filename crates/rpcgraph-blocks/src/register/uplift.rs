@@ -15,7 +15,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde_json::json;
 
-use super::error::{BlockError, said};
+use super::error::{BlockError, with_causes};
 use super::examples::Prefixes;
 use super::library::Library;
 use super::lost::{self, LostWalk, MissingValue, change, own_members};
@@ -109,7 +109,7 @@ impl<'l> Uplifter<'l> {
         layers.extend(base.iter().map(|base| plain(json!({ "@base": base }))));
         layers.extend(self.own_layers(value, document_base)?);
         if !matches!(value, Value::Object(_) | Value::Array(_)) {
-            return Err("it is no JSON object and no array, so no JSON-LD".to_owned());
+            return Err("it is not a JSON object or array, so it is not JSON-LD".to_owned());
         }
         let context = |layers: &[ContextLayer]| joined(layers.iter().map(|(_, inlined)| inlined)).to_string();
         let (inlined, mut value) = (context(&layers), value.clone());
@@ -157,7 +157,8 @@ impl<'l> Uplifter<'l> {
         let context: serde_json::Value = serde_json::from_str(&pretty(context)).map_err(|error| error.to_string())?;
         let mut layers = Vec::new();
         for item in definitions(&context).iter().cloned() {
-            let inlined = self.library.loader.load_value(&self.place, item.clone()).map_err(|error| said(&error))?;
+            let inlined =
+                self.library.loader.load_value(&self.place, item.clone()).map_err(|error| with_causes(&error))?;
             let inlined = inlined.value().clone();
             // A path would lead elsewhere from the folder of the results.
             let path = item.as_str().filter(|item| !item.contains("://")).map(|item| self.place.with_file_name(item));
@@ -264,7 +265,8 @@ fn describe(losses: &Losses, odd: &[String], quads: &[Quad]) -> Vec<String> {
         .iter()
         .filter(|(loss, _)| *loss != Loss::NumberOutOfRange)
         .map(|(loss, count)| match loss {
-            Loss::NoIri => format!("{count} of the names and references are no IRIs"),
+            Loss::NoIri if count == 1 => "1 name or reference is not an IRI".to_owned(),
+            Loss::NoIri => format!("{count} names or references are not IRIs"),
             loss => loss.counted(count),
         })
         .collect();

@@ -70,7 +70,7 @@ fn check_replaceable(folder: &Path) -> io::Result<()> {
         entries => entries?,
     };
     if UnfinishedFolder::holds_current(folder) {
-        return Err(io::Error::other("it is the current folder, or holds it: go to another folder"));
+        return Err(io::Error::other("it is, or contains, the current folder: run the command from elsewhere"));
     }
     for entry in entries {
         let name = entry?.file_name();

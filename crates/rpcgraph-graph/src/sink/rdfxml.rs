@@ -1,4 +1,5 @@
-//! RDF/XML. It cannot carry everything: XML 1.0 does not allow NUL and other control characters, not even escaped.
+//! RDF/XML, and XML of serializers that write U+000D as it is. XML cannot carry everything: version 1.0 does not allow
+//! NUL and other control characters, not even escaped.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,9 +9,10 @@ use oxrdfio::WriterQuadSerializer;
 
 use super::record_sink::{QuadSink, SinkError};
 use super::syntax::{Syntax, serializer};
+use crate::diagnostic::markup::{CARRIAGE_RETURN, not_xml};
 
 pub struct RdfXmlSink<W: Write> {
-    serializer: Option<WriterQuadSerializer<SharedWriter<W>>>,
+    serializer: Option<WriterQuadSerializer<XmlWriter<SharedWriter<W>>>>,
     writer: SharedWriter<W>,
 }
 
@@ -27,10 +29,29 @@ impl<W: Write> Write for SharedWriter<W> {
     }
 }
 
+/// Writes U+000D as a reference, without which XML reads it as a line end.
+pub struct XmlWriter<W>(pub W);
+
+impl<W: Write> Write for XmlWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut pieces = bytes.split(|byte| *byte == b'\r');
+        self.0.write_all(pieces.next().unwrap_or_default())?;
+        pieces.try_for_each(|piece| {
+            self.0.write_all(CARRIAGE_RETURN.as_bytes())?;
+            self.0.write_all(piece)
+        })?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 impl<W: Write> RdfXmlSink<W> {
     pub fn new(writer: W) -> Self {
         let writer = Arc::new(Mutex::new(writer));
-        let serializer = serializer(Syntax::RdfXml, None).for_writer(SharedWriter(writer.clone()));
+        let serializer = serializer(Syntax::RdfXml, None).for_writer(XmlWriter(SharedWriter(writer.clone())));
         Self { serializer: Some(serializer), writer: SharedWriter(writer) }
     }
 }
@@ -55,21 +76,10 @@ impl<W: Write + Send> QuadSink for RdfXmlSink<W> {
 
     fn finish(&mut self) -> Result<(), SinkError> {
         match self.serializer.take() {
-            Some(serializer) => Ok(serializer.finish()?.flush()?),
+            Some(serializer) => Ok(serializer.finish()?.0.flush()?),
             None => Ok(self.writer.flush()?),
         }
     }
-}
-
-/// Returns the first character of a text that XML does not allow.
-pub fn not_xml(text: &str) -> Option<char> {
-    text.chars().find(|character| !is_xml(*character))
-}
-
-/// Returns true for `Char` of XML 1.0, section 2.2, except for U+000D, which line-end handling changes and serializers
-/// do not escape.
-fn is_xml(character: char) -> bool {
-    matches!(character, '\t' | '\n' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 
 /// Returns true if the predicate ends in a valid local name of an element.

@@ -8,6 +8,7 @@ use std::thread;
 use super::facts::{MessageFacts, QUERIES, SessionRevisions, messages, rows};
 use super::fault::{Fault, message_of};
 use super::rules::{Rule, Rules};
+use crate::mapping::deep_thread;
 use crate::query::{Answer, Cancel, Dataset, Query, QueryError, SyntaxError};
 
 /// The verdict of a rule on all logs.
@@ -108,7 +109,8 @@ fn each<'t, T: Sync, R: Send>(
         }
     };
     thread::scope(|scope| {
-        (1..jobs.min(items.len())).for_each(|_| _ = scope.spawn(work));
+        // If a thread cannot start, the others do the work.
+        (1..jobs.min(items.len())).for_each(|_| _ = deep_thread().spawn_scoped(scope, work));
         work();
     });
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::fault::Fault;
 use super::judge::{Judged, Verdict};
 use super::rules::{Level, Rule};
+use crate::diagnostic::markup::xml;
 use crate::diagnostic::{pointed, printable};
 use crate::json::without_nulls;
 use crate::log::summary::counted;
@@ -168,12 +169,6 @@ impl<'r> CheckResult<'r> {
         }
         writeln!(out, "  </testsuite>\n</testsuites>")
     }
-}
-
-/// Escapes text for XML, and what XML cannot contain as in messages.
-fn xml(text: &str) -> String {
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
-    escaped.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 impl Rule {

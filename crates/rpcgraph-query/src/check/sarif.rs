@@ -65,10 +65,15 @@ impl CheckResult<'_> {
         let logical = fault.message.as_ref().map(|name| json!([{ "name": name, "fullyQualifiedName": fault.node }]));
         let location = without_nulls(json!({ "physicalLocation": physical, "logicalLocations": logical }));
         json!({
-            "ruleId": rule.id, "ruleIndex": index, "level": rule.level.name(), "message": { "text": fault.text },
+            "ruleId": rule.id, "ruleIndex": index, "level": rule.level.name(), "message": { "text": without_links(&fault.text) },
             "locations": [location], "partialFingerprints": { "rpcgraph/v1": fault.fingerprint },
         })
     }
+}
+
+/// Escapes what would be a link in a message of SARIF (section 3.11.6).
+fn without_links(text: &str) -> String {
+    text.replace("](", "\\](")
 }
 
 fn described(rule: &Rule) -> Value {

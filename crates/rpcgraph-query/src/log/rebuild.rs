@@ -22,7 +22,7 @@ use oxrdf::{NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use percent_encoding::percent_decode_str;
 
 #[cfg(feature = "parquet")]
-pub use self::cells::TableError;
+pub use self::cells::{TableError, error_of_panic};
 #[cfg(feature = "parquet")]
 pub use self::logs::TableLogs;
 #[cfg(feature = "parquet")]

@@ -41,9 +41,7 @@ pub(super) enum FunctionKind {
     Keys,
     Type,
     Secrets,
-    #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "the function does not exist"))]
     Conforms,
-    #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "the function does not exist"))]
     SchemaProblem,
     Percentile(usize),
     MostAtOnce,
@@ -76,14 +74,12 @@ pub const FUNCTIONS: &[Function] = &[
         "what looks like a password, a token or a key: an array of objects with its JSON Pointer, at, and how it begins, looks",
         FunctionKind::Secrets,
     ),
-    #[cfg(feature = "schema")]
     function(
         "rpcg:conforms",
         "the first error of the value by a JSON Schema: rdf:JSON, or the IRI of a built-in schema; unbound if it conforms \
          or that is unknown",
         FunctionKind::Conforms,
     ),
-    #[cfg(feature = "schema")]
     function(
         "rpcg:schemaProblem",
         "the reason why a JSON Schema is not valid in its dialect; unbound if it is valid or that is unknown",
@@ -149,6 +145,7 @@ impl Function {
         self.kind
     }
 
+    /// The IRI of the function.
     pub fn iri(&self) -> NamedNode {
         let local = self.name.strip_prefix("rpcg:").unwrap_or(self.name);
         NamedNode::new_unchecked(format!("{}{local}", rpcg::NAMESPACE))

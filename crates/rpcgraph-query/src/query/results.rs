@@ -5,14 +5,15 @@ use std::io::Write;
 use oxigraph::sparql::QuerySolution;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxrdf::vocab::xsd;
-use oxrdf::{GraphName, Literal, Quad, Term, Variable};
+use oxrdf::{GraphName, Literal, LiteralRef, NamedNode, Quad, Term, Variable};
 use serde_json::value::RawValue;
 
 use super::answer::{ResultsError, Solutions, Triples, computed};
 use super::table::Table;
 pub use super::table::WrittenRows;
+use crate::diagnostic::markup::not_xml;
 use crate::json;
-use crate::sink::{QuadSink as _, RdfXmlSink, SinkError, Syntax, not_xml, serializer, write_line};
+use crate::sink::{QuadSink as _, RdfXmlSink, SinkError, Syntax, XmlWriter, serializer, write_line};
 use crate::vocab::rdf;
 
 /// A format for rows and booleans.
@@ -91,15 +92,30 @@ pub fn write_solutions(
         (None, ResultsFormat::Markdown) => return table.write_markdown(solutions, writer),
         (None, _) => return table.write(solutions, writer),
     };
-    let mut serializer = QueryResultsSerializer::from_format(standard)
-        .serialize_solutions_to_writer(&mut *writer, solutions.variables)?;
+    let mut xml;
+    let out: &mut dyn Write = match format {
+        ResultsFormat::Xml => {
+            xml = XmlWriter(&mut *writer);
+            &mut xml
+        }
+        _ => &mut *writer,
+    };
+    let mut serializer =
+        QueryResultsSerializer::from_format(standard).serialize_solutions_to_writer(out, solutions.variables)?;
     let mut written = WrittenRows::default();
     for row in solutions.rows {
         let row = row?;
         if format == ResultsFormat::Xml {
             check_xml(&row, written.rows + 1)?;
         }
-        serializer.serialize(&row)?;
+        // CSV writes an IRI as its text. The serializer quotes commas in literals alone.
+        let is_quoted = |node: &NamedNode| format == ResultsFormat::Csv && node.as_str().contains(',');
+        serializer.serialize(row.iter().map(|(variable, term)| match term {
+            Term::NamedNode(node) if is_quoted(node) => {
+                (variable, LiteralRef::new_simple_literal(node.as_str()).into())
+            }
+            term => (variable, term.as_ref()),
+        }))?;
         written.rows += 1;
     }
     serializer.finish()?;

@@ -16,9 +16,10 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
 
 use self::cells::{Cell, CellKind, CellPage};
-use self::fit::{folded, markdown, shortened};
+use self::fit::{folded, shortened};
 use super::answer::{QueryError, ResultsError, Solutions};
 use super::names::short_name;
+use crate::diagnostic::markup::markdown;
 use crate::diagnostic::{display_width, printable};
 use crate::vocab::rdf;
 

@@ -1,26 +1,6 @@
-//! The place of a syntax error, found by parsing beginnings of the query.
-//!
-//! The parser reports how far it read, which may be up to the length of a keyword beyond the error. A valid beginning
-//! of a query, followed by enough spaces, is read to its end; an invalid beginning is not. So the first token that
-//! makes a beginning invalid is the wrong one.
+//! The guard before the parser, which is recursive: queries that would use up the stack are refused.
 
 use std::ops::Range;
-
-/// More characters than any keyword of the grammar has.
-const MARGIN: usize = 64;
-
-/// Returns the first invalid token; `None` if the text only ends too early. `stops_at` returns the byte offset at which
-/// the parser fails on a text.
-pub(super) fn first_wrong(text: &str, stops_at: impl Fn(&str) -> Option<usize>) -> Option<Range<usize>> {
-    let tokens = tokens(text);
-    let viable = |token: &Range<usize>| {
-        let beginning = text.get(..token.end).unwrap_or(text);
-        let padded = format!("{beginning}{}", " ".repeat(MARGIN));
-        stops_at(&padded).is_none_or(|stopped| stopped >= padded.len())
-    };
-    let wrong = tokens.partition_point(viable);
-    tokens.get(wrong).cloned()
-}
 
 /// Returns the tokens of a text, roughly as in SPARQL: never a part of a token.
 pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {

@@ -36,16 +36,13 @@ pub fn validator(iri: &str) -> Option<Arc<SchemaValidator>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cost;
     use super::*;
 
-    /// No definition refers to itself, so the depth of a value does not matter.
     #[test]
-    fn every_definition_is_usable_and_cheap() {
+    fn every_definition_is_usable() {
         for (revision, document) in REVISIONS.as_object().unwrap() {
-            for (name, schema) in document["$defs"].as_object().unwrap() {
+            for (name, _) in document["$defs"].as_object().unwrap() {
                 assert!(validator(&format!("{MCP}{revision}#{name}")).is_some(), "{revision} {name}");
-                assert!(cost::of(&excerpt(document, schema.clone())).is_some(), "{revision} {name}");
             }
         }
     }

@@ -58,7 +58,7 @@ impl SchemaWorker {
         let failed = |error: io::Error| format!("cannot start the worker process: {error}");
         let mut running = self.running.take().map_or_else(|| self.start(), Ok).map_err(failed)?;
         // Most likely, the process reached its memory limit.
-        let ended = || format!("it takes more than {} MiB of memory, or cannot be done", MEMORY >> 20);
+        let ended = || format!("the schema worker ended (memory limit {} MiB?)", MEMORY >> 20);
         writeln!(running.requests, "{request}").map_err(|_| ended())?;
         let answer = running.answers.recv_timeout(self.time).map_err(|error| match error {
             RecvTimeoutError::Timeout => format!("it takes more than {} s", self.time.as_secs()),

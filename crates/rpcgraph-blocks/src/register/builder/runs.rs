@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::error::{BlockError, absolute, said};
+use super::super::error::{BlockError, absolute, with_causes};
 use super::super::examples::{Example, Prefixes, Snippet};
 use super::super::item::{ItemJob, ItemOutcome};
 use super::super::language::Language;
@@ -173,7 +173,7 @@ impl BlockBuilder<'_> {
         let mut done = self.runner.begin(job);
         match text {
             Ok(text) => self.runner.run(job, &text, &mut done),
-            Err(error) => done.item.fail(Section::Files, said(&error), json!({})),
+            Err(error) => done.item.fail(Section::Files, with_causes(&error), json!({})),
         }
         self.view.files.extend(done.files.iter().cloned());
         // An example that is only shown does not have an item in the report.

@@ -131,7 +131,7 @@ fn message(result: &ValidationResult) -> String {
     let languages =
         languages.map(|(language, text)| (language.as_ref().map(ToString::to_string).unwrap_or_default(), text));
     let chosen = languages.max_by_key(|(language, text)| (is_english(language), language.clone(), (*text).clone()));
-    chosen.map_or_else(|| "it is not as the shape wants it".to_owned(), |(_, text)| (*text).clone())
+    chosen.map_or_else(|| "does not conform to the shape".to_owned(), |(_, text)| (*text).clone())
 }
 
 /// A graph for the `shacl` crate.
@@ -240,7 +240,7 @@ impl NeighsRDF for ShapesData {
 impl QueryRDF for ShapesData {
     fn query_select(&self, query: &str) -> Result<QuerySolutions<Self>, String> {
         let QueryResults::Solutions(rows) = self.ask(query)? else {
-            return Err("a query of a shape is no SELECT".to_owned());
+            return Err("a query of a shape is not a SELECT query".to_owned());
         };
         let names: Vec<_> = rows.variables().iter().map(|variable| VarName::new(variable.as_str())).collect();
         let solutions = rows.map(|row| {
@@ -256,7 +256,7 @@ impl QueryRDF for ShapesData {
     fn query_ask(&self, query: &str) -> Result<bool, String> {
         match self.ask(query)? {
             QueryResults::Boolean(truth) => Ok(truth),
-            _ => Err("a query of a shape is no ASK".to_owned()),
+            _ => Err("a query of a shape is not an ASK query".to_owned()),
         }
     }
 }

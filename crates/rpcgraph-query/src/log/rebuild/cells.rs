@@ -1,8 +1,10 @@
 //! Cells of a table, with checks of the types of columns and the sizes of pages and cells.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::vec;
@@ -28,6 +30,9 @@ pub enum TableError {
     /// A table of a folder cannot be read.
     #[error("{0}.parquet: {1}")]
     NoTable(&'static str, io::Error),
+    /// The Parquet library stopped at something that no table has.
+    #[error("the table of {0} is damaged: write it again with `rpcgraph convert -t parquet`")]
+    Damaged(&'static str),
     /// A column is missing.
     #[error("it is not the table of {0} that `convert -t parquet` writes: the column {1} is missing")]
     NoColumn(&'static str, &'static str),
@@ -57,6 +62,25 @@ impl From<ParquetError> for TableError {
     }
 }
 
+thread_local! {
+    /// The table that this thread decodes.
+    static DECODED: Cell<Option<&'static str>> = const { Cell::new(None) };
+}
+
+/// Returns the error for a panic of this thread: the Parquet library panics at some damaged tables. A program that does
+/// not unwind prints the error in place of the panic.
+pub fn error_of_panic() -> Option<TableError> {
+    DECODED.get().map(TableError::Damaged)
+}
+
+/// Decodes a part of a table. Where panics unwind, they become errors.
+fn decoded<T>(table: &'static TableSchema, decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, TableError> {
+    DECODED.set(Some(table.name));
+    let decoded = panic::catch_unwind(AssertUnwindSafe(decode));
+    DECODED.set(None);
+    Ok(decoded.map_err(|_| TableError::Damaged(table.name))??)
+}
+
 /// The number of rows that are read at once. Their cells share the memory of the pages that they are in.
 const BATCH: usize = 64;
 /// The maximum size of the open pages, in bytes, in addition to twice the longest cell.
@@ -75,6 +99,7 @@ pub(super) struct TableRow(BTreeMap<&'static str, CellValue>);
 /// The rows of a table.
 pub(super) struct TableReader {
     file: File,
+    table: &'static TableSchema,
     metadata: Arc<ParquetMetaData>,
     /// The columns to read, and their indexes in the file.
     columns: Vec<(&'static TableColumn, usize)>,
@@ -90,8 +115,9 @@ pub(super) struct TableReader {
 impl TableReader {
     /// Opens the table in a file, whose cells may have up to `longest` bytes.
     pub fn open(file: File, table: &'static TableSchema, longest: usize) -> Result<Self, TableError> {
-        let reader = SerializedFileReader::new(file.try_clone()?)?;
-        let metadata = Arc::new(reader.metadata().clone());
+        let copy = file.try_clone()?;
+        let metadata = decoded(table, || Ok(SerializedFileReader::new(copy)?.metadata().clone()))?;
+        let metadata = Arc::new(metadata);
         let schema = metadata.file_metadata().schema_descr();
         let mut columns = Vec::new();
         for column in table.columns {
@@ -115,7 +141,7 @@ impl TableReader {
             columns.push((column, place));
         }
         let (readers, batch) = (Vec::new(), Vec::new());
-        Ok(Self { file, metadata, columns, longest, group: 0, left: 0, readers, batch })
+        Ok(Self { file, table, metadata, columns, longest, group: 0, left: 0, readers, batch })
     }
 
     fn row(&mut self) -> Result<Option<TableRow>, TableError> {
@@ -136,7 +162,7 @@ impl TableReader {
             let rows = self.left.min(BATCH);
             let columns = self.columns.iter().zip(&mut self.readers);
             self.batch = columns
-                .map(|((column, _), reader)| cells(column, reader, rows, self.longest))
+                .map(|((column, _), reader)| cells((self.table, column), reader, rows, self.longest))
                 .collect::<Result<_, _>>()?;
             self.left -= rows;
         }
@@ -152,9 +178,11 @@ impl TableReader {
             let chunk = chunk.ok_or_else(|| damaged("a column is before the file's beginning"))?;
             let most = (self.longest as u64).saturating_mul(2).saturating_add(PAGES);
             let pages = Pages { file: self.file.try_clone()?, most, open: Arc::clone(&open), last: AtomicU64::new(0) };
-            let pages = SerializedPageReader::new(Arc::new(pages), chunk, rows, None)?;
-            let pages = ColumnPages { pages, has_dictionary: false };
-            Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)))
+            decoded(self.table, || {
+                let pages = SerializedPageReader::new(Arc::new(pages), chunk, rows, None)?;
+                let pages = ColumnPages { pages, has_dictionary: false };
+                Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)))
+            })
         };
         self.readers = self.columns.iter().map(reader).collect::<Result<_, _>>()?;
         (self.left, self.group) = (rows, self.group + 1);
@@ -166,7 +194,12 @@ impl Iterator for TableReader {
     type Item = Result<TableRow, TableError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.row().transpose()
+        let row = self.row();
+        if row.is_err() {
+            // Readers that failed are not asked again.
+            (self.group, self.left, self.batch) = (usize::MAX, 0, Vec::new());
+        }
+        row.transpose()
     }
 }
 
@@ -201,17 +234,17 @@ impl TableRow {
 
 /// Reads the next cells of a column.
 fn cells(
-    column: &TableColumn,
+    (table, column): (&'static TableSchema, &TableColumn),
     reader: &mut ColumnReader,
     rows: usize,
     longest: usize,
 ) -> Result<vec::IntoIter<Option<CellValue>>, TableError> {
-    let cells = match reader {
-        ColumnReader::ByteArrayColumnReader(reader) => read(reader, rows, CellValue::Bytes)?,
-        ColumnReader::Int64ColumnReader(reader) => read(reader, rows, CellValue::Number)?,
-        ColumnReader::BoolColumnReader(reader) => read(reader, rows, CellValue::Boolean)?,
-        _ => Vec::new(),
-    };
+    let cells = decoded(table, || match reader {
+        ColumnReader::ByteArrayColumnReader(reader) => read(reader, rows, CellValue::Bytes),
+        ColumnReader::Int64ColumnReader(reader) => read(reader, rows, CellValue::Number),
+        ColumnReader::BoolColumnReader(reader) => read(reader, rows, CellValue::Boolean),
+        _ => Ok(Vec::new()),
+    })?;
     if cells.len() != rows {
         return Err(TableError::NoValue(column.name));
     }
@@ -264,7 +297,22 @@ impl PageReader for ColumnPages {
     fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
         let page = self.pages.get_next_page()?;
         match &page {
+            // The library allocates the values before it reads them.
+            Some(Page::DictionaryPage { buf, num_values, .. }) if *num_values as usize > buf.len() => {
+                return Err(damaged("a dictionary has more values than bytes"));
+            }
             Some(Page::DictionaryPage { .. }) => self.has_dictionary = true,
+            Some(Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. })
+                if u64::from(*def_levels_byte_len) + u64::from(*rep_levels_byte_len) > buf.len() as u64 =>
+            {
+                return Err(damaged("the levels of a page are longer than the page"));
+            }
+            // The library allocates as many lengths as such a page states.
+            Some(page) if matches!(page.encoding(), Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY) => {
+                return Err(damaged(
+                    "a page is encoded by deltas, which are not read here: write it with dictionaries",
+                ));
+            }
             Some(page)
                 if !self.has_dictionary
                     && matches!(page.encoding(), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY) =>

@@ -7,6 +7,7 @@ use std::thread;
 
 use super::plan::{Batch, BatchSink, Chain, Stop};
 use super::terms::QueryRun;
+use crate::mapping::deep_thread;
 
 /// The maximum number of batches that a thread computes ahead of the consumer.
 const AHEAD: usize = 4;
@@ -83,9 +84,12 @@ impl Chain {
             return pieces.try_for_each(|piece| self.piece(run, width, piece, out));
         }
         thread::scope(|scope| {
-            let (lanes, mut batches) = divide(jobs, pieces);
-            for lane in lanes {
-                scope.spawn(move || lane.run(self, run, width));
+            let (lanes, mut batches) = divide(jobs, pieces.clone());
+            let start = |lane: Lane| deep_thread().spawn_scoped(scope, move || lane.run(self, run, width)).is_ok();
+            if !lanes.into_iter().all(start) {
+                // Without a receiver, the threads that did start end.
+                drop(batches);
+                return pieces.try_for_each(|piece| self.piece(run, width, piece, out));
             }
             batches.try_for_each(|batch| out(batch?))
         })

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::thread;
 
 use oxigraph::sparql::QuerySolution;
 use oxrdf::{Term, Variable};
 
 use super::super::answer::QueryError;
 use super::super::operand::Operand;
-use super::parallel::{Ordered, divide};
+use super::parallel::{Lane, Ordered, divide};
 use super::plan::{Batch, Plan, Slot, Stop};
 use super::terms::QueryRun;
+use crate::mapping::deep_thread;
 use crate::sink::columns::TermId;
 
 /// Rows as terms. Their batches are computed one piece at a time, or by threads ahead of the consumer.
@@ -89,12 +89,15 @@ impl BatchRows {
         if jobs < 2 {
             return Ok(BatchSource::Here(pieces, Vec::new()));
         }
-        let (lanes, batches) = divide(jobs, pieces);
-        for lane in lanes {
+        let (lanes, batches) = divide(jobs, pieces.clone());
+        let start = |lane: Lane| {
             let (plan, run) = (self.plan.clone(), self.run.clone());
-            thread::spawn(move || lane.run(&plan.chain, &run, plan.width));
+            deep_thread().spawn(move || lane.run(&plan.chain, &run, plan.width)).is_ok()
+        };
+        match lanes.into_iter().all(start) {
+            true => Ok(BatchSource::Threads(batches)),
+            false => Ok(BatchSource::Here(pieces, Vec::new())),
         }
-        Ok(BatchSource::Threads(batches))
     }
 
     fn terms(&mut self) -> Vec<Option<Term>> {

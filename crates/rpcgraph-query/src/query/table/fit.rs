@@ -34,18 +34,6 @@ pub(super) fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Ite
     })
 }
 
-/// Escapes the characters that Markdown would interpret.
-pub(super) fn markdown(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if "\\`*_[]<>|~&#".contains(character) {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
-}
-
 /// Cuts the text to at most `width` columns, with `…` at the end if it is longer.
 pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     let whole = display_width(text);

@@ -70,7 +70,7 @@ pub enum EndpointError {
     TimedOut(Box<ServerRequest>),
     /// The server refused the request.
     #[error(
-        "{} answered {} with HTTP status {status}{}{}", .request.url, .request.what, said(words), advice(hint)
+        "{} answered {} with HTTP status {status}{}{}", .request.url, .request.what, quoted_body(words), advice(hint)
     )]
     Status {
         /// The request.
@@ -93,7 +93,7 @@ pub enum EndpointError {
     /// The answer has another content type than expected.
     #[error(
         "{} answered {} with {content_type} where {expected} was expected{}: is it the URL of a SPARQL server?",
-        .request.url, .request.what, said(words)
+        .request.url, .request.what, quoted_body(words)
     )]
     Unexpected {
         /// The request.
@@ -215,7 +215,7 @@ fn without_tags(html: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&")
 }
 
-fn said(words: &str) -> String {
+fn quoted_body(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!(", saying: {words}") }
 }
 
