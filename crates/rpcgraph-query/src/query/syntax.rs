@@ -48,6 +48,8 @@ struct TextPlace {
     text: String,
 }
 
+/// More characters than any keyword of the grammar has.
+const LONGEST_KEYWORD: usize = 64;
 /// The number of characters shown around an error's place.
 const WIDTH: usize = 120;
 
@@ -89,7 +91,7 @@ pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, 
                 place: None,
             })
         }
-        Err(error) => Err(explain(text, &error.to_string())),
+        Err(error) => Err(explain(text, parser, &error.to_string())),
     }
 }
 
@@ -129,20 +131,23 @@ fn stop<'w>(text: &str, words: &'w str) -> Option<(usize, &'w str)> {
 }
 
 /// Words the parser's message, at the place where it stopped: the end of the text that it could read.
-fn explain(text: &str, words: &str) -> SyntaxError {
+fn explain(text: &str, parser: SparqlParser, words: &str) -> SyntaxError {
     let Some((stopped, expected)) = stop(text, words) else {
         return SyntaxError { message: words.to_owned(), place: None };
     };
-    let read = text.get(..stopped).unwrap_or(text);
+    // The parser looks ahead by a keyword at most. It reads spaces behind the beginning of a query to their end.
+    let padded = format!("{text}{:1$}", "", LONGEST_KEYWORD);
+    let ends = parser
+        .parse_query(&padded)
+        .err()
+        .is_some_and(|error| stop(&padded, &error.to_string()).is_some_and(|(stopped, _)| stopped >= padded.len()));
     let (message, at) = match rule(expected) {
         Some("Prefix not found") => {
             let known: Vec<_> = QUERY_PREFIXES.iter().map(|(prefix, _)| format!("{prefix}:")).collect();
             (format!("a prefix is not declared; without declaration there are {}", known.join(" ")), stopped)
         }
         Some(rule) => (rule.to_owned(), stopped),
-        None if text.len() == read.len() => {
-            (format!("the query ends too early{}", wanted(expected)), text.trim_end().len())
-        }
+        None if ends => (format!("the query ends too early{}", wanted(expected)), text.trim_end().len()),
         None => (format!("unexpected text here, or just before{}", wanted(expected)), stopped),
     };
     SyntaxError { message, place: Some(TextPlace::at(text, at)) }
@@ -355,8 +360,8 @@ mod tests {
     fn a_syntax_error_shows_the_line_and_a_caret() {
         let shown = error("SELECT ?x\nWHERE { ?x a }");
         let lines: Vec<_> = shown.lines().collect();
-        assert_eq!(lines[0], "not SPARQL, at line 2, column 14: unexpected text here, or just before");
-        assert_eq!(lines[1..], ["2 | WHERE { ?x a }", "  |              ^"]);
+        assert_eq!(lines[0], "not SPARQL, at line 2, column 15: unexpected text here, or just before");
+        assert_eq!(lines[1..], ["2 | WHERE { ?x a }", "  |               ^"]);
     }
 
     #[test]
