@@ -156,11 +156,6 @@ fn unsupported_tables_are_refused() {
         place.convert(&arguments).began(2, "error: tables are of whole sessions");
     }
     place.convert(&["log", "-t", "parquet", "-o", "."]).began(2, "error: log is in the folder that would be replaced");
-    place.put("no.parquet", "PAR1");
-    place.run(&["rebuild", "no.parquet"]).began(2, "error: cannot read no.parquet: ");
-    place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
-    let ran = place.run(&["rebuild", "tables/sessions.parquet"]);
-    ran.began(2, "error: cannot read tables/sessions.parquet: it is not the table of messages that");
 }
 
 /// What is asked of tables is answered as of the logs that they were made of: they have the same graph.
