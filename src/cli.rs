@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod bounds;
 mod builtin;
 mod capture;
 mod check;

@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
 use crate::log::file_iri;
@@ -24,8 +24,8 @@ use crate::vocab::PREFIXES;
 
 /// The maximum length of a value in a row, in characters, unless a call names another.
 const WIDTH: u64 = 400;
-/// The maximum number of bytes that are kept of a process's standard error.
-const SAID: u64 = 2000;
+/// The number of bytes beyond which no further line of a process's standard error is kept.
+const SAID: usize = 2000;
 /// The characters of an answer beside its rows.
 const ANSWER: usize = 800;
 /// A warning in each answer.
@@ -152,7 +152,7 @@ impl McpOptions {
                 command.arg("--").arg(log_of(&messages, &inputs)?).args(messages)
             }
             _ => {
-                command.args(&self.graph_options).arg("--quiet").arg(format!("--timeout={}", self.timeout));
+                command.args(&self.graph_options).arg(format!("--timeout={}", self.timeout));
                 command.arg(format!("--max-memory={}", self.memory)).arg("--").args(&inputs)
             }
         };
@@ -163,7 +163,7 @@ impl McpOptions {
             return Err("cannot read the output of the process".to_owned());
         };
         let mut page = AnswerPage::new(arguments, self.budget, &inputs)?;
-        let (mut lines, mut said) = (BufReader::new(stdout).lines(), Vec::new());
+        let (mut lines, mut said) = (BufReader::new(stdout).lines(), String::new());
         if tool == "schema" {
             prologue().into_iter().for_each(|row| page.add(row));
         }
@@ -177,18 +177,26 @@ impl McpOptions {
             child.wait().await
         };
         let listen = async {
-            let mut stderr = BufReader::new(stderr);
-            (&mut stderr).take(SAID).read_to_end(&mut said).await?;
-            // Else the process would wait for its reader.
-            tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await
+            let mut lines = BufReader::new(stderr).split(b'\n');
+            let mut is_error = false;
+            // All lines are read, or the process would wait for its reader.
+            while let Some(line) = lines.next_segment().await? {
+                let line = String::from_utf8_lossy(&line);
+                is_error |= line.starts_with("error: ");
+                let is_told = is_error || ["note: ", "warning: "].iter().any(|start| line.starts_with(start));
+                if is_told && said.len() < SAID {
+                    said.push_str(&cut(&line, SAID as u64));
+                    said.push('\n');
+                }
+            }
+            std::io::Result::Ok(())
         };
         let limit = std::time::Duration::try_from_secs_f64(self.timeout + 1.0).unwrap_or(std::time::Duration::MAX);
         let ended = tokio::time::timeout(limit, async { tokio::join!(read, listen) }).await;
         let (status, _) = ended.map_err(|_| format!("stopped after {} seconds", self.timeout))?;
-        let said = String::from_utf8_lossy(&said);
         match status.map_err(failed)?.code() {
             Some(0 | 1) => Ok(page.finish(said.trim(), next)),
-            _ => Err(cut(said.trim().trim_start_matches("error: "), SAID)),
+            _ => Err(cut(said.trim().trim_start_matches("error: "), SAID as u64)),
         }
     }
 

@@ -31,10 +31,13 @@ use crate::vocab::rpcg;
 /// The default maximum size of payloads in a page, in bytes.
 pub const DEFAULT_LIMIT: u64 = 20 << 20;
 
-/// The statements about operations, whose rounds the page marks.
-const MCP: Extraction = Extraction {
-    protocol: Protocol::Mcp,
-    makers: Makers::NONE.with(Maker::Operation),
+/// The methods that cancel a request: of MCP, and of LSP.
+const CANCELLATIONS: [&str; 2] = ["notifications/cancelled", "$/cancelRequest"];
+
+/// The statements about operations, whose rounds the page marks, and about cancellations.
+const EXTRACTION: Extraction = Extraction {
+    protocol: Protocol::Auto,
+    makers: Makers::NONE.with(Maker::Operation).with(Maker::Cancellation),
     payloads: true,
     exchanges: true,
 };
@@ -190,7 +193,7 @@ impl Report {
         let elements = content.elements();
         log.may_go_on |= elements.iter().any(may_go_on);
         let are_told = log.may_go_on || elements.iter().any(is_cancellation);
-        let mut extracts = Extract::all(MCP, elements.len(), elements.iter().filter(|_| are_told)).into_iter();
+        let mut extracts = Extract::all(EXTRACTION, elements.len(), elements.iter().filter(|_| are_told)).into_iter();
         let (mut nodes, mut statements) = (Vec::new(), Vec::new());
         let session = log.paired.sessions.annotate_into(record, &content, &mut nodes);
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);
@@ -263,7 +266,7 @@ impl Report {
             _ => None,
         };
         if let Node::Message(Message { method: Some(method), .. }) = &node.node
-            && method == "notifications/cancelled"
+            && CANCELLATIONS.contains(&&**method)
         {
             let cancelled = statements[node.meaning.clone()].iter().find_map(cancels);
             self.end(cancelled.and_then(|name| log.open.get(&name)));
@@ -353,9 +356,9 @@ fn may_go_on(single: &Single<'_>) -> bool {
         if ["tools/call", "resources/read", "prompts/get"].contains(&&**method))
 }
 
-/// Returns true for the cancellation of a request of MCP.
+/// Returns true for the cancellation of a request.
 fn is_cancellation(single: &Single<'_>) -> bool {
-    matches!(single, Single::Message(Message { method: Some(method), .. }) if method == "notifications/cancelled")
+    matches!(single, Single::Message(Message { method: Some(method), .. }) if CANCELLATIONS.contains(&&**method))
 }
 
 /// Returns the first request of the operation that the statement assigns a message to.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::endpoint::Endpoint;
-use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query};
+use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, first_of_parts};
 use crate::store;
 use crate::summary::counted;
 use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
@@ -16,9 +16,10 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParser};
 
 use super::answer::AnswerArgs;
+use super::bounds::{LogTimes, TIMES};
 use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::console::{Outcome, print_failure, say};
-use super::filter::{TIMES, text_of};
+use super::filter::text_of;
 use super::follow;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
@@ -109,7 +110,7 @@ impl AskArgs {
         }
         let base = base(&sources).or_else(|| self.read.input.format.base.clone());
         let (sources, missing) = self.there(sources)?;
-        let query = question.query(None, base.as_deref())?;
+        let query = question.query(&LogTimes::default(), base.as_deref())?;
         note_unknown(&query);
         if query.uses_services() && !self.allow_service {
             bail!("the query calls another server with SERVICE; --allow-service allows it");
@@ -142,7 +143,8 @@ impl AskArgs {
             all_read?;
             bail!("found only one session to compare: rpcgraph compare OLD NEW takes two logs");
         }
-        let query = question.of_data(query, base.as_deref(), &source, &cancel)?;
+        let times = question.times(&source, &cancel)?;
+        let query = if question.filter.has_times() { question.query(&times, base.as_deref())? } else { query };
         if let (true, QuerySource::Here(dataset)) = (self.plan, &source) {
             return self.answer.target.print(dataset.plan(&query, &cancel)?);
         }
@@ -150,6 +152,7 @@ impl AskArgs {
             Answer::Solutions(rows) => {
                 let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
+                let rows = if question.has_parts { first_of_parts(rows) } else { rows };
                 match self.answer.are_messages() {
                     true => {
                         let selected = SelectedMessages::of(rows, limit.unwrap_or(usize::MAX))?;
@@ -164,7 +167,8 @@ impl AskArgs {
             say(&counted(found, noun));
         }
         if !self.summary.quiet {
-            self.note_filter(question, (found, &query), &source, &cancel)?;
+            let asked = AskedData { source: &source, base: base.as_deref(), times: &times };
+            note_filter(question, (found, &query), &asked, &cancel)?;
         }
         // A query that sees unread input may answer despite an error; an empty answer counts only if the query names
         // unread input.
@@ -192,39 +196,6 @@ impl AskArgs {
         Ok((sources, missing.len()))
     }
 
-    /// Notes what explains that nothing was found: conditions that no message fulfils, or times that no message has; or
-    /// else messages that conditions cannot judge.
-    fn note_filter(
-        &self,
-        question: &Question<'_>,
-        (found, query): (u64, &Query),
-        source: &QuerySource,
-        cancel: &Cancel,
-    ) -> anyhow::Result<()> {
-        let filter = question.filter;
-        if found == 0 {
-            note_superclasses(query);
-            let mut unmet = filter.unmet(|text| source.values(text, cancel))?;
-            let time = format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1");
-            if unmet.is_empty() && question.needs_times && source.values(&time, cancel)?.is_empty() {
-                unmet.push("no message has a time, so no latency is known".to_owned());
-            }
-            if !unmet.is_empty() {
-                unmet.iter().for_each(|unmet| say(&format!("note: {unmet}")));
-                return Ok(());
-            }
-        }
-        // A server would have to scan all its graphs.
-        for (property, count) in filter.unknown().filter(|_| matches!(source, QuerySource::Here(_))) {
-            let values = source.values(&count, cancel)?;
-            let count = values.first().and_then(|count| text_of(count).parse().ok()).unwrap_or(0);
-            if count > 0 {
-                say(&format!("note: left out: {} without a {property}", counted(count, "message")));
-            }
-        }
-        Ok(())
-    }
-
     /// True if `--log-lines` is given.
     pub fn has_log_lines(&self) -> bool {
         self.graph.log_lines
@@ -239,7 +210,7 @@ impl AskArgs {
         let cancel = Cancel::default();
         self.limits.bound(&cancel);
         let base = Some(source.iri.clone());
-        let query = question.query(None, base.as_deref())?;
+        let query = question.query(&LogTimes::default(), base.as_deref())?;
         let limit = question.filter.limit;
         let files = self.read.files(std::slice::from_ref(&source));
         let writer = self.answer.writer(query.form(), base, limit, files)?.live()?;
@@ -361,8 +332,70 @@ impl AskArgs {
     }
 }
 
-/// Notes the parts of a query that cannot match any log: unknown terms, and pointers without their slash.
+/// The data that was asked.
+struct AskedData<'a> {
+    source: &'a QuerySource,
+    base: Option<&'a str>,
+    times: &'a LogTimes,
+}
+
+/// Notes how bounds in time were understood, and what explains that nothing was found: conditions that no message fulfils,
+/// times that no message has, or a filter that leaves nothing; or else messages that conditions cannot judge.
+fn note_filter(
+    question: &Question<'_>,
+    (found, query): (u64, &Query),
+    asked: &AskedData<'_>,
+    cancel: &Cancel,
+) -> anyhow::Result<()> {
+    let (filter, AskedData { source, base, times }) = (question.filter, asked);
+    filter.notes(times).iter().for_each(|note| say(&format!("note: {note}")));
+    // A server would have to scan all its graphs.
+    let is_here = matches!(source, QuerySource::Here(_));
+    let mut unmet = Vec::new();
+    if is_here || found == 0 {
+        unmet = filter.unmet(times, |text| source.values(text, cancel))?;
+    }
+    if found == 0 {
+        note_superclasses(query);
+        let time = format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1");
+        if unmet.is_empty() && question.needs_times && source.values(&time, cancel)?.is_empty() {
+            unmet.push("no message has a time, so no latency is known".to_owned());
+        }
+        let said = filter.said(true);
+        if unmet.is_empty() && !said.is_empty() && has_rows(source.answer(&question.unfiltered(*base)?, cancel)?)? {
+            unmet.push(format!("no row passes {said}; without it there are rows"));
+        }
+    }
+    unmet.iter().for_each(|unmet| say(&format!("note: {unmet}")));
+    if !unmet.is_empty() {
+        return Ok(());
+    }
+    for (property, count) in filter.unknown().filter(|_| is_here) {
+        let values = source.values(&count, cancel)?;
+        let count = values.first().and_then(|count| text_of(count).parse().ok()).unwrap_or(0);
+        if count > 0 {
+            say(&format!("note: left out: {} without a {property}", counted(count, "message")));
+        }
+    }
+    Ok(())
+}
+
+/// True if an answer has a row or a triple.
+fn has_rows(answer: Answer<'_>) -> anyhow::Result<bool> {
+    Ok(match answer {
+        Answer::Solutions(mut solutions) => solutions.rows.next().transpose()?.is_some(),
+        _ => false,
+    })
+}
+
+/// Notes the parts of a query that cannot match any log: unknown terms, pointers without their slash, and variables
+/// without a value.
 fn note_unknown(query: &Query) {
+    for variable in query.unbound_in_having() {
+        say(&format!(
+            "note: {variable} has no value in HAVING, which sees only the variables of GROUP BY: write its expression there"
+        ));
+    }
     for text in query.no_pointers() {
         say(&format!("note: {text:?} is not a JSON Pointer and finds nothing: did you mean \"/{text}\"?"));
     }

@@ -7,6 +7,8 @@ use crate::query::{Cancel, Dataset, Query};
 use crate::record::ReaderOptions;
 use anyhow::anyhow;
 
+use super::bounds::LogTimes;
+use super::console::say;
 use super::filter::FilterArgs;
 use super::input::InputSource;
 use super::messages::SelectedMessages;
@@ -33,7 +35,7 @@ impl<'c> Choice<'c> {
         (reader, jobs): (&ReaderOptions, usize),
         beside: impl Iterator<Item = String>,
     ) -> anyhow::Result<QuerySource> {
-        let mut query = self.question.loading(&self.question.query(None, None)?)?;
+        let mut query = self.question.loading(&self.question.query(&LogTimes::default(), None)?)?;
         for text in beside {
             query = query.with_needs_of(&Query::parse(&text, None)?);
         }
@@ -43,14 +45,17 @@ impl<'c> Choice<'c> {
     /// Returns the chosen messages, each with its answer or its request.
     pub fn messages(&self, source: &QuerySource) -> anyhow::Result<SelectedMessages> {
         let (mut selected, cancel) = (SelectedMessages::default(), Cancel::default());
-        let query = self.question.of_data(self.question.query(None, None)?, None, source, &cancel)?;
-        source.each_value(&query, &cancel, |value| _ = selected.add(value))?;
+        let times = self.question.times(source, &cancel)?;
+        self.filter.notes(&times).iter().for_each(|note| say(&format!("note: {note}")));
+        source.each_value(&self.question.query(&times, None)?, &cancel, |value| _ = selected.add(value))?;
         Ok(selected)
     }
 
     /// Returns the reason why no message is chosen.
     pub fn nothing(&self, source: &QuerySource, name: &str) -> anyhow::Result<anyhow::Error> {
-        let mut unmet = self.filter.unmet(|text| source.values(text, &Cancel::default()))?;
+        let cancel = Cancel::default();
+        let times = self.question.times(source, &cancel)?;
+        let mut unmet = self.filter.unmet(&times, |text| source.values(text, &cancel))?;
         if unmet.is_empty() {
             unmet.push(format!("no message is all of {}", self.filter.said(true)));
         }

@@ -2,16 +2,13 @@
 //!
 //! Queries have places for conditions: `#:messages ?message` is replaced by the conditions on `?message`.
 
-use std::str::FromStr as _;
-
-use anyhow::anyhow;
 use clap::Args;
 use oxrdf::Term;
-use oxsdatatypes::{DateTime, DayTimeDuration, Decimal, Duration, Time};
 // JSON's escapes are SPARQL's.
 use crate::json::quoted;
 use crate::query::catalogue::Condition;
 
+use super::bounds::{LogTimes, TIMES, TimeArgument, parse_duration, parse_moment};
 use super::words::nearest;
 
 #[derive(Debug, Default, Args)]
@@ -47,7 +44,9 @@ pub struct FilterArgs {
 
     /// Keep messages since 2026-01-05T10:00:00Z or 10:00:00
     ///
-    /// Or since a date. A duration, such as 90s, 10m, 2h or 1d, is a time before the last one in the log.
+    /// Or since a date; without a zone, in UTC. A time of day is the first one in the log, or that of each day if the log
+    /// has dates of several days. A duration, such as 90s, 10m, 2h or 1d, is a time before the last one in the log. Times
+    /// without a zone or a date are compared with the bound as it is written.
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     since: Option<TimeArgument>,
 
@@ -63,59 +62,14 @@ pub struct FilterArgs {
 
     /// Keep messages with this text in their payload
     ///
-    /// That is in their method, params, result, error or other members, or in an invalid record.
+    /// That is in their method, params, result, error or other members, or in an invalid record. Strings are compared as
+    /// they read, without JSON's escape sequences.
     #[arg(long, value_name = "TEXT")]
     contains: Option<String>,
 
     /// Print at most N rows or messages
     #[arg(short = 'n', long, value_name = "N")]
     pub limit: Option<usize>,
-}
-
-/// A time as typed, and its meaning.
-#[derive(Debug, Clone)]
-struct TimeArgument {
-    text: String,
-    at: TimeArgumentKind,
-}
-
-#[derive(Debug, Clone)]
-enum TimeArgumentKind {
-    At(DateTime),
-    /// A time of day, as precise as it was typed.
-    Clock(String),
-    /// A duration before the end of the log.
-    Before(DayTimeDuration),
-}
-
-fn parse_moment(text: &str) -> Result<TimeArgument, String> {
-    let at = parse_moment_kind(text).ok_or("expected a time such as 2026-01-05T10:00:00Z, 10:00:00 or 10m")?;
-    Ok(TimeArgument { text: text.to_owned(), at })
-}
-
-fn parse_duration(text: &str) -> Result<TimeArgument, String> {
-    let expected = || "expected a duration such as 90s, 10m, 2h or 1d".to_owned();
-    parse_moment(text).ok().filter(|moment| matches!(moment.at, TimeArgumentKind::Before(_))).ok_or_else(expected)
-}
-
-fn parse_moment_kind(text: &str) -> Option<TimeArgumentKind> {
-    let units = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
-    let stripped = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)));
-    if let Some((number, unit)) = stripped
-        && let Ok(number) = Decimal::from_str(number)
-        && let Some(seconds) = number.checked_mul(Decimal::from(unit))
-    {
-        return Some(TimeArgumentKind::Before(DayTimeDuration::new(seconds)));
-    }
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
-    if digits && text.get(2..3) == Some(":") {
-        return Some(TimeArgumentKind::Clock(text.to_owned()));
-    }
-    // A date and time with a time zone.
-    let time = |text: String| DateTime::from_str(&text).ok().filter(|time| time.timezone_offset().is_some());
-    let text = text.replacen(' ', "T", 1);
-    let at = ["", "Z", ":00Z", "T00:00:00Z"].into_iter().find_map(|rest| time(format!("{text}{rest}")));
-    at.map(TimeArgumentKind::At)
 }
 
 /// A property that a glob is compared with: the path from a message to its value, and the expression to compare.
@@ -145,9 +99,6 @@ const KINDS: [(&str, &str); 3] =
 const fn property(name: &'static str, path: &'static str, value: &'static str) -> Property {
     Property { name, path, value, ending: false }
 }
-
-/// The path from a message to its times.
-pub const TIMES: &str = "rpcg:capturedAt|rpcg:clockTime";
 
 const PAYLOADS: &str = "jrpc:hasMethod|jrpc:hasParameters|jrpc:hasResult|\
     (jrpc:hasError/(jrpc:hasErrorMessage|jrpc:hasErrorData|rpcg:value))|rpcg:value|rpcg:text|rpcg:extraMembers";
@@ -214,11 +165,16 @@ impl FilterArgs {
 
     /// True if a time is relative to the end of the log.
     pub fn is_relative(&self) -> bool {
-        self.times().any(|(_, moment)| matches!(moment.at, TimeArgumentKind::Before(_)))
+        self.times().any(|(_, moment)| moment.is_relative())
     }
 
-    /// Returns the conditions for the places in a query; `end` is the last time of the messages.
-    pub fn conditions(&self, end: Option<&str>) -> anyhow::Result<Vec<Condition>> {
+    /// True if a time is given.
+    pub fn has_times(&self) -> bool {
+        self.times().next().is_some()
+    }
+
+    /// Returns the conditions for the places in a query; `times` are those of the messages.
+    pub fn conditions(&self, times: &LogTimes) -> anyhow::Result<Vec<Condition>> {
         let mut conditions = Vec::new();
         for (property, globs) in self.globs() {
             let fits = globs.iter().map(|glob| property.fits(glob)).collect::<Vec<_>>().join(" || ");
@@ -227,18 +183,26 @@ impl FilterArgs {
             conditions.push(Condition { pattern, session });
         }
         for (name, moment) in self.times() {
-            let fits = moment.at.fits(if name == "until" { "<=" } else { ">=" }, end)?;
-            let pattern = format!("FILTER EXISTS {{ $it {TIMES} ?filtered FILTER({fits}) }}");
-            conditions.push(Condition { pattern, session: None });
+            conditions.push(Condition { pattern: self.bound(name, moment, times)?, session: None });
         }
         if let Some(text) = &self.contains {
-            let pattern = format!(
-                "FILTER EXISTS {{ $it {PAYLOADS} ?filtered FILTER(CONTAINS(STR(?filtered), {})) }}",
-                quoted(text)
-            );
+            let pattern = format!("FILTER EXISTS {{ $it {PAYLOADS} ?filtered FILTER({}) }}", contains(text));
             conditions.push(Condition { pattern, session: None });
         }
         Ok(conditions)
+    }
+
+    /// Returns the condition of a bound in time.
+    fn bound(&self, name: &str, moment: &TimeArgument, times: &LogTimes) -> anyhow::Result<String> {
+        match name {
+            "until" => moment.condition("<=", times, self.since.as_ref()),
+            _ => moment.condition(">=", times, None),
+        }
+    }
+
+    /// Describes how times are compared with bounds that they cannot be compared with in full.
+    pub fn notes(&self, times: &LogTimes) -> Vec<String> {
+        self.times().filter_map(|(_, moment)| moment.note(times)).collect()
     }
 
     /// Returns queries that count messages which cannot fulfil a condition, since the log does not state the property;
@@ -259,15 +223,20 @@ impl FilterArgs {
     /// Returns queries for the data that [`unmet`](Self::unmet), [`unknown`](Self::unknown) and the end of the log need.
     pub fn asked_beside(&self) -> impl Iterator<Item = String> {
         let paths = self.globs().map(|(property, _)| property.path);
-        let times = self.times().next().map(|_| TIMES);
+        let times = [LogTimes::CLOCKS.to_owned(), format!("SELECT ?time {{ ?message {TIMES} ?time }}")];
         paths
-            .chain(times)
             .map(|path| format!("SELECT ?filtered {{ ?message rpcg:inSession ?session ; {path} ?filtered }}"))
+            .chain(times.into_iter().filter(|_| self.has_times()))
             .chain(self.unknown().map(|(_, query)| query))
     }
 
-    /// Describes the conditions that no message fulfils; `ask` returns the first column of a query's rows.
-    pub fn unmet(&self, mut ask: impl FnMut(&str) -> anyhow::Result<Vec<Term>>) -> anyhow::Result<Vec<String>> {
+    /// Describes the conditions that no message fulfils; `ask` returns the first column of a query's rows, and `times` are
+    /// those of the messages.
+    pub fn unmet(
+        &self,
+        times: &LogTimes,
+        mut ask: impl FnMut(&str) -> anyhow::Result<Vec<Term>>,
+    ) -> anyhow::Result<Vec<String>> {
         let mut unmet = Vec::new();
         for (property, glob) in self.each_glob() {
             let Property { name, path, value, .. } = property;
@@ -292,45 +261,31 @@ impl FilterArgs {
                 }
             });
         }
-        if self.times().next().is_some()
-            && ask(&format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1"))?.is_empty()
-        {
+        if self.has_times() && ask(&format!("SELECT ?time {{ ?message {TIMES} ?time }} LIMIT 1"))?.is_empty() {
             unmet.push("no message has a time, for --since, --last and --until".to_owned());
+            return Ok(unmet);
+        }
+        for (name, moment) in self.times() {
+            let fits = self.bound(name, moment, times)?.replace("$it", "?message");
+            if ask(&format!("SELECT ?message {{ ?message {TIMES} ?time {fits} }} LIMIT 1"))?.is_empty() {
+                unmet.push(times.beyond(moment, name));
+            }
         }
         Ok(unmet)
     }
 }
 
-impl TimeArgumentKind {
-    /// Returns the expression that compares `?filtered` with this time by `sign`.
-    fn fits(&self, sign: &str, end: Option<&str>) -> anyhow::Result<String> {
-        let before = |duration: &DayTimeDuration, end: &str| {
-            let duration = Duration::from(*duration);
-            match DateTime::from_str(end) {
-                Ok(end) => Some(Self::At(end.checked_sub_duration(duration)?)),
-                Err(_) => {
-                    let time = Time::from_str(end).ok()?.checked_sub_duration(duration)?.to_string();
-                    Some(Self::Clock(time.trim_end_matches('Z').to_owned()))
-                }
-            }
-        };
-        match self {
-            Self::At(time) => Ok(format!("?filtered {sign} \"{time}\"^^xsd:dateTime")),
-            // Compares the times of day as texts without zones, and only as many characters as were typed.
-            Self::Clock(time) => {
-                let time = if time.contains('.') { time.trim_end_matches('0') } else { time };
-                let (length, time) = (time.len(), quoted(time));
-                Ok(format!(
-                    "SUBSTR(REPLACE(STR(?filtered), \"^.*T|(Z|[+-][0-9:]+)$\", \"\"), 1, {length}) {sign} {time}"
-                ))
-            }
-            Self::Before(duration) => match end {
-                Some(end) => before(duration, end)
-                    .ok_or_else(|| anyhow!("the end of the log, {end}, is not a time that --since can count from"))?
-                    .fits(sign, None),
-                // Any time, as long as the end is unknown.
-                None => Ok("BOUND(?filtered)".to_owned()),
-            },
+/// Returns the expression that searches `?filtered` for a text. In JSON, the text may also be part of a string, with the
+/// escape sequences of canonical JSON; a text with a backslash is nothing else, since JSON has none outside of strings.
+fn contains(text: &str) -> String {
+    let is_in = |text: &str| format!("CONTAINS(STR(?filtered), {})", quoted(text));
+    let mut escaped = quoted(text);
+    escaped.pop();
+    match escaped.split_off(1) {
+        escaped if escaped == text => is_in(text),
+        escaped => {
+            let raw = if text.contains('\\') { String::new() } else { format!("{} || ", is_in(text)) };
+            format!("IF(DATATYPE(?filtered) = rdf:JSON, {raw}{}, {})", is_in(&escaped), is_in(text))
         }
     }
 }

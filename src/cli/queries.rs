@@ -232,6 +232,7 @@ impl QuestionArgs {
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.compares = name == "compare";
         question.needs_times = name == "slowest";
+        question.has_parts = name == "overview";
         question.needs_messages = ["overview", "timeline"].contains(&name);
         match name {
             _ if !self.follow => self.ask.ask(&question, sources),

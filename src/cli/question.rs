@@ -11,7 +11,8 @@ use crate::query::{Answer, Cancel, Dataset, Query, QueryError, Solutions, by_tim
 use crate::schema::QuerySchemas;
 use oxrdf::Term;
 
-use super::filter::{FilterArgs, TIMES, text_of};
+use super::bounds::{ClockReadings, LogTimes, TIMES};
+use super::filter::{FilterArgs, text_of};
 use super::input::{InputSource, shown};
 
 /// Selects two sessions if there are as many.
@@ -33,6 +34,8 @@ pub struct Question<'q> {
     pub compares: bool,
     /// True if the answer has no rows where no message has a time.
     pub needs_times: bool,
+    /// True if the answer has parts, of each of which the first rows are shown.
+    pub has_parts: bool,
 }
 
 /// The order of rows by time, and the form of their times.
@@ -76,30 +79,53 @@ impl<'q> Question<'q> {
             needs_sessions: false,
             compares: false,
             needs_times: false,
+            has_parts: false,
         }
     }
 
-    /// Returns the query; `end` is the last time of the messages.
-    pub fn query(&self, end: Option<&str>, base: Option<&str>) -> anyhow::Result<Query> {
-        let text = (self.text)(&self.filter.conditions(end)?)?;
+    /// Returns the query; `times` are those of the messages, if they are known.
+    pub fn query(&self, times: &LogTimes, base: Option<&str>) -> anyhow::Result<Query> {
+        self.parse(&self.filter.conditions(times)?, base)
+    }
+
+    /// Returns the query without its filter.
+    pub fn unfiltered(&self, base: Option<&str>) -> anyhow::Result<Query> {
+        self.parse(&[], base)
+    }
+
+    fn parse(&self, conditions: &[Condition], base: Option<&str>) -> anyhow::Result<Query> {
+        let text = (self.text)(conditions)?;
         // Some editors write a byte order mark at the start of a file.
         let query = Query::parse(text.strip_prefix('\u{FEFF}').unwrap_or(&text), base)?;
         Ok(query.with_schemas(&Arc::new(QuerySchemas::new(env::current_exe().ok()))))
     }
 
-    /// Returns the query for loaded data: with the end of the data, if the filter has a time relative to it.
-    pub fn of_data(
-        &self,
-        query: Query,
-        base: Option<&str>,
-        source: &QuerySource,
-        cancel: &Cancel,
-    ) -> anyhow::Result<Query> {
-        if !self.filter.is_relative() {
-            return Ok(query);
+    /// Returns the times of the messages, if the filter depends on them.
+    pub fn times(&self, source: &QuerySource, cancel: &Cancel) -> anyhow::Result<LogTimes> {
+        // A server would have to scan all its graphs.
+        let is_needed = match source {
+            QuerySource::Here(_) => self.filter.has_times(),
+            QuerySource::There(_) => self.filter.is_relative(),
+        };
+        if !is_needed {
+            return Ok(LogTimes::default());
         }
-        let end = source.edge("MAX", cancel)?;
-        self.query(end.as_ref().map(text_of), base)
+        let edges = "SELECT (MIN(?time) AS ?start) (MAX(?time) AS ?end) { ?message rpcg:capturedAt ?time }";
+        let dated = match source.values(edges, cancel)?.as_slice() {
+            [start, end] => Some((text_of(start).to_owned(), text_of(end).to_owned())),
+            _ => None,
+        };
+        let zones = "SELECT ?time { ?message rpcg:capturedAt ?time FILTER(TZ(?time) = \"\") } LIMIT 1";
+        let are_without_zone = dated.is_some() && !source.values(zones, cancel)?.is_empty();
+        let (mut clocks, mut row) = (ClockReadings::default(), Vec::with_capacity(3));
+        source.each_value(&Query::parse(LogTimes::CLOCKS, None)?, cancel, |value| {
+            row.push(text_of(value).to_owned());
+            if let [message, record, time] = row.as_slice() {
+                clocks.add(message, record, time);
+                row.clear();
+            }
+        })?;
+        Ok(LogTimes::new(dated, are_without_zone, clocks))
     }
 
     /// Returns a query that needs the same data as the query together with all queries that are asked beside it.
@@ -159,7 +185,7 @@ impl QuerySource {
         Ok(())
     }
 
-    /// Returns the last time of the messages, or another aggregate of their times: a date and time or, if no message
+    /// Returns the first time of the messages, or another aggregate of their times: a date and time or, if no message
     /// has a date, a time of day.
     pub fn edge(&self, aggregate: &str, cancel: &Cancel) -> anyhow::Result<Option<Term>> {
         for property in ["capturedAt", "clockTime"] {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::shortened;
+use crate::diagnostic::{printable, shortened};
 use crate::endpoint::TIMEOUT;
 use crate::json::{indented, quoted};
 use crate::log::{LoggedEntry, LoggedMessage};
@@ -323,7 +323,7 @@ fn heading(message: &LoggedMessage) -> String {
     let Location { line, byte, .. } = message.location;
     let mut parts = vec![message.name.to_string()];
     parts.extend((line > 0).then(|| format!("line {line}, byte {byte}")));
-    parts.extend(message.session.as_ref().map(|session| format!("session {session}")));
+    parts.extend(message.session.as_ref().map(|session| format!("session {}", printable(session))));
     parts.extend(message.time.clone());
     parts.extend(message.sender.map(|sender| format!("{sender:?}")));
     let mut kind = message.kind.map_or("not a message".to_owned(), |kind| format!("{kind:?}"));

@@ -39,7 +39,7 @@ pub(super) enum RowKind {
 pub(super) enum RowState {
     #[default]
     None = 0,
-    /// Its sender cancelled it (MCP).
+    /// Its sender cancelled it.
     Cancelled = 1,
     /// Its peer answered a later request, or the connection restarted.
     Unanswered = 2,
@@ -172,16 +172,47 @@ pub(super) struct LogFacts {
     /// The first row, and the number of rows.
     pub first: u32,
     pub rows: u32,
-    /// The content of `initialize`: the offered and the agreed version, and the names of client and server.
+    /// The content of `initialize`: the offered and the agreed versions, and the names of clients and servers.
     protocol: Vec<String>,
-    client: Option<String>,
-    server: Option<String>,
+    client: ProgramNames,
+    server: ProgramNames,
+}
+
+/// The maximum number of names and versions that the head of a page lists.
+const LISTED: usize = 6;
+
+/// The names of the programs on one side, written as one text: `a 1, b 2 and more`.
+#[derive(Debug, Default)]
+struct ProgramNames {
+    names: Vec<String>,
+    are_cut: bool,
+}
+
+impl ProgramNames {
+    fn add(&mut self, name: String) {
+        match self.names.contains(&name) {
+            true => {}
+            false if self.names.len() < LISTED => self.names.push(name),
+            false => self.are_cut = true,
+        }
+    }
+}
+
+impl Serialize for ProgramNames {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!(
+            "{}{}",
+            self.names.join(", "),
+            if self.are_cut { " and more" } else { "" }
+        ))
+    }
 }
 
 impl LogFacts {
     pub fn new(name: &str, format: Format, first: u32) -> Self {
         let (name, format) = (name.to_owned(), format.name());
-        Self { name, format, first, rows: 0, protocol: Vec::new(), client: None, server: None }
+        let (client, server) = Default::default();
+        Self { name, format, first, rows: 0, protocol: Vec::new(), client, server }
     }
 
     /// Records the facts from a message of the handshake.
@@ -193,9 +224,11 @@ impl LogFacts {
             let part = |name| info.member(name).and_then(Value::to_cow).unwrap_or_default();
             Some(shortened(format!("{} {}", part("name"), part("version")).trim()))
         };
-        self.client = self.client.take().or_else(|| who("clientInfo"));
-        self.server = self.server.take().or_else(|| who("serverInfo"));
-        if let Some(version) = payload.member("protocolVersion").and_then(Value::to_cow) {
+        who("clientInfo").into_iter().for_each(|name| self.client.add(name));
+        who("serverInfo").into_iter().for_each(|name| self.server.add(name));
+        if let Some(version) = payload.member("protocolVersion").and_then(Value::to_cow)
+            && self.protocol.len() < LISTED
+        {
             self.protocol.push(shortened(&version));
             self.protocol.dedup();
         }

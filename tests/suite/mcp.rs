@@ -101,6 +101,21 @@ fn an_agent_asks_a_log() {
     assert!(checked.text().contains(" passed"), "{}", checked.text());
 }
 
+/// A filter that leaves nothing is noted with the nearest value; findings about the log are not.
+#[test]
+fn an_agent_reads_notes_about_its_filters() {
+    let place = Place::with("log", LOG);
+    let mut agent = Agent::new(&place, &["log"]);
+    let mut notes = |arguments: Value| agent.call("ask", &arguments, 8000)["structuredContent"]["notes"].take();
+    let near = notes(json!({ "question": "timeline", "method": "subtrac" }));
+    assert_eq!(near, "note: no message has the method \"subtrac\"; did you mean subtract?");
+    let late = notes(json!({ "question": "timeline", "since": "10:00" }));
+    assert_eq!(late, "note: no message has a time, for --since, --last and --until");
+    assert_eq!(notes(json!({ "question": "timeline" })), Value::Null);
+    let refused = agent.refused("ask", &json!({ "question": "errors", "since": "25:00:00" }));
+    assert!(refused.starts_with("invalid value '25:00:00' for '--since <TIME>'"), "{refused}");
+}
+
 /// Names of messages in answers are names that calls take.
 #[test]
 fn an_agent_asks_several_logs() {

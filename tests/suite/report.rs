@@ -336,7 +336,7 @@ fn a_browser_shows_it() {
     let seen = looked_at(&log, "small");
     assert!(log.len() < 2_000 && page(log.as_bytes(), &ReportOptions::default()).0.len() < 100_000);
     let verdict = "✗ 2 failures in 4 requests, the first: m5 tools/call forecast: isError no station answers. \
-                   ! m9 tools/call alerts was open when the log ended. ";
+                   ! m9 tools/call alerts has no answer when the log ends. ";
     assert!(seen["verdict"].as_str().unwrap().starts_with(verdict), "{}", seen["verdict"]);
     assert_eq!((&seen["totals"]["requests"], &seen["totals"]["failures"]), (&"4".into(), &"2".into()));
     assert_eq!(seen["rows"].as_array().unwrap().len(), 6);
@@ -484,7 +484,7 @@ fn a_browser_is_not_misled() {
     // Ten megabytes of it.
     let long = format!(r#"{{"id":1,"method":"m","params":{{"text":"{}"}}}}"#, "</script>\u{202e}".repeat(850_000));
     let seen = looked_at(&long, "long");
-    assert!(seen["rows"][0].as_str().unwrap().starts_with("m1m… open at the end10.2 MB"), "{}", seen["rows"]);
+    assert!(seen["rows"][0].as_str().unwrap().starts_with("m1m… no answer, log ended10.2 MB"), "{}", seen["rows"]);
     assert!(seen["shown"].as_str().unwrap().contains("</script>"));
     let seen = looked_at("", "empty");
     assert_eq!(seen["verdict"], "· There are no requests. ");

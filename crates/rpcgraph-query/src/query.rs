@@ -49,6 +49,7 @@ mod computed;
 mod dataset;
 #[cfg(feature = "http")]
 mod endpoint;
+mod excerpt;
 mod first;
 mod functions;
 mod items;
@@ -80,6 +81,7 @@ use self::catalogue::{CatalogueError, NamedQuery};
 pub use self::dataset::{Dataset, Engine, Loading, query_store};
 #[cfg(feature = "http")]
 pub use self::endpoint::ask;
+pub use self::excerpt::first_of_parts;
 pub use self::functions::{FUNCTIONS, Function};
 use self::needs::QueryFeatures;
 pub use self::rdf::{RdfError, rdf_format};
@@ -139,6 +141,7 @@ impl Query {
         if let Some((functions, properties)) = computed::computed(&algebra) {
             uses.needs.reduce(Arc::new(functions), &properties);
         }
+        functions::skip_unbound(&mut algebra);
         Ok(Self { text, base: base.map(str::to_owned), algebra, uses, schemas: Arc::default() })
     }
 
@@ -258,6 +261,11 @@ impl Query {
     /// Returns texts in the place of JSON Pointers that do not begin with a slash: they never match anything.
     pub fn no_pointers(&self) -> impl Iterator<Item = &str> {
         self.uses.no_pointers.iter().map(String::as_str)
+    }
+
+    /// Returns the variables that have no value in a HAVING clause, such as the aliases of SELECT.
+    pub fn unbound_in_having(&self) -> Vec<String> {
+        syntax::unbound_in_having(&self.algebra).iter().map(ToString::to_string).collect()
     }
 
     /// Returns undefined terms in the namespaces `jrpc:`, `rpcg:` and `lsp:`, most likely typing errors.

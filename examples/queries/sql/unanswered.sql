@@ -1,9 +1,12 @@
 WITH notices AS (
-  SELECT session_iri, seq, batch_index, sender, json_extract_string(params, '/requestId') AS id,
+  SELECT session_iri, seq, batch_index, sender,
+         CASE WHEN method = 'notifications/cancelled' THEN json_extract_string(params, '/requestId')
+              ELSE json_extract_string(params, '/id') END AS id,
          -- Payloads have no spaces, and in a string there would be a backslash before the quotes.
-         CASE WHEN POSITION('"requestId":"' IN params) > 0 THEN 'String' ELSE 'Number' END AS id_kind
+         CASE WHEN POSITION(CASE WHEN method = 'notifications/cancelled' THEN '"requestId":"' ELSE '"id":"' END IN params) > 0
+              THEN 'String' ELSE 'Number' END AS id_kind
   FROM messages
-  WHERE kind = 'Notification' AND method = 'notifications/cancelled'
+  WHERE kind = 'Notification' AND method IN ('notifications/cancelled', '$/cancelRequest')
 ), asked AS (
   -- The newest request before it that its sender asked with that id.
   SELECT r.message_iri, ROW_NUMBER() OVER (PARTITION BY n.session_iri, n.seq, n.batch_index

@@ -1,10 +1,10 @@
 // The data of the page: the index, and the texts, of which a piece is inflated when one of its texts is looked at.
 
 const KIND = { request: 0, notification: 1, response: 2, error: 3, invalid: 4, malformed: 5, text: 6, exchange: 7 };
-const KINDS = ["request", "notification", "response", "error", "no JSON-RPC", "no JSON", "text between messages", "HTTP exchange"];
+const KINDS = ["request", "notification", "response", "error", "not JSON-RPC", "not JSON", "text between messages", "HTTP exchange"];
 /** Why nothing answers a request, by the number in the index, and in words. */
 const STATES = ["", "cancelled", "unanswered", "open", "waiting"];
-const STATE_WORDS = ["", "cancelled", "never answered", "open at the end", "waiting"];
+const STATE_WORDS = ["", "cancelled", "no answer", "no answer, log ended", "waiting"];
 const SENDERS = ["unknown", "client", "server"];
 
 /** Where the data comes from: `facts`, and the compressed `index` and `piece(number)`. */
@@ -140,7 +140,7 @@ function outcomeOf(row) {
   const end = kind !== KIND.request ? row : answer[row] < 0 ? endedBy[row] : answer[row];
   if (end < 0) return ["ok", ""];
   if (isFailure(end)) return ["failed", word("error", end)];
-  return ["ok", kind === KIND.request ? "" : kind === KIND.exchange ? word("error", row) : "answers nothing"];
+  return ["ok", kind === KIND.request ? "" : kind === KIND.exchange ? word("error", row) : "unsolicited"];
 }
 
 /** Seconds from the first time of the row's log; null without a time. */

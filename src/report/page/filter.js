@@ -80,12 +80,12 @@ function fillFilter() {
   choices("outcome", [
     ["failed"],
     ["cancelled"],
-    ["unanswered", "never answered"],
-    ["open", "open at the end"],
+    ["unanswered", "no answer"],
+    ["open", "no answer, log ended"],
     ["waiting"],
     ["ok", "answered"],
     ["notification"],
-    ["invalid", "no JSON-RPC"],
+    ["invalid", "not JSON-RPC"],
   ]);
   choices(
     "sender",

@@ -150,13 +150,13 @@ function verdict(failures, inState) {
     const error = visible(word("error", failures[0]));
     say("bad", `${counted(failures.length, "failure")}${among}, the first: `, toRow(failures[0]), error ? `: ${error}.` : ".");
   }
-  waits("bad", "unanswered", "was", "were", "never answered");
-  waits("warn", "open", "was", "were", "open when the log ended");
+  waits("bad", "unanswered", "has", "have", "no answer");
+  waits("warn", "open", "has", "have", "no answer when the log ends");
   const broken = rowsWhere((row) => [KIND.invalid, KIND.malformed].includes(index.kind[row])).length;
-  const records = `${counted(broken, "record")} ${broken === 1 ? "is" : "are"} no JSON-RPC`;
+  const records = `${counted(broken, "record")} ${broken === 1 ? "is" : "are"} not JSON-RPC`;
   if (broken) say("warn", toList({ outcome: "invalid" }, records), ".");
   const orphans = rowsWhere((row) => [KIND.response, KIND.error].includes(index.kind[row]) && index.answers[row] === null);
-  first("warn", orphans, `${counted(orphans.length, "answer")} to no request`);
+  first("warn", orphans, counted(orphans.length, "unsolicited answer"));
   for (const [problem, name] of [
     ["IdReusedWhileOpen", "id reused while its request was open"],
     ["AmbiguousPairing", "ambiguous pairing"],
@@ -224,6 +224,6 @@ function logs(failures, unanswered) {
     log.format,
     [log.client, log.server].filter(Boolean).join(" → "),
   ]);
-  const heads = ["log", "rows", "failures", "never answered", "format", "client and server"];
+  const heads = ["log", "rows", "failures", "no answer", "format", "client and server"];
   document.getElementById("logs").replaceChildren(...(rows.length > 1 ? [table(heads, rows)] : []));
 }

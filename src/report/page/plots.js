@@ -88,7 +88,7 @@ function latencies(methods, width) {
   });
   const note =
     every > 1
-      ? `Of ${calls} calls each ${every}th has a dot.`
+      ? `One in ${every} of ${calls} calls has a dot.`
       : "A dot a call; larger ones failed. The first stroke is the median, the second the 95th percentile.";
   return figure(
     "Latency by method",

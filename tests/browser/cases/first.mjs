@@ -30,7 +30,7 @@ export default async (open) => {
   );
   assert.deepEqual(
     lists.map(([title]) => title),
-    ["Failures (28)", "Never answered (9)", "Open at the end (1)", "Conformance (1 broken)", "Slowest (190)", "Tools (12)"],
+    ["Failures (28)", "No answer (9)", "No answer, log ended (1)", "Conformance (1 broken)", "Slowest (190)", "Tools (12)"],
   );
   const items = (title) => (title.includes("(1)") ? 1 : title.startsWith("Conformance") ? 2 : 4);
   assert.ok(lists.every(([title, count]) => count === items(title)));

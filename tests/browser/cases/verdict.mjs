@@ -19,8 +19,8 @@ export default async (open) => {
   const tab = await open();
   assert.deepEqual(await tab.texts("#verdict .said"), [
     "✗ 1 failure in 3 requests, the first: m2 tools/call a: isError no station. ",
-    "! m6 tools/call c was open when the log ended. ",
-    "! 1 answer to no request, the first: m5 response. ",
+    "! m6 tools/call c has no answer when the log ends. ",
+    "! 1 unsolicited answer, the first: m5 response. ",
     "· m3 tools/call b was cancelled. ",
   ]);
   const colours = await tab.$$eval("#verdict .mark", (all) => all.map((one) => getComputedStyle(one).color));

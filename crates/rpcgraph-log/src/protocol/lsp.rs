@@ -20,6 +20,7 @@ use oxrdf::vocab::xsd;
 
 use super::documents::{DiagnosticsReports, DocumentMention, mentions};
 use super::makers::MakerTerms;
+use super::open::ProgressTokens;
 use super::sides::{KnownSide, LSP_SIDES, SideDescription};
 use super::{DigestMap, Maker, Statement, StatementObject, StatementWriter, TextDigest, key, picked};
 use crate::json;
@@ -102,7 +103,7 @@ pub(super) struct LspSession {
     diagnostics: usize,
     registrations: DigestMap<Introducer>,
     /// Requests by their progress tokens.
-    tokens: DigestMap<(Name, Option<DiagnosticsRequest>)>,
+    tokens: ProgressTokens<Option<DiagnosticsRequest>>,
 }
 
 /// The message being linked, and its counters.
@@ -189,13 +190,13 @@ impl LspSession {
                 client_says.into_iter().for_each(|side| side.add(Sender::Client, &LSP_SIDES, client, name, out));
             }
             LspMeaning::Progress(token, is_end, reports) => {
-                if let Some((request, asked)) = self.tokens.get(&token).copied() {
+                if let Some((request, asked)) = self.tokens.newest(token) {
                     writer.link(rpcg::PROGRESS_OF, NodeRef::Message(request));
                     linked.stream = asked.map(|asked| asked.stream);
                     mentions.extend(reports.filter(|_| asked.is_some()).into_iter().flat_map(|reports| reports.others));
-                }
-                if is_end {
-                    self.tokens.remove(&token);
+                    if is_end {
+                        self.tokens.remove(token, request);
+                    }
                 }
             }
             LspMeaning::Token(token) => self.await_progress(token, (name, None), &mut linked),
@@ -220,14 +221,14 @@ impl LspSession {
     /// Links the answer to a request: the server's introduction, and reports.
     pub fn answer<'a>(
         &mut self,
-        name: Name,
+        (request, name): (Name, Name),
         pending: &LspPendingRequest,
         (introduction, reports): (Option<SideDescription<'a>>, Option<DiagnosticsReports<'a>>),
         (server, room): (&mut Option<KnownSide>, usize),
         out: &mut Vec<Statement<'a>>,
     ) {
-        for token in pending.tokens.iter().flatten() {
-            self.tokens.remove(token);
+        for token in pending.tokens.into_iter().flatten() {
+            self.tokens.remove(token, request);
         }
         if let Some(introduction) = introduction.filter(|_| pending.is_introduction) {
             introduction.add(Sender::Server, &LSP_SIDES, server, name, out);
@@ -244,7 +245,7 @@ impl LspSession {
 
     fn await_progress(&mut self, token: TextDigest, request: (Name, Option<DiagnosticsRequest>), linked: &mut Linking) {
         if linked.has_room() {
-            self.tokens.insert(token, request);
+            self.tokens.insert(token, request.0, request.1);
         }
     }
 

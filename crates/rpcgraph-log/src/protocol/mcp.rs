@@ -31,7 +31,7 @@ use super::extract::{
 };
 use super::lsp::{LspMessage, LspPendingRequest, LspSession};
 use super::makers::MakerTerms;
-use super::open::OpenRequests;
+use super::open::{OpenRequests, ProgressTokens};
 use super::rounds::{ContinuedOperation, PausedOperation, Rounds, UsedDefinition};
 use super::sides::{KnownSide, MCP_SIDES};
 use super::{DigestMap, Maker, Statement, StatementObject, StatementWriter, TextDigest, key};
@@ -111,7 +111,7 @@ pub(super) fn makers() -> [MakerTerms; 3] {
 pub struct Linker {
     open: OpenRequests<OpenOperation>,
     /// Open requests by their progress tokens.
-    tokens: DigestMap<Name>,
+    tokens: ProgressTokens<()>,
     rounds: Rounds,
     sessions: DigestMap<ProtocolSession>,
     /// The reference of the session whose messages are being linked, and its key.
@@ -237,11 +237,11 @@ impl Linker {
             return;
         }
         if let Some(token) = open.token {
-            self.tokens.insert(token, annotated.name);
+            self.tokens.insert(token, annotated.name, ());
         }
         let forgotten = self.open.insert(annotated.name, open);
-        if let Some(token) = forgotten.and_then(|oldest| oldest.token) {
-            self.tokens.remove(&token);
+        if let Some((request, OpenOperation { token: Some(token), .. })) = forgotten {
+            self.tokens.remove(token, request);
         }
     }
 
@@ -304,10 +304,10 @@ impl Linker {
                 _ => (None, None),
             };
             return self.remember(|ProtocolSession { lsp, server, .. }, room| {
-                lsp.answer(annotated.name, &pending, described, (server, room), out);
+                lsp.answer((request, annotated.name), &pending, described, (server, room), out);
             });
         }
-        token.map(|token| self.tokens.remove(&token));
+        token.into_iter().for_each(|token| self.tokens.remove(token, request));
         let name = annotated.name;
         let operation = before.as_ref().map_or(request, |paused| paused.operation);
         let mut writer = StatementWriter::new(Maker::Operation, out, NodeRef::Message(name));
@@ -430,9 +430,9 @@ impl Linker {
                 // The side that made the request, if known.
                 let asked = [None, Some(Sender::Client), Some(Sender::Server)];
                 let asked = asked.into_iter().filter(|asker| asker.is_none() || sender.is_none() || asker != sender);
-                let mut found = asked.filter_map(|asker| self.tokens.get(&self.token(token, asker)));
-                if let (Some(request), None) = (found.next(), found.next()) {
-                    writer.link(rpcg::PROGRESS_OF, NodeRef::Message(*request));
+                let mut found = asked.filter_map(|asker| self.tokens.newest(self.token(token, asker)));
+                if let (Some((request, ())), None) = (found.next(), found.next()) {
+                    writer.link(rpcg::PROGRESS_OF, NodeRef::Message(request));
                 }
             }
             NotificationMeaning::Cancelled(id) => {

@@ -1,6 +1,6 @@
 //! Requests that wait for their answers, in the order of their names.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::session::Name;
 
@@ -39,15 +39,16 @@ impl<T> OpenRequests<T> {
         self.requests.get_mut(at)?.1.as_mut()
     }
 
-    /// Adds the newest request; returns the data of the oldest, if it was evicted.
-    pub fn insert(&mut self, name: Name, remembered: T) -> Option<T> {
+    /// Adds the newest request; returns the oldest and its data, if it was evicted.
+    pub fn insert(&mut self, name: Name, remembered: T) -> Option<(Name, T)> {
         if self.requests.len() > 2 * self.count + 64 {
             self.requests.retain(|(_, remembered)| remembered.is_some());
         }
         self.requests.push_back((name, Some(remembered)));
         self.count += 1;
         if self.count > self.limit {
-            self.requests.front().map(|(oldest, _)| *oldest).and_then(|name| self.take(name))
+            let oldest = self.requests.front().map(|(oldest, _)| *oldest);
+            oldest.and_then(|oldest| Some((oldest, self.take(oldest)?)))
         } else {
             None
         }
@@ -65,6 +66,36 @@ impl<T> OpenRequests<T> {
             self.requests.pop_back();
         }
         Some(taken)
+    }
+}
+
+/// Open requests by the digests of their progress tokens, which several requests may share.
+pub(super) struct ProgressTokens<T>(BTreeMap<(u128, Name), T>);
+
+impl<T> Default for ProgressTokens<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T: Copy> ProgressTokens<T> {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn insert(&mut self, token: u128, request: Name, data: T) {
+        self.0.insert((token, request), data);
+    }
+
+    /// Returns the newest open request that gave a token, and its data.
+    pub fn newest(&self, token: u128) -> Option<(Name, T)> {
+        let first = Name { record: 0, element: None };
+        let last = Name { record: u64::MAX, element: Some(u32::MAX) };
+        self.0.range((token, first)..=(token, last)).next_back().map(|((_, request), data)| (*request, *data))
+    }
+
+    pub fn remove(&mut self, token: u128, request: Name) {
+        self.0.remove(&(token, request));
     }
 }
 
@@ -93,6 +124,21 @@ mod tests {
     }
 
     #[test]
+    fn a_shared_token_belongs_to_the_newest_open_request() {
+        let mut tokens = ProgressTokens::default();
+        for record in 1..=3 {
+            tokens.insert(7, name(record), record);
+            tokens.insert(8, name(record + 10), record);
+        }
+        tokens.remove(7, name(1));
+        assert_eq!(tokens.newest(7), Some((name(3), 3)));
+        tokens.remove(7, name(3));
+        assert_eq!(tokens.newest(7), Some((name(2), 2)));
+        tokens.remove(7, name(2));
+        assert_eq!((tokens.newest(7), tokens.newest(8)), (None, Some((name(13), 3))));
+    }
+
+    #[test]
     fn the_oldest_is_forgotten() {
         let mut open = OpenRequests::default();
         for record in 0..OPEN as u64 {
@@ -100,6 +146,6 @@ mod tests {
         }
         assert_eq!(open.take(name(0)), Some(0));
         assert_eq!(open.insert(name(1 << 30), 7), None);
-        assert_eq!(open.insert(name(1 << 31), 8), Some(1));
+        assert_eq!(open.insert(name(1 << 31), 8), Some((name(1), 1)));
     }
 }

@@ -7,7 +7,9 @@ use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
 use spareval::QueryEvaluator;
+use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, GraphPattern};
 
+use super::algebra::{for_each_mut, pattern_mut};
 use super::first::FirstMessage;
 use super::keys;
 use super::operand::Operand;
@@ -220,10 +222,41 @@ pub(super) fn function_kind(name: &NamedNode) -> Option<FunctionKind> {
 /// Creates the accumulator of an aggregate.
 pub(super) fn accumulator(kind: FunctionKind) -> Box<dyn AggregateFunctionAccumulator + Send + Sync> {
     match kind {
-        FunctionKind::Percentile(percent) => Box::new(Percentile::new(percent)),
-        FunctionKind::First => Box::new(FirstMessage::default()),
-        _ => Box::new(MaxOverlap::default()),
+        FunctionKind::Percentile(percent) => Box::new(BoundValues(Percentile::new(percent))),
+        FunctionKind::First => Box::new(BoundValues(FirstMessage::default())),
+        _ => Box::new(BoundValues(MaxOverlap::default())),
     }
+}
+
+/// The value of an aggregated expression without a value, which the aggregates skip, as `COUNT` does. Its name contains a
+/// space, so that no query and no log has it.
+const UNBOUND: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("unbound value");
+
+/// An aggregate of the values that are bound.
+struct BoundValues<A>(A);
+
+impl<A: AggregateFunctionAccumulator> AggregateFunctionAccumulator for BoundValues<A> {
+    fn accumulate(&mut self, element: Term) {
+        if element != UNBOUND.into() {
+            self.0.accumulate(element);
+        }
+    }
+
+    fn finish(&mut self) -> Option<Term> {
+        self.0.finish()
+    }
+}
+
+/// Replaces the arguments of the aggregates here, so that an argument without a value does not fail the group.
+pub(super) fn skip_unbound(query: &mut spargebra::Query) {
+    for_each_mut(pattern_mut(query), &mut |pattern| {
+        let GraphPattern::Group { aggregates, .. } = pattern else { return };
+        for (_, aggregate) in aggregates {
+            if let AggregateExpression::FunctionCall { name: AggregateFunction::Custom(_), expr, .. } = aggregate {
+                *expr = Expression::Coalesce(vec![expr.clone(), UNBOUND.into_owned().into()]);
+            }
+        }
+    });
 }
 
 /// Applies a function to its arguments.

@@ -1,14 +1,15 @@
 //! Parsing the text of a query, with the place of errors.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use oxrdf::Literal;
 use oxrdf::vocab::xsd;
+use oxrdf::{Literal, Variable};
 use spargebra::SparqlParser;
-use spargebra::algebra::GraphPattern;
+use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
-use super::algebra::{for_each_mut, last_steps, pattern_mut};
+use super::algebra::{for_each_mut, last_steps, operands, pattern_mut};
 use super::functions::FUNCTIONS;
 use super::items;
 use super::needs::QueryFeatures;
@@ -263,6 +264,32 @@ pub(super) fn ids_as_decimals(query: &mut spargebra::Query) {
     });
 }
 
+/// Returns the variables that have no value in a HAVING clause: they are neither keys of the groups nor aggregates.
+/// SPARQL does not see the aliases of SELECT there.
+pub(super) fn unbound_in_having(query: &spargebra::Query) -> BTreeSet<Variable> {
+    let mut found = BTreeSet::new();
+    for_each_mut(pattern_mut(&mut query.clone()), &mut |pattern| {
+        if let GraphPattern::Filter { expr, inner } = pattern
+            && let GraphPattern::Group { variables, aggregates, .. } = &**inner
+        {
+            let is_bound =
+                |used: &Variable| variables.contains(used) || aggregates.iter().any(|(aggregate, _)| aggregate == used);
+            let mut used = BTreeSet::new();
+            add_variables(expr, &mut used);
+            found.extend(used.into_iter().filter(|used| !is_bound(used)));
+        }
+    });
+    found
+}
+
+/// Adds the variables of an expression, without the patterns in it.
+fn add_variables(expression: &Expression, found: &mut BTreeSet<Variable>) {
+    if let Expression::Variable(variable) | Expression::Bound(variable) = expression {
+        found.insert(variable.clone());
+    }
+    operands(expression).into_iter().for_each(|operand| add_variables(operand, found));
+}
+
 fn as_decimal(object: &mut TermPattern) {
     if let TermPattern::Literal(literal) = object
         && [xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE].contains(&literal.datatype())
@@ -297,6 +324,39 @@ mod tests {
         for text in ["SELECT * { ?m rpcg:sequence 15 }", "SELECT * { ?i jrpc:hasNumberValue \"15\"^^xsd:decimal, ?n }"]
         {
             assert!(crate::query::Query::parse(text, None).unwrap().to_portable().ends_with(text));
+        }
+    }
+
+    #[test]
+    fn variables_without_a_value_in_having_are_found() {
+        for (text, unbound) in [
+            ("SELECT (COUNT(*) AS ?n) { ?s ?p ?o } HAVING(?n > 1)", "?n"),
+            ("SELECT (COUNT(*) AS ?n) { ?s ?p ?o } HAVING(COUNT(*) > 1)", ""),
+            ("SELECT ?p (MAX(?o) AS ?n) { ?s ?p ?o } GROUP BY ?p HAVING(?p = ?n && !BOUND(?o))", "?n ?o"),
+            ("SELECT ?k { ?s ?p ?o } GROUP BY (STR(?p) AS ?k) HAVING(?k = \"a\")", ""),
+            (
+                "SELECT * { { SELECT ?p (rpcg:p95(?o) AS ?n) { ?s ?p ?o } GROUP BY ?p HAVING(?n > 1) } FILTER(?n > 2) }",
+                "?n",
+            ),
+            (
+                "SELECT * { ?s ?p ?o FILTER EXISTS { SELECT ?s (SUM(?o) AS ?n) { ?s ?p ?o } GROUP BY ?s HAVING(?n > 1) } }",
+                "?n",
+            ),
+            ("SELECT * { { SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p } FILTER(?n > 1) }", ""),
+            ("SELECT (SUM(?n) AS ?all) { { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } } HAVING(SUM(?n) > 1)", ""),
+            // Each clause is judged by its own groups.
+            (
+                "SELECT (SUM(?m) AS ?n) { { SELECT (COUNT(*) AS ?m) { ?s ?n ?o } GROUP BY ?n HAVING(?n = 1) } } HAVING(?n > 1)",
+                "?n",
+            ),
+            (
+                "SELECT (SUM(?m) AS ?n) { { SELECT (COUNT(*) AS ?m) { ?s ?n ?o } GROUP BY ?s HAVING(?n = 1) } } GROUP BY ?m HAVING(?m > 1)",
+                "?n",
+            ),
+        ] {
+            let found: Vec<_> =
+                unbound_in_having(&parse(text, None).unwrap()).iter().map(ToString::to_string).collect();
+            assert_eq!(found.join(" "), unbound, "{text}");
         }
     }
 
