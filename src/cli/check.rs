@@ -29,8 +29,28 @@ use super::target::TargetArgs;
 use super::words::nearest;
 
 /// The options that --list and --rule do not use.
-const UNUSED_WITHOUT_LOGS: [&str; 8] =
-    ["InputArgs", "FormatArgs", "ReadArgs", "LimitArgs", "fail_on", "baseline", "write_baseline", "quiet"];
+const UNUSED_WITHOUT_LOGS: [&str; 20] = [
+    "inputs",
+    "recursive",
+    "from",
+    "envelope",
+    "line",
+    "session_by",
+    "max_record_size",
+    "base",
+    "jobs",
+    "offline",
+    "progress",
+    "mapping",
+    "protocol",
+    "contexts",
+    "timeout",
+    "max_memory",
+    "fail_on",
+    "baseline",
+    "write_baseline",
+    "quiet",
+];
 
 /// The maximum size of a file of rules, a baseline or an OpenRPC document, in bytes.
 const LONGEST: u64 = 16 << 20;

@@ -391,7 +391,7 @@ fn documents_of_openrpc_that_are_not_valid_are_refused() {
 #[test]
 fn schemas_of_openrpc_that_decide_nothing_have_a_reason() {
     let to = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
-    let bomb: serde_json::Map<_, _> = (0..32)
+    let bomb: Map<String, Value> = (0..32)
         .map(|level| {
             (format!("d{level}"), json!({ "allOf": [to(&format!("d{}", level + 1)), to(&format!("d{}", level + 1))] }))
         })
@@ -416,7 +416,7 @@ fn schemas_of_openrpc_that_decide_nothing_have_a_reason() {
     // A schema that refers to itself, and a chain of references, decide.
     let tree =
         json!({ "tree": { "type": "object", "properties": { "left": to("tree") }, "additionalProperties": false } });
-    let chain: serde_json::Map<_, _> = (0..40)
+    let chain: Map<String, Value> = (0..40)
         .map(|level| (format!("c{level}"), to(&format!("c{}", level + 1))))
         .chain([("c40".to_owned(), json!({ "type": "integer" }))])
         .collect();

@@ -171,11 +171,12 @@ impl Query {
         algebra::projected(algebra::pattern(&self.algebra)).iter().any(|column| column.as_str() == name)
     }
 
-    /// Returns the properties without which no triple matches the query, except properties that are computed.
+    /// Returns the properties without which no triple matches the query, except properties that are computed, and
+    /// problems, whose absence is what a rule asks for.
     pub(crate) fn required_properties(&self) -> impl Iterator<Item = NamedNodeRef<'_>> {
         let is_stored = |property: &NamedNodeRef<'_>| jrpc::ALL.contains(property) || rpcg::ALL.contains(property);
         let required = certain::properties(algebra::pattern(&self.algebra)).into_iter().filter(is_stored);
-        required.filter(|property| ![rpcg::ELEMENT, rpcg::MEMBER, rpcg::VALUE].contains(property))
+        required.filter(|property| ![rpcg::ELEMENT, rpcg::MEMBER, rpcg::VALUE, rpcg::PROBLEM].contains(property))
     }
 
     /// Returns why `rpcg:conforms` did not decide a value, if that happened.
