@@ -28,7 +28,7 @@ pub enum Extract<'a> {
 }
 
 /// A request.
-pub(crate) struct McpRequest<'a> {
+pub struct McpRequest<'a> {
     /// The class of the operation.
     pub class: NamedNodeRef<'static>,
     pub meaning: RequestMeaning<'a>,
@@ -57,7 +57,7 @@ pub(crate) enum RequestMeaning<'a> {
 }
 
 /// A notification.
-pub(crate) struct McpNotification<'a> {
+pub struct McpNotification<'a> {
     pub trace: Option<Trace<'a>>,
     pub meaning: NotificationMeaning<'a>,
 }
@@ -97,7 +97,7 @@ impl<'a> Trace<'a> {
 
 /// A possible answer to a request of MCP.
 #[derive(Default)]
-pub(crate) struct McpResult<'a> {
+pub struct McpResult<'a> {
     pub lists: Vec<(DefinitionKind, Vec<ListedDefinition<'a>>)>,
     pub next_cursor: Option<TextDigest>,
     /// True if the tool failed.
@@ -140,7 +140,7 @@ pub(crate) struct Inputs<'a> {
 }
 
 /// An error code that MCP defines.
-pub(crate) struct McpError<'a> {
+pub struct McpError<'a> {
     pub kind: NamedNodeRef<'static>,
     /// The URLs to visit first.
     pub inputs: Inputs<'a>,

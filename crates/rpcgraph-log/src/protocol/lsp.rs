@@ -56,7 +56,7 @@ pub(super) fn maker() -> MakerTerms {
 }
 
 /// The statements of a single request or notification.
-pub(crate) struct LspMessage<'a> {
+pub struct LspMessage<'a> {
     mentions: Vec<DocumentMention<'a>>,
     meaning: LspMeaning<'a>,
     /// The tokens of its progress and of its partial results.

@@ -48,7 +48,7 @@ pub struct SecretSpan {
 
 /// What a secret is in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SecretKind {
+pub enum SecretKind {
     /// Text, or the content of a string or a part of it.
     Text,
     /// A number of JSON.
