@@ -39,6 +39,8 @@
 //! src                      what most programs need of them, and the command: report serve mcp cli
 //! ```
 
+#![warn(missing_docs)]
+
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

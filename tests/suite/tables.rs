@@ -360,7 +360,7 @@ fn a_damaged_table_is_a_message() {
         bytes[at] ^= 0xff;
         fs::write(&path, bytes).unwrap();
         let ran = place.run(&["convert", "tables", "-t", "nquads", "--quiet"]);
-        let said = String::from_utf8_lossy(&ran.stderr.as_bytes()).into_owned();
+        let said = String::from_utf8_lossy(ran.stderr.as_bytes()).into_owned();
         assert!(!said.contains("panicked"), "{at}: {said}");
         if ran.status != Some(0) {
             assert!(ran.status == Some(2) && said.starts_with("error: "), "{at}: {said}");

@@ -19,7 +19,7 @@ pub(super) fn is_long(form: TextForm<'_>, text: &str) -> bool {
 
 /// The form of a stored text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum TextForm<'a> {
+pub enum TextForm<'a> {
     Iri,
     /// The label of a blank node.
     Blank,
@@ -47,7 +47,7 @@ impl<'a> TextForm<'a> {
 
 /// Datatypes and languages, each stored once. There are few.
 #[derive(Default)]
-pub(super) struct TextForms(Vec<String>);
+pub struct TextForms(Vec<String>);
 
 impl TextForms {
     fn place(&self, name: &str) -> Option<u32> {

@@ -63,7 +63,7 @@ impl CellType {
 
 /// The node of the graph that a column describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum ColumnNode {
+pub enum ColumnNode {
     /// The record of the row.
     Record,
     /// The error of the message.
@@ -157,7 +157,6 @@ macro_rules! table {
 
 table! {
     /// Messages, and records that are not messages.
-    #[expect(dead_code, reason = "cells of properties are filled by the walk")]
     messages "A row for each message, batch, invalid message, malformed record and HTTP exchange without a message, and each log line with --log-lines." {
         SESSION_IRI "session_iri" Text required [Record rpcg IN_SESSION] "The session, which is also its named graph.",
         SEQ "seq" Integer required [] "The record's number in its input, from 1; of a log line, that it stands behind.",
@@ -217,7 +216,6 @@ table! {
 
 table! {
     /// Sessions.
-    #[expect(dead_code, reason = "cells of properties are filled by the walk")]
     sessions "A row for each session." {
         SESSION_IRI "session_iri" Text required [] "Its IRI.",
         SOURCE "source" Text nullable [Session rpcg SOURCE] "The name of its input, without folders.",
