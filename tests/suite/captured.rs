@@ -119,7 +119,7 @@ fn impossible_captures_are_refused() {
     place.run(&[&onto[..], &["block", "--quiet"]].concat()).quietly();
     let ran = place.run(&["register", "block", "-o", "block"]);
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("is not empty, and not a register that rpcgraph wrote"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("block is an input and the output"), "{}", ran.stderr);
 }
 
 #[test]

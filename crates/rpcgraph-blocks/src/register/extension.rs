@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::block::Block;
 use super::error::BlockError;
@@ -65,6 +65,9 @@ fn extended_base(library: &Library, points: &Value) -> Result<Value, BlockError>
         }
     }
     let base = target(base)?;
+    if let Some(other) = replaced.get(&base) {
+        return Ok(json!({ "$ref": other }));
+    }
     let mut extender =
         Extender { library, replaced, used: BTreeSet::new(), reaching: BTreeMap::new(), copies: Vec::new() };
     let mut schema = extender.copied(&base, "")?;
@@ -81,10 +84,10 @@ fn extended_base(library: &Library, points: &Value) -> Result<Value, BlockError>
         let message = format!("the base {} does not refer to {}", shown(&base), shown(unused));
         return Err(BlockError::unusable(BY, message));
     }
-    if let Some(entries) = schema.as_object_mut().filter(|_| !definitions.is_empty()) {
-        if let Value::Object(known) = entries.entry("$defs").or_insert_with(|| Map::new().into()) {
-            known.extend(definitions);
-        }
+    if let Some(entries) = schema.as_object_mut().filter(|_| !definitions.is_empty())
+        && let Value::Object(known) = entries.entry("$defs").or_insert_with(|| Map::new().into())
+    {
+        known.extend(definitions);
     }
     Ok(schema)
 }

@@ -36,17 +36,17 @@ pub enum Extract<'a> {
 /// A request.
 pub struct McpRequest<'a> {
     /// The class of the operation.
-    pub class: NamedNodeRef<'static>,
-    pub meaning: RequestMeaning<'a>,
+    pub(crate) class: NamedNodeRef<'static>,
+    pub(crate) meaning: RequestMeaning<'a>,
     /// The digest of the progress token.
-    pub token: Option<TextDigest>,
-    pub trace: Option<Trace<'a>>,
+    pub(crate) token: Option<TextDigest>,
+    pub(crate) trace: Option<Trace<'a>>,
     /// The client's description of itself.
-    pub client: Option<Box<SideDescription<'a>>>,
+    pub(crate) client: Option<Box<SideDescription<'a>>>,
     /// For a request that continues an operation: the digest of the `requestState` that it returns, and the digest of
     /// the names of its responses.
-    pub state: Option<TextDigest>,
-    pub responses: Option<TextDigest>,
+    pub(crate) state: Option<TextDigest>,
+    pub(crate) responses: Option<TextDigest>,
 }
 
 pub(crate) enum RequestMeaning<'a> {
@@ -64,8 +64,8 @@ pub(crate) enum RequestMeaning<'a> {
 
 /// A notification.
 pub struct McpNotification<'a> {
-    pub trace: Option<Trace<'a>>,
-    pub meaning: NotificationMeaning<'a>,
+    pub(crate) trace: Option<Trace<'a>>,
+    pub(crate) meaning: NotificationMeaning<'a>,
 }
 
 pub(crate) enum NotificationMeaning<'a> {
@@ -104,22 +104,22 @@ impl<'a> Trace<'a> {
 /// A possible answer to a request of MCP.
 #[derive(Default)]
 pub struct McpResult<'a> {
-    pub lists: Vec<(DefinitionKind, Vec<ListedDefinition<'a>>)>,
-    pub next_cursor: Option<TextDigest>,
+    pub(crate) lists: Vec<(DefinitionKind, Vec<ListedDefinition<'a>>)>,
+    pub(crate) next_cursor: Option<TextDigest>,
     /// True if the tool failed.
-    pub is_error: Option<bool>,
+    pub(crate) is_error: Option<bool>,
     /// True if only the result of a task, inside the message's result, says so.
-    pub is_of_task: bool,
+    pub(crate) is_of_task: bool,
     /// The content of a tool result.
-    pub content: Vec<ContentItem<'a>>,
+    pub(crate) content: Vec<ContentItem<'a>>,
     /// The contents of a resource.
-    pub contents: Vec<ContentItem<'a>>,
+    pub(crate) contents: Vec<ContentItem<'a>>,
     /// The server's description of itself.
-    pub server: Option<Box<SideDescription<'a>>>,
+    pub(crate) server: Option<Box<SideDescription<'a>>>,
     /// Diagnostics of documents (LSP).
-    pub reports: Option<Box<DiagnosticsReports<'a>>>,
+    pub(crate) reports: Option<Box<DiagnosticsReports<'a>>>,
     /// The continuation of the operation, if there may be one.
-    pub round: Option<Box<Round<'a>>>,
+    pub(crate) round: Option<Box<Round<'a>>>,
 }
 
 /// The members of a result about a continued operation, or about the status of its task.
@@ -147,9 +147,9 @@ pub(crate) struct Inputs<'a> {
 
 /// An error code that MCP defines.
 pub struct McpError<'a> {
-    pub kind: NamedNodeRef<'static>,
+    pub(crate) kind: NamedNodeRef<'static>,
     /// The URLs to visit first.
-    pub inputs: Inputs<'a>,
+    pub(crate) inputs: Inputs<'a>,
 }
 
 impl<'a> Extract<'a> {
