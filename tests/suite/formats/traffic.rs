@@ -97,7 +97,9 @@ fn comparable(item: Value) -> Value {
 #[test]
 fn no_other_log_is_taken_for_one_of_these() {
     let Some(corpora) = corpora() else { return };
-    let paths = files(&corpora, "");
+    let mut paths = files(&corpora, "");
+    // These folders hold logs of all formats, and scripts that write such logs.
+    paths.retain(|path| !["faults", "public-logs", "real"].iter().any(|folder| path.starts_with(corpora.join(folder))));
     assert!(!paths.is_empty());
     for path in paths {
         match Reader::new(std::fs::File::open(&path).unwrap(), &ReaderOptions::default()) {
