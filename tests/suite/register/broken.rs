@@ -142,7 +142,7 @@ fn folders_that_are_no_register_are_left_alone() {
     assert!(register(&place).stderr.ends_with(not_ours));
     assert_eq!(place.read("out/mine.txt"), b"kept");
     // Nor is the block's own folder one.
-    assert!(place.run(&["register", "b", "-o", "b"]).stderr.ends_with(not_ours));
+    place.run(&["register", "b", "-o", "b"]).began(2, "error: b is an input and the output");
     fs::remove_dir_all(place.path("out")).expect("removed");
     fs::create_dir(place.path("out")).expect("a folder");
     assert_eq!(register(&place).status, Some(0));
