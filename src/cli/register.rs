@@ -92,7 +92,7 @@ impl RegisterCommand {
             worker: std::env::current_exe().ok(),
         };
         let repository = Repository::open(block)?;
-        let mut status = StatusLine::default();
+        let status = StatusLine::new();
         let mut progress = |id: &str| {
             if !self.quiet {
                 status.show(id)
@@ -100,14 +100,15 @@ impl RegisterCommand {
         };
         let register = repository.build(self.block.as_deref(), &options, &mut progress)?;
         drop(status);
-        self.finish(&register, repository.is_alone())
+        self.finish(&register)
     }
 
-    /// Writes a register, and prints its notes, failures and counts. `alone` is true for a block that stands alone.
-    fn finish(&self, register: &Register, alone: bool) -> anyhow::Result<Outcome> {
+    /// Writes a register, and prints its notes, failures and counts.
+    fn finish(&self, register: &Register) -> anyhow::Result<Outcome> {
+        let alone = register.blocks.len() == 1;
         let place = match &self.output {
             Some(output) => {
-                register.write(output, self.replace && !alone)?;
+                register.write(output, self.replace)?;
                 format!(" in {}", shown(output))
             }
             None => String::new(),

@@ -37,7 +37,7 @@ fn unchecked_shapes_are_noted() {
     register(&place).said(
         0,
         "note: more.shacl, https://example.org/s, rules.shacl: shapes are not checked; rpcgraph does that if it is built \
-         with `--features shacl`\nb: 1 of 1 passed; 11 files in out\n",
+         with `--features shacl`\nb: 1 of 1 passed; 15 files in out\n",
     );
     let report = text(&place, "example_1_1.validation_passed.txt");
     let line = "Shapes not checked: more.shacl, https://example.org/s, rules.shacl (a build with `--features shacl` does that)\n";
@@ -174,7 +174,7 @@ b: 2 of 5 passed; 25 files in out
         let place = block(&[("rules.shacl", &shapes(rules))]);
         register(&place).said(
             0,
-            "note: rules.shacl: validation ignores owl:imports, sh:js, sh:rule\nb: 1 of 1 passed; 11 files in out\n",
+            "note: rules.shacl: validation ignores owl:imports, sh:js, sh:rule\nb: 1 of 1 passed; 15 files in out\n",
         );
         let report = text(&place, "example_1_1.validation_passed.txt");
         assert!(report.contains("rules.shacl: validation ignores owl:imports, sh:js, sh:rule\n"), "{report}");

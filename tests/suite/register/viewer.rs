@@ -117,14 +117,13 @@ fn another_repository_imports_what_is_made() {
         ["register", "x", "-o", "out", "--base-url=https://example.net/x/build", "--import=https://example.net/w=w"];
     let ran = place.run(&arguments);
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
-    for said in [
-        "failed: eg.x.more: example 3, snippet 1: JSON Schema: Validation failed: \"x\" is not of type \"number\"",
-        "0 of 1 blocks passed, ",
-    ] {
+    for said in
+        ["failed: example 3, snippet 1: JSON Schema: Validation failed: \"x\" is not of type \"number\"", "x/more: "]
+    {
         assert!(ran.stderr.contains(said), "{said}\n{}", ran.stderr);
     }
     #[cfg(feature = "shacl")]
-    assert!(ran.stderr.contains("failed: eg.x.more: example 2, snippet 1: SHACL: Violation: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("failed: example 2, snippet 1: SHACL: Violation: "), "{}", ran.stderr);
     let read = |path: &str| String::from_utf8(place.read(&format!("out/{path}"))).expect("text");
     assert!(read("tests/x/more/example_1_1.ttl").contains("<https://example.org/v> 1"));
     let register = json(&read("register.json"));

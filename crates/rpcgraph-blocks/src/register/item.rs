@@ -15,6 +15,7 @@ use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section,
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
+use super::site::REPORTS;
 use super::steps::Program;
 use super::turtle::{self, read_turtle};
 use super::uplift::{Uplifted, Uplifter};
@@ -77,8 +78,8 @@ pub struct ItemRunner<'b> {
     pub sandbox: &'b RefCell<Sandbox>,
     /// Validates graphs.
     pub shapes: Shapes,
-    /// The reasons why the context is incomplete.
-    pub lacking: Vec<String>,
+    /// True if the context is incomplete, for reasons that are errors of the block.
+    pub is_incomplete: bool,
     /// True if a loss makes an item fail.
     pub strict: bool,
 }
@@ -114,7 +115,7 @@ impl ItemRunner<'_> {
             subject: job.subject.clone(),
             must_fail: job.must_fail,
             url: self.block.site.url(&file),
-            href: self.block.site.reference(&file),
+            href: self.block.site.reference_from(REPORTS[0], &file),
             file,
             language: job.language.media_type().to_owned(),
             entries: Vec::new(),
@@ -153,9 +154,8 @@ impl ItemRunner<'_> {
         if spelled.evidence().duplicate_member {
             self.loss(&mut done.item, "of members that have one name, only the last is used", None);
         }
-        for lacking in &self.lacking {
-            let message = format!("The context is not complete: {lacking}");
-            done.item.fail(Section::JsonLd, message, json!({ "op": "context-incomplete" }));
+        if self.is_incomplete {
+            done.item.fail(Section::JsonLd, "The context is not complete", json!({ "op": "context-incomplete" }));
         }
         let has_context = self.uplifter.has_context() || !job.prefixes.is_empty() || value.get("@context").is_some();
         let uplifted = if *job.language == Language::Json {

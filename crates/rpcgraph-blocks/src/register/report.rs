@@ -93,7 +93,7 @@ pub struct ReportItem {
     pub file: String,
     /// URL of the file, if the register has a URL.
     pub url: Option<String>,
-    /// URL of the file, or its path relative to the top of the register.
+    /// URL of the file, or its path relative to the report for people.
     pub href: String,
     /// Media type.
     pub language: String,

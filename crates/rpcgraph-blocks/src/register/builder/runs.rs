@@ -50,7 +50,7 @@ impl BlockBuilder<'_> {
             }
             let text = done.files.first().map_or_else(|| snippet.text().to_owned(), |(_, text)| text.clone());
             let mut entry = json!(snippet);
-            entry["url"] = done.item.href.clone().into();
+            entry["url"] = self.view.block.site.reference(&done.item.file).into();
             texts.push((language, text, entry));
         }
         texts.extend(uplifted);
@@ -107,7 +107,7 @@ impl BlockBuilder<'_> {
             drop(self.runner.schemas.prepare(reference, &format!("{place}, snippet {index}")));
         }
         let language = Language::from_name(&snippet.language);
-        let document = self.view.block.site.document(&format!("{stem}.{}", language.extension()));
+        let document = self.view.block.document(&format!("{stem}.{}", language.extension()));
         let job = ItemJob {
             subject: ItemSubject::Example { example: number, snippet: index, title: example.title.clone() },
             language: &language,
@@ -141,7 +141,7 @@ impl BlockBuilder<'_> {
         for test in &self.view.block.tests {
             let text = self.view.block.folder.read_any(&test.path, &test.by, &self.library.loader);
             let text = text.and_then(|text| self.claim(test.stem(), test.path.clone()).map(|()| text));
-            let document = self.view.block.site.document(&test.file);
+            let document = self.view.block.document(&test.file);
             let job = ItemJob {
                 subject: ItemSubject::Test { file: test.file.clone() },
                 language: &test.language,
