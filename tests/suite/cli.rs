@@ -40,7 +40,7 @@ pub const LOG: &str = r#"{"jsonrpc":"2.0","id":1,"method":"subtract","params":[4
 
 /// What is said of [`LOG`] where triples were written.
 pub const LOG_SUMMARY: &str =
-    "5 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response; 46 triples\n";
+    "5 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response; 48 triples\n";
 
 pub const REQUEST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#;
 pub const RESPONSE: &str = r#"{"jsonrpc":"2.0","id":1,"result":true}"#;
