@@ -26,6 +26,7 @@ mod queries;
 mod query;
 mod question;
 mod read;
+mod record;
 mod redact;
 mod redaction;
 mod register;
@@ -46,6 +47,7 @@ use std::thread;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+pub(crate) use self::console::told;
 use self::console::{Outcome, is_closed_pipe, print_failure};
 use self::queries::QuestionArgs;
 use self::target::leave;
@@ -95,6 +97,9 @@ macro_rules! commands {
 }
 
 commands! {
+    "Record":
+    /// Run a server, and record its session
+    Record(record::RecordCommand) = |command| command.run(),
     "Look":
     /// Show a log at a glance
     Overview(QuestionArgs) = |question| question.run("overview"),

@@ -326,33 +326,7 @@ impl AskArgs {
         graph.provenance |= query.names_provenance();
         graph.log_lines |= query.names_log_lines();
         let mut run = self.read.run(&graph, self.summary.quiet)?;
-        let mut any_read = sources.is_empty() || query.sees_unread();
-        for source in sources {
-            let attempt = match source.rdf_format() {
-                Some(format) => {
-                    let longest = self.read.input.options()?.max_record_size;
-                    let read = self.read.open(source)?.read;
-                    let unread = loading.rdf(&source.name(), &source.iri, format, longest, read)?;
-                    Ok(run.take_graph(source, &unread))
-                }
-                None => run.convert(source, &mut loading.sink()),
-            };
-            cancel.check()?;
-            match attempt? {
-                InputOutcome::Stopped => return Ok(None),
-                InputOutcome::Unread(why) if !query.sees_unread() => print_failure(&why),
-                InputOutcome::Unread(why) if !self.summary.quiet => say(&format!("note: {why}")),
-                InputOutcome::Unread(_) => {}
-                InputOutcome::Done | InputOutcome::Failed => any_read = true,
-            }
-        }
-        run.findings.end();
-        run.check_pointers()?;
-        let all_read = run.check_read();
-        match any_read {
-            true => Ok(Some(all_read)),
-            false => all_read.map(|()| None),
-        }
+        run.load(sources, loading, query.sees_unread(), cancel)
     }
 }
 

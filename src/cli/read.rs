@@ -9,6 +9,7 @@ use crate::convert::{ConvertError, Converter, Input, Options};
 use crate::diagnostic::{Finding, printable};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
 use crate::protocol::Protocol;
+use crate::query::{Cancel, Loading};
 use crate::record::ReaderOptions;
 use crate::sink::{Sink, SinkError};
 use crate::summary::{Summary, counted};
@@ -260,6 +261,46 @@ impl InputRun<'_> {
         }
         self.unread += usize::from(unread.is_some());
         Ok(unread.map_or(InputOutcome::Done, InputOutcome::Unread))
+    }
+
+    /// Loads logs and graphs. The inner result is an error if one was not read as JSON-RPC; `None` if `--strict` stopped the
+    /// load. With `sees_unread`, an input that was not read is worth a note only.
+    ///
+    /// Fails if nothing was read, unless unread input is seen.
+    pub fn load(
+        &mut self,
+        sources: &[InputSource],
+        loading: &mut Loading<'_>,
+        sees_unread: bool,
+        cancel: &Cancel,
+    ) -> anyhow::Result<Option<anyhow::Result<()>>> {
+        let mut any_read = sources.is_empty() || sees_unread;
+        for source in sources {
+            let attempt = match source.rdf_format() {
+                Some(format) => {
+                    let longest = self.read.input.options()?.max_record_size;
+                    let read = self.read.open(source)?.read;
+                    let unread = loading.rdf(&source.name(), &source.iri, format, longest, read)?;
+                    Ok(self.take_graph(source, &unread))
+                }
+                None => self.convert(source, &mut loading.sink()),
+            };
+            cancel.check()?;
+            match attempt? {
+                InputOutcome::Stopped => return Ok(None),
+                InputOutcome::Unread(why) if !sees_unread => print_failure(&why),
+                InputOutcome::Unread(why) if !self.findings.quiet => say(&format!("note: {why}")),
+                InputOutcome::Unread(_) => {}
+                InputOutcome::Done | InputOutcome::Failed => any_read = true,
+            }
+        }
+        self.findings.end();
+        self.check_pointers()?;
+        let all_read = self.check_read();
+        match any_read {
+            true => Ok(Some(all_read)),
+            false => all_read.map(|()| None),
+        }
     }
 
     /// Converts an input. If the input cannot be read, prints the reason, so that the other inputs can follow.

@@ -92,7 +92,7 @@ impl RegisterCommand {
             worker: std::env::current_exe().ok(),
         };
         let repository = Repository::open(block)?;
-        let mut status = StatusLine::default();
+        let status = StatusLine::new();
         let mut progress = |id: &str| {
             if !self.quiet {
                 status.show(id)

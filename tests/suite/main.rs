@@ -39,6 +39,7 @@ mod wrappers;
 mod reasoners;
 mod rebuild;
 mod record;
+mod recorder;
 mod redact;
 mod register;
 mod renderings;

@@ -24,7 +24,7 @@ pub use builtin::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, 
 pub use error::LoadError;
 pub use files::file_url;
 #[cfg(feature = "http")]
-pub use http_client::http_client;
+pub use http_client::{http_client, passing_client};
 pub use loader::Loader;
 #[cfg(feature = "http")]
 pub use remote::is_loopback;
