@@ -235,7 +235,7 @@ impl Screen<'_> {
         let over: HashSet<_> = facts.sessions.iter().filter_map(|session| session.before).collect();
         let left: HashSet<_> =
             facts.calls.iter().filter(|call| over.contains(&call.session)).map(|call| &call.name).collect();
-        let of_state = |state: &str| facts.silent.iter().filter(move |silent| silent.state == state);
+        let of_state = |state: &'static str| facts.silent.iter().filter(move |silent| silent.state == state);
         let (left_open, open): (Vec<_>, Vec<_>) = of_state("open").partition(|silent| left.contains(&silent.name));
         let silent: Vec<&SilentCall> = of_state("unanswered").chain(left_open).collect();
         if !silent.is_empty() {
@@ -412,12 +412,16 @@ impl Screen<'_> {
         groups.sort_by_key(|(_, group)| std::cmp::Reverse(weight(group)));
         groups.truncate(MAX_GROUPS);
         let prefix = if head == "method" { common_prefix(groups.iter().map(|(name, _)| name.as_str())) } else { "" };
-        let head = if prefix.is_empty() { head.to_owned() } else { format!("{prefix}…") };
+        let head = if prefix.is_empty() {
+            head.to_owned()
+        } else {
+            format!("{head} (… = {})", prefix.trim_end_matches('/'))
+        };
         let prefix = prefix.to_owned();
         let mut rows = vec![(head, columns.map(str::to_owned))];
         rows.extend(groups.into_iter().map(|(name, group)| {
-            let name = name.strip_prefix(&prefix).unwrap_or(&name);
-            (one_line(name), cells(&group))
+            let short = name.strip_prefix(&prefix).filter(|_| !prefix.is_empty()).map(|rest| format!("…/{rest}"));
+            (one_line(short.as_deref().unwrap_or(&name)), cells(&group))
         }));
         let mut empty = std::array::from_fn::<_, COLUMNS, _>(|column| {
             rows.iter().skip(1).all(|(_, cells)| cells[column].is_empty())
@@ -455,9 +459,14 @@ impl Screen<'_> {
         }
     }
 
+    /// What to run next.
     fn next(&mut self) {
+        if self.facts.messages + self.facts.others == 0 {
+            return;
+        }
+        let is_missing = |silent: &SilentCall| ["unanswered", "open"].contains(&silent.state.as_str());
         let log = match self.facts.logs.as_slice() {
-            [log] if display_width(log) <= 24 && !log.contains(' ') => log.clone(),
+            [log] if display_width(log) <= 24 && !log.contains(' ') && log != "stdin" => log.clone(),
             _ => "LOG".to_owned(),
         };
         self.blank();
@@ -466,7 +475,7 @@ impl Screen<'_> {
             .failures
             .iter()
             .map(|failure| &failure.name)
-            .chain(self.facts.silent.iter().filter(|silent| silent.state == "unanswered").map(|silent| &silent.name))
+            .chain(self.facts.silent.iter().filter(|silent| is_missing(silent)).map(|silent| &silent.name))
             .collect();
         let next = match (&self.incident, names.as_slice()) {
             (Some(incident), _) => {

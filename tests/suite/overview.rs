@@ -60,7 +60,7 @@ fn an_incident_is_seen_and_said() {
         "agent 1 → jira 2, MCP 2025-06-18\n",
         "        14:00          14:05          14:10          14:15",
         "\ncalls   ",
-        "\nfailed                          ▇",
+        "\nfailed                          ████████████ ",
         "╰14:08–14:12╯",
         "✗ 60 of 1,202 calls failed (5 %), 60 of them 14:08–14:12\n  14:08–14:12: 60 of 240 calls failed (25 %); p95 1.50 s, else 100 ms\n",
         "    60  pool exhausted after 480  find",
