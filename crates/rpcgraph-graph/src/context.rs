@@ -2,7 +2,7 @@
 //!
 //! A [`Loader`] is configured, then given a [`Reference`]. It returns a [`Context`] without remote references, so that
 //! later stages do not read files or use the network. The loader refuses a context that could capture the annotations
-//! of a message, by aliasing a keyword or by defining a term for one of their full IRIs.
+//! of a message, by aliasing a keyword other than `@id` and `@type`, or by defining a term for one of their full IRIs.
 
 use std::fmt;
 use std::path::PathBuf;

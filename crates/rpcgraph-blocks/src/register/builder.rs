@@ -271,7 +271,7 @@ impl<'b> BlockBuilder<'b> {
         let openapi = block.openapi_file.filter(|_| self.view.files.contains_key(&site.own("openapi.yaml")));
         entry["openAPIDocument"] = json!(openapi.map(|_| own("openapi.yaml")));
         entry["ontology"] = json!(block.ontology.as_ref().map(|_| own("ontology.ttl")));
-        entry["testOutputs"] = site.reference(&site.test("")).into();
+        entry["testOutputs"] = (!report.items.is_empty()).then(|| site.reference(&site.test(""))).into();
         entry["dependsOn"] = json!(metadata.get("dependsOn").filter(|blocks| !identifiers(blocks).is_empty()));
         entry["validationPassed"] = report.is_success().into();
         if let Value::Object(entry) = &mut entry {
@@ -327,6 +327,10 @@ impl<'b> BlockBuilder<'b> {
         if let Some(description) = &block.description {
             full["description"] = description.clone().into();
         }
+        full["examplePrefixes"] = Some(&block.examples.prefixes)
+            .filter(|prefixes| !prefixes.is_empty())
+            .map(|prefixes| json!(prefixes))
+            .into();
         full["examples"] = shown.iter().map(|shown| shown.full.clone()).collect();
         let steps: Vec<_> = block.steps.iter().map(|step| step.step_entry(|file| self.source(file))).collect();
         full["semanticUplift"] = (!steps.is_empty()).then(|| json!({ "additionalSteps": steps })).into();

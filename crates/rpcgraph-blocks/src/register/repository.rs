@@ -8,7 +8,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
 use serde::Deserialize;
@@ -32,6 +32,8 @@ use crate::diagnostic::markup::{markdown, markdown_code, safe_markdown};
 use crate::json::without_nulls;
 
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
+/// The configuration for one machine.
+const LOCAL: &[&str] = &["bblocks-config-local.yml", "bblocks-config-local.yaml"];
 const PLUGINS: &[&str] = &["transform-plugins.yml", "transform-plugins.yaml"];
 const SOURCES: &str = "_sources";
 /// The maximum nesting depth of folders with blocks.
@@ -51,6 +53,8 @@ struct Config {
     imports: Option<Vec<String>>,
     plugins: Value,
     sparql: Value,
+    /// Folders and files that stand for URLs.
+    url_mappings: BTreeMap<String, String>,
 }
 
 /// An opened repository.
@@ -60,6 +64,8 @@ pub struct Repository {
     config: Config,
     /// Paths of the blocks' folders, by identifier; the empty path for a block that stands alone.
     blocks: BTreeMap<String, String>,
+    /// Folders and files of the repository that stand for URLs.
+    mapped: Vec<(String, PathBuf)>,
     /// URL of the context of a block that stands alone, if it states one.
     context_url: Option<String>,
     /// Name of the file with the block's examples, if it is not one of the usual names.
@@ -100,7 +106,17 @@ impl Repository {
         let (_, config): (_, Config) = folder.read_first(CONFIG, by)?;
         let (_, plugins): (_, Value) = folder.read_first(PLUGINS, by)?;
         let modules = modules(&plugins).chain(modules(&config.plugins));
-        let notes = modules.map(|name| format!("the plugin {name} is not run, nor what needs it")).collect();
+        let mut notes: Vec<_> =
+            modules.map(|name| format!("the plugin {name} is not run, nor what needs it")).collect();
+        let (local, Config { url_mappings, .. }) = folder.read_first(LOCAL, by)?;
+        let mut mapped = Vec::new();
+        for (url, path) in url_mappings {
+            // A repository may come from anywhere, so its configuration cannot open the machine's other files.
+            match folder.locate(&path, local) {
+                Ok(path) => mapped.push((url, path)),
+                Err(error) => notes.push(format!("{}; or allow it with --import {url}={path}", with_causes(&error))),
+            }
+        }
         let prefix = config.identifier_prefix.as_deref().unwrap_or("ogc.").trim_end_matches('.').to_owned();
         let mut blocks = BTreeMap::new();
         let mut folders = vec![(SOURCES.to_owned(), prefix, 0)];
@@ -121,7 +137,7 @@ impl Repository {
             let message = format!("found no bblock.json in a folder below {SOURCES}");
             return Err(BlockError::unusable(&super::folder::shown(path), message));
         }
-        Ok(Self { folder, config, blocks, context_url: None, examples: None, notes })
+        Ok(Self { folder, config, blocks, mapped, context_url: None, examples: None, notes })
     }
 
     fn open_block(path: &Path) -> Result<Self, BlockError> {
@@ -139,7 +155,7 @@ impl Repository {
         let id = text("itemIdentifier").unwrap_or_else(|| key(&folder.name()));
         let context_url = text("ldContext").filter(|_| folder.find(CONTEXT).is_some());
         let (config, blocks) = (Config::default(), BTreeMap::from([(id, String::new())]));
-        Ok(Self { folder, config, blocks, context_url, examples, notes: Vec::new() })
+        Ok(Self { folder, config, blocks, mapped: Vec::new(), context_url, examples, notes: Vec::new() })
     }
 
     /// True for a block that stands alone.
@@ -162,7 +178,8 @@ impl Repository {
         }
         let mut notes = self.notes.clone();
         let imports = self.imports();
-        let mut library = Library::new(self.folder.clone(), options.loader(self.folder.path())?, &imports);
+        let mut library =
+            Library::new(self.folder.clone(), options.loader(self.folder.path(), &self.mapped)?, &imports);
         let site = RegisterPaths::new(self.base(options, &mut notes)?.as_deref(), !self.is_block());
         self.read(&mut library, &site, options, &mut notes)?;
         let mut inherited = dependencies::inherited(&library);

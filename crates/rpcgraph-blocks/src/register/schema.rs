@@ -57,7 +57,8 @@ impl<'b> Schemas<'b> {
         let prepared = self.prepared(reference, by);
         let target = match &prepared {
             Err(_) if reference.is_empty() => unusable(),
-            prepared => prepared.as_ref().map(SchemaTarget::clone).map_err(|error| with_causes(error)),
+            Err(error) => Err(with_causes(error)),
+            Ok(target) => Ok(target.clone()),
         };
         self.targets.insert(reference.to_owned(), target);
         prepared.map(drop)

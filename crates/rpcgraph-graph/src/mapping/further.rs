@@ -183,7 +183,7 @@ impl<'e> MembersPlan<'e> {
         is_same: impl Fn(&MemberMeaning) -> bool,
     ) -> Result<bool, ReferenceError> {
         let term = scope.shape.term(name)?;
-        let unmapped = matches!(*term, MemberMeaning::Unmapped | MemberMeaning::KeyedByIri);
+        let unmapped = matches!(*term, MemberMeaning::Unmapped | MemberMeaning::KeyedByIri | MemberMeaning::Alias(_));
         if unmapped {
             self.termless.push(name);
         }
@@ -225,7 +225,9 @@ impl<'e> MembersPlan<'e> {
     fn extra_members(&mut self, scope: &mut MemberScope<'_>, extra: &'e [Member<'e>]) -> Result<(), ReferenceError> {
         for (name, value) in extra {
             match name.as_str() {
-                Some(term) if scope.further.takes(term) => {
+                Some(term)
+                    if scope.further.takes(term) && !matches!(*scope.shape.term(term)?, MemberMeaning::Alias(_)) =>
+                {
                     self.map(scope, name.clone(), term, Cow::Borrowed(value))?;
                 }
                 _ => self.extra.push((name.clone(), value.clone())),
