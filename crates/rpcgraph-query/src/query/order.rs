@@ -244,8 +244,7 @@ impl JoinOrder<'_> {
             }
             rows *= cost.rows();
             let names: Names = piece.pattern.names().into_iter().cloned().collect();
-            let is_known = |name: &&Variable| known.visible.contains(*name) && known.certain.contains(*name);
-            let changed: Vec<_> = names.iter().filter(|name| !is_known(name)).cloned().collect();
+            let changed: Vec<_> = names.difference(&known.visible).cloned().collect();
             match piece.pattern {
                 PiecePattern::Triple(triple) => {
                     known.certain.extend(names.iter().cloned());
@@ -287,7 +286,8 @@ impl JoinOrder<'_> {
     fn piece_cost(&self, piece: &Piece, known: &JoinContext) -> PieceCost {
         let names = piece.pattern.names();
         let is_apart = !names.is_empty() && names.iter().all(|name| !known.visible.contains(*name));
-        PieceCost { is_apart, rows: self.cost(piece, &known.certain).to_bits() }
+        // What may have a value mostly has one.
+        PieceCost { is_apart, rows: self.cost(piece, &known.visible).to_bits() }
     }
 
     /// Estimates the number of rows that a piece makes of a row in which these variables have values.
