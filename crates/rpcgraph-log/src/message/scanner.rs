@@ -118,6 +118,8 @@ impl Scanner {
             if cursor.peek()? != b'[' {
                 return scanner.single(cursor, 0, result_unknown, payloads, content.elements_mut().first_mut()?);
             }
+            // An array that is cut off may have millions of elements, which would be read for nothing.
+            json::check(record).ok()?;
             let mut elements = Vec::new();
             cursor.each(b'[', |cursor| {
                 scanner.element = elements.len();
