@@ -414,6 +414,8 @@ impl SummaryArgs {
 #[derive(Default)]
 pub struct Findings {
     pub quiet: bool,
+    /// True if findings that the graph holds are not shown, since the answer counts them.
+    pub are_counted: bool,
     kinds: Vec<FindingKind>,
     /// The number of findings of further kinds.
     others: u64,
@@ -432,7 +434,7 @@ struct FindingKind {
 impl Findings {
     /// Shows or counts a finding.
     fn show(&mut self, finding: &Finding) {
-        if finding.in_graph && (self.quiet || self.is_repeated(finding)) {
+        if finding.in_graph && (self.quiet || self.are_counted || self.is_repeated(finding)) {
             return;
         }
         say(&finding.to_string());

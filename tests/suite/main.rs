@@ -30,6 +30,7 @@ mod mcp;
 mod memory;
 mod messages;
 mod nothing_lost;
+mod overview;
 mod paths;
 mod protocol;
 mod queries;

@@ -44,7 +44,7 @@ impl PairingState {
         let singles = nodes.iter_mut().filter(|node| matches!(node.node, Node::Message(_) | Node::Invalid(_)));
         for (node, extract) in singles.zip(extracts) {
             let first = statements.len();
-            self.linker.link(session, &self.sessions, node, extract, statements);
+            self.linker.link(session, &mut self.sessions, node, extract, statements);
             node.meaning = first..statements.len();
         }
     }

@@ -31,7 +31,7 @@ use crate::protocol::makers::MakerTerms;
 use crate::protocol::{Maker, Statement, StatementObject};
 use crate::record::{Sender, Time, date_time_text};
 use crate::session::triples::NodeRef;
-use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
+use crate::session::{Annotated, Name, Node, RequestState, SessionEnd, session_reference};
 use crate::vocab::{jrpc, prov, rpcg};
 
 /// A member of a message in the building block's context.
@@ -102,6 +102,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         DATA.property,
         rpcg::FAILURE,
         rpcg::TOOL_NAME,
+        rpcg::TARGET_URI,
         rpcg::PROTOCOL_VERSION,
         rpcg::IS_ERROR,
         rpcg::EXTRA_MEMBERS,
@@ -118,6 +119,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::SENT_BY,
         rpcg::RESPONDS_TO,
         rpcg::LATENCY_SECONDS,
+        rpcg::STATE,
         rpcg::PROBLEM,
     ];
     let of_ids_and_sessions = vec![
@@ -251,6 +253,10 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
         self.provenance(annotated);
         self.writer.close();
+        if let Node::Exchange(others) = &annotated.node {
+            let requests = annotated.responds_to.iter().chain(others);
+            requests.for_each(|request| self.state(*request, RequestState::Answered));
+        }
     }
 
     /// Writes the session's own node.
@@ -278,6 +284,14 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         if end.sender_inferred {
             self.writer.link(rpcg::INFERRED, NodeRef::Iri(rpcg::SENT_BY.as_str()));
         }
+        self.writer.close();
+        end.unanswered.iter().for_each(|(request, state)| self.state(*request, *state));
+    }
+
+    /// Writes the state of a request.
+    fn state(&mut self, request: Name, state: RequestState) {
+        self.writer.open(NodeRef::Message(request));
+        self.writer.link(rpcg::STATE, NodeRef::Iri(state.iri().as_str()));
         self.writer.close();
     }
 
@@ -326,6 +340,9 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             self.writer.open(NodeRef::Message(older));
             self.problems(reused);
             self.writer.close();
+        }
+        if let Some(request) = annotated.responds_to {
+            self.state(request, RequestState::Answered);
         }
         let (_, others) = self.meaning(annotated);
         for statements in others.chunk_by(|one, next| one.subject == next.subject) {
@@ -467,6 +484,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         if let Node::Message(message) = &annotated.node {
             let facts = Facts::of(message);
             self.optional_string(rpcg::TOOL_NAME, facts.tool_name.as_deref());
+            self.optional_string(rpcg::TARGET_URI, facts.target_uri.as_deref());
             self.optional_string(rpcg::PROTOCOL_VERSION, facts.protocol_version.as_deref());
             if let Some(is_error) = facts.is_error {
                 self.writer.boolean(rpcg::IS_ERROR, is_error);

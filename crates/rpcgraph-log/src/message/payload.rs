@@ -52,6 +52,12 @@ impl Payload<'_> {
         (self.string_member("status")? == "failed" || is_error() == Some("true")).then(|| task.into())
     }
 
+    /// Returns the document or the resource that the params of a message name.
+    pub fn target_uri(&self) -> Option<Cow<'_, str>> {
+        let of_document = || json::string(json::member(self.member("textDocument")?, "uri")?);
+        self.string_member("uri").or_else(of_document)
+    }
+
     /// True if it is an object.
     pub fn is_object(&self) -> bool {
         self.text.starts_with('{')

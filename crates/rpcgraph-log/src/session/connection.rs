@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxsdatatypes::{DateTime, Decimal};
 
-use super::annotated::{Annotated, FailureKind, Name, Node};
+use super::annotated::{Annotated, FailureKind, Name, Node, RequestState};
 use super::answered::RecentAnswers;
 use super::failure::Tasks;
 use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
@@ -13,6 +13,9 @@ use super::traffic::SessionTraffic;
 use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, Direction, KnownMethod, Record, Sender, Time};
+
+/// The methods of MCP whose answers come only after an event.
+const WAITING: [&str; 2] = ["subscriptions/listen", "tasks/result"];
 
 /// A connection between a client and a server, as far as it has been read.
 #[derive(Debug, Default)]
@@ -26,6 +29,8 @@ pub(super) struct Connection {
     pub tally: SessionTally,
     /// The `initialize` that it began with.
     pub begun_by: Option<InitializeRequest>,
+    /// The record of its last `initialize`.
+    last_initialize: u64,
     pub exchanges: Exchanges,
     tasks: Tasks,
 }
@@ -100,6 +105,13 @@ impl Connection {
     /// Creates the connection of the session with this number and this reference of its graph.
     pub fn new(reference: Arc<str>, number: usize, tally: SessionTally) -> Self {
         Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
+    }
+
+    /// Returns the states of its open requests, in the order of the log.
+    pub fn unanswered(&self) -> Vec<(Name, RequestState)> {
+        let mut states: Vec<_> = self.exchanges.states(self.last_initialize).collect();
+        states.sort_unstable_by_key(|(name, _)| *name);
+        states
     }
 
     /// Annotates the content of its next record.
@@ -210,11 +222,21 @@ impl Connection {
         let mut answer = PairedAnswer::default();
         let mut superseded = None;
         match (message.kind, &message.id) {
-            (Kind::Request, Some(id)) if *id != Id::Null => {
+            (Kind::Request, Some(id)) => {
+                let method = message.method.as_deref();
+                if method == Some("initialize") {
+                    self.last_initialize = name.record;
+                }
+                let waits = method.is_some_and(|method| WAITING.contains(&method));
                 let protocols = message.known.map(|known| known.protocols).unwrap_or_default();
-                answered.note_request(self.exchanges.session(), id, record.time);
-                superseded = self.exchanges.open(id, OpenRequest::new(name, record.time, party, protocols));
-                self.tasks.ask(message, name);
+                let request = OpenRequest::new(name, record.time, party, protocols, waits);
+                if *id == Id::Null {
+                    self.exchanges.open_without_id(request);
+                } else {
+                    answered.note_request(self.exchanges.session(), id, record.time);
+                    superseded = self.exchanges.open(id, request);
+                    self.tasks.ask(message, name);
+                }
             }
             (Kind::Response | Kind::ErrorResponse, Some(id)) if *id != Id::Null => {
                 answer = self.exchanges.close(party, id, answered);

@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::{Type, TypePtr};
 
 /// The version of the tables, stored under `rpcgraph.schema` in the metadata of each file.
-pub(super) const VERSION: &str = "2";
+pub(super) const VERSION: &str = "3";
 
 /// A view of requests with their answers.
 const EXCHANGES: &str = include_str!("../../../examples/lake/exchanges.sql");
@@ -211,6 +211,7 @@ table! {
         HTTP_STATUS "http_status" Integer nullable [Record rpcg HTTP_STATUS] "The status of its HTTP response.",
         HTTP_METHOD "http_method" Text nullable [Record rpcg HTTP_METHOD] "Of an HttpExchange: the method.",
         URL "url" Text nullable [Record rpcg URI] "Of an HttpExchange: the URL.",
+        TARGET_URI "target_uri" Text nullable [Record rpcg TARGET_URI] "The document or resource that the params name (LSP, MCP).",
     }
 }
 
