@@ -246,7 +246,7 @@ fn mcp_for_the_official_client() {
                 async with ClientSession(read, write) as session:\n            \
                     print((await session.initialize()).model_dump_json())\n            \
                     print((await session.list_tools()).model_dump_json())\n            \
-                    print((await session.call_tool('errors', {})).model_dump_json())\n\
+                    print((await session.call_tool('overview', {})).model_dump_json())\n\
         asyncio.run(main())\n";
     place.put("client.py", script);
     let program = env!("CARGO_BIN_EXE_rpcgraph");

@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 pub use self::files::{block, collection, write};
 use crate::json::{self, Value};
 use crate::log::summary::Summary;
-use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problem, is_keyword_like};
+use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problem};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
@@ -287,13 +287,8 @@ impl Capture {
 
     /// Returns the message as one side of an example, or the reason why it cannot be one.
     fn part(&mut self, node: &Annotated<'_>, message: &Message<'_>, text: String) -> CapturedSide {
-        let error_members = match &message.error {
-            Some(ErrorMember::Object(error)) => error.extra.listed(),
-            _ => &[],
-        };
-        let mut extra = message.extra.listed().iter().chain(error_members);
         let is_hindrance = |problem: &Problem| !matches!(problem, Problem::NullRequestId | Problem::Reconstructed);
-        let reason = if extra.any(|(name, _)| name.as_str().is_some_and(is_keyword_like)) {
+        let reason = if message.problems.contains(Problem::KeywordMember) {
             "a member named like a keyword of JSON-LD"
         } else if !is_portable(&text) {
             "a number or a nesting that other programs refuse"

@@ -26,7 +26,7 @@ use super::facts::Facts;
 use super::further::{MembersPlan, MessagePlan};
 use super::terms::{class, kind_of_error};
 use crate::json::{Canonical, Object, Value, sha256};
-use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Kind, Member, Message, Payload, Problem, Problems};
+use crate::message::{ErrorMember, ErrorObject, Id, Kind, Message, Payload, Problem, Problems};
 use crate::protocol::makers::MakerTerms;
 use crate::protocol::{Maker, Statement, StatementObject};
 use crate::record::{Sender, Time, date_time_text};
@@ -132,6 +132,9 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::SOURCE,
         rpcg::FORMAT,
         rpcg::RECORD_COUNT,
+        rpcg::CLOCK_OFFSET_SECONDS,
+        rpcg::CLOCK_OFFSET_ANSWERS,
+        rpcg::ONE_SIDED,
         rpcg::INFERRED,
         prov::STARTED_AT_TIME,
         prov::ENDED_AT_TIME,
@@ -268,6 +271,13 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 self.writer.literal(property, &time.to_string(), xsd::DATE_TIME);
             }
         }
+        if let Some((seconds, answers)) = end.clock_offset {
+            self.writer.literal(rpcg::CLOCK_OFFSET_SECONDS, &seconds.to_string(), xsd::DECIMAL);
+            self.writer.count(rpcg::CLOCK_OFFSET_ANSWERS, answers);
+        }
+        if end.one_sided {
+            self.writer.boolean(rpcg::ONE_SIDED, true);
+        }
         if self.provenance {
             self.writer.link(prov::USED, NodeRef::Session("#input"));
         }
@@ -307,7 +317,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
         let mut problems = annotated.problems;
         problems.insert_if(plan.is_some_and(MessagePlan::has_keyword), Problem::KeywordMember);
-        self.annotations(annotated, extra(&message.extra, members).as_deref(), problems);
+        self.annotations(annotated, extra(message.extra.as_deref(), members).as_deref(), problems);
         self.optional_string(rpcg::TEXT, message.text);
         self.provenance(annotated);
         if let (Some(node), Some(id)) = (id, &message.id)
@@ -432,7 +442,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         if let Some(plan) = plan {
             self.writer.mapped(plan);
         }
-        self.extra_members(extra(&error.extra, plan).as_deref());
+        self.extra_members(extra(error.extra.as_deref(), plan).as_deref());
         if let Some(kind) = kind {
             self.writer.link(rpcg::ERROR_KIND, NodeRef::Iri(kind.as_str()));
         }
@@ -575,15 +585,10 @@ pub(super) fn role(sender: Sender) -> NamedNodeRef<'static> {
 
 /// Returns an object of the members that JSON-RPC does not define and no further context maps; `None` if there are
 /// none.
-pub(super) fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&MembersPlan<'_>>) -> Option<Cow<'e, Payload<'e>>> {
-    let object = |listed: &[Member<'_>]| {
-        (!listed.is_empty()).then(|| Cow::Owned((&Value::Object(Object::from_members(listed.to_vec()))).into()))
-    };
-    match (plan, all) {
-        (Some(plan), _) => object(&plan.extra),
-        (None, ExtraMembers::Listed(members)) => object(members),
-        (None, ExtraMembers::Canonical(object)) => Some(Cow::Borrowed(object)),
-    }
+pub(super) fn extra<'e>(all: Option<&'e Payload<'_>>, plan: Option<&MembersPlan<'_>>) -> Option<Cow<'e, Payload<'e>>> {
+    let Some(plan) = plan else { return all.map(Cow::Borrowed) };
+    let object = || (&Value::Object(Object::from_members(plan.extra.clone()))).into();
+    (!plan.extra.is_empty()).then(|| Cow::Owned(object()))
 }
 
 /// Returns the member, if the plan leaves it to the building block's context.

@@ -20,6 +20,11 @@ impl<'a> Payload<'a> {
     pub fn new(text: impl Into<Cow<'a, str>>, canonical: Canonical) -> Self {
         Self { text: text.into(), canonical, members: None }
     }
+
+    /// Creates a payload whose text is set later. Until then, no member is known.
+    pub(super) fn later(canonical: Canonical) -> Self {
+        Self { text: Cow::Borrowed(""), canonical, members: Some(&[]) }
+    }
 }
 
 /// Writes the value with exact numbers.

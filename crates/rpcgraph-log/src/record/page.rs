@@ -19,7 +19,7 @@ pub fn page_mark(holds: &str) -> String {
 /// The log in a page. However long a line is, little of it is in memory.
 pub(super) enum PageText<R: BufRead> {
     Begin(R),
-    Piece(GzDecoder<DecoderReader<'static, GeneralPurpose, UntilTag<R>>>),
+    Piece(Box<GzDecoder<DecoderReader<'static, GeneralPurpose, UntilTag<R>>>>),
     End,
 }
 
@@ -45,7 +45,8 @@ impl<R: BufRead> PageText<R> {
         while page.skip_until(b'\n')? > 0 {
             if begins_with(&mut page, PIECE)? {
                 page.skip_until(b'>')?;
-                return Ok(Self::Piece(GzDecoder::new(DecoderReader::new(UntilTag(page), &BASE64_STANDARD))));
+                let piece = DecoderReader::new(UntilTag(page), &BASE64_STANDARD);
+                return Ok(Self::Piece(Box::new(GzDecoder::new(piece))));
             }
         }
         Ok(Self::End)
