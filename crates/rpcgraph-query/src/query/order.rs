@@ -285,9 +285,12 @@ impl JoinOrder<'_> {
 
     fn piece_cost(&self, piece: &Piece, known: &JoinContext) -> PieceCost {
         let names = piece.pattern.names();
-        let is_apart = !names.is_empty() && names.iter().all(|name| !known.visible.contains(*name));
         // What may have a value mostly has one.
-        PieceCost { is_apart, rows: self.cost(piece, &known.visible).to_bits() }
+        let rows = self.cost(piece, &known.visible);
+        // A triple that occurs once at most multiplies nothing, and leads to the others.
+        let is_single = matches!(piece.pattern, PiecePattern::Triple(_)) && rows <= 1.0;
+        let is_apart = !is_single && !names.is_empty() && names.iter().all(|name| !known.visible.contains(*name));
+        PieceCost { is_apart, rows: rows.to_bits() }
     }
 
     /// Estimates the number of rows that a piece makes of a row in which these variables have values.
