@@ -3,6 +3,7 @@
 use super::elements::first_element;
 use super::own_format::{OwnFormat, OwnFormatError, envelope_parts};
 use super::pointer::Pointer;
+use super::spelling::Spelling;
 use super::rules::{FormatRule, FormatRules, LineRule, RuleKind, WordMeaning};
 use super::window::InputHead;
 use super::{Direction, Sender};
@@ -53,7 +54,7 @@ pub(super) struct FormatDefinition {
 }
 
 /// A rule, with words of its own.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct DescribedRule {
     gives: RuleKind,
@@ -62,10 +63,36 @@ struct DescribedRule {
     /// JSON Pointers to the parts.
     envelope: Option<BTreeMap<String, Pointers>>,
     line: Option<String>,
+    /// The spelling of the value in a line, the pointer to the text that holds it in the object that is the line, and
+    /// the text after it.
+    spelling: Option<Spelling>,
+    within: Option<String>,
+    behind: Option<String>,
+    /// False if objects without the shape of a message are text.
+    sure: bool,
     client: Vec<String>,
     server: Vec<String>,
     out: Vec<String>,
     r#in: Vec<String>,
+}
+
+impl Default for DescribedRule {
+    fn default() -> Self {
+        Self {
+            gives: RuleKind::default(),
+            r#where: BTreeMap::new(),
+            envelope: None,
+            line: None,
+            spelling: None,
+            within: None,
+            behind: None,
+            sure: true,
+            client: Vec::new(),
+            server: Vec::new(),
+            out: Vec::new(),
+            r#in: Vec::new(),
+        }
+    }
 }
 
 /// A regular expression for text before the first JSON value; or regular expressions for the values at pointers in the
@@ -184,6 +211,10 @@ impl FormatDefinition {
             line,
             envelope,
             conditions: conditions(&rule.r#where)?,
+            spelling: rule.spelling,
+            within: rule.within.as_deref().map(Pointer::parse).transpose()?,
+            behind: rule.behind.as_ref().map(|text| Regex::new(&format!("^(?:{text})$"))).transpose()?,
+            is_sure: rule.sure,
             words: own.chain(all).collect(),
         })
     }

@@ -6,6 +6,7 @@ use super::decoder::{Decoder, Step};
 use super::described::FileFormat;
 use super::formats::listed;
 use super::json_lines::JsonLines;
+use super::learner::{self, Reading};
 use super::own_format::OwnFormat;
 use super::unwrapped::UnwrappedLog;
 use super::window::InputHead;
@@ -156,6 +157,21 @@ impl Format {
             let (wrappers, text) = Self::taken_off(head);
             (wrappers, Self::of(&text))
         })
+    }
+
+    /// True if a learned format may read more of a log than this one.
+    pub(super) fn may_be_learned(self) -> bool {
+        matches!(self, Self::JsonLines | Self::JsonValues | Self::Arrows | Self::ContentLength)
+    }
+
+    /// Returns the format that is learned from the beginning of a log, with the file that describes it, if it reads more
+    /// than this format.
+    pub(super) fn learned(self, head: &[u8]) -> Option<(String, OwnFormat)> {
+        let (_, inside) = Self::taken_off(head);
+        let text = learner::learn(&inside)?;
+        let own_format = OwnFormat::described(&text).ok()?;
+        let learned = Reading::of(own_format.decoder(), &inside);
+        learned.is_better(&Reading::of(self.detected_decoder(), &inside)).then_some((text, own_format))
     }
 
     /// Returns the wrappers of a log whose format was stated, built in or `own_format`, as soon as a record shows inside

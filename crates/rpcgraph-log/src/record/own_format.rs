@@ -3,7 +3,7 @@
 
 use super::decoder::Decoder;
 use super::pointer::{Pointer, PointerError};
-use super::rules::{EnvelopeParts, FormatRule, FormatRules, LineRule, PARTS, RuleKind};
+use super::rules::{DurationUnit, EnvelopeParts, FormatRule, FormatRules, LineRule, PARTS, RuleKind};
 use regex::bytes::Regex;
 use std::sync::Arc;
 
@@ -45,6 +45,9 @@ pub enum OwnFormatError {
     /// The expression does not have the group of the session.
     #[error("the expression has no group `{0}`, which would be the key of the session")]
     NoGroup(String),
+    /// The unit of a duration is unknown.
+    #[error("unknown unit `{0}` of a duration; use one of s, ms, us, ns")]
+    Unit(String),
     /// The text is not a regular expression.
     #[error(transparent)]
     Regex(#[from] regex::Error),
@@ -100,7 +103,7 @@ impl OwnFormat {
     }
 
     fn of(line: Option<LineRule>, envelope: Option<EnvelopeParts>) -> Self {
-        let rule = FormatRule { kind: RuleKind::Messages, line, envelope, conditions: Vec::new(), words: Vec::new() };
+        let rule = FormatRule { line, envelope, is_sure: true, ..FormatRule::default() };
         Self::new(FormatRules { rules: vec![rule], ..FormatRules::default() })
     }
 
@@ -126,8 +129,15 @@ pub(super) fn envelope_parts(
 ) -> Result<EnvelopeParts, OwnFormatError> {
     let mut parts = EnvelopeParts::default();
     for (name, pointer) in pairs {
+        let (pointer, unit) = match pointer.rsplit_once(':').filter(|_| name == "duration") {
+            Some((pointer, unit)) => {
+                let unit = DurationUnit::named(unit).ok_or_else(|| OwnFormatError::Unit(unit.to_owned()))?;
+                (pointer.to_owned(), Some(unit))
+            }
+            None => (pointer, None),
+        };
         let place = PARTS.iter().position(|part| *part == name).and_then(|part| parts.get_mut(part));
-        place.ok_or(OwnFormatError::Part(name))?.push(parse(&pointer)?);
+        place.ok_or(OwnFormatError::Part(name))?.push(parse(&pointer)?.with_unit(unit));
     }
     match parts[..3].iter().all(Vec::is_empty) {
         true => Err(OwnFormatError::NoMessage("message=/POINTER")),
