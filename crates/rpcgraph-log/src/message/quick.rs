@@ -126,7 +126,7 @@ impl Scanner {
             return None;
         }
         message.kind = match (&method, &params, &result, &error) {
-            (Some(_), _, None, None) if id.is_some() => Kind::Request,
+            (Some(_), _, None, None) if id.is_some() && (version.is_some() || *id != Some(Id::Null)) => Kind::Request,
             (Some(_), _, None, None) => Kind::Notification,
             (None, None, Some(_), None) => Kind::Response,
             (None, None, None, Some(_)) => Kind::ErrorResponse,

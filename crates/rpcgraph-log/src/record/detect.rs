@@ -164,14 +164,14 @@ impl Format {
         matches!(self, Self::JsonLines | Self::JsonValues | Self::Arrows | Self::ContentLength)
     }
 
-    /// Returns the format that is learned from the beginning of a log, with the file that describes it, if it reads more
-    /// than this format.
+    /// Returns the format that is learned from the beginning of a log, with the file that describes it, if it reads
+    /// all that this format does.
     pub(super) fn learned(self, head: &[u8]) -> Option<(String, OwnFormat)> {
         let (_, inside) = Self::taken_off(head);
         let text = learner::learn(&inside)?;
         let own_format = OwnFormat::described(&text).ok()?;
         let learned = Reading::of(own_format.decoder(), &inside);
-        learned.is_better(&Reading::of(self.detected_decoder(), &inside)).then_some((text, own_format))
+        learned.has_all_of(&Reading::of(self.detected_decoder(), &inside)).then_some((text, own_format))
     }
 
     /// Returns the wrappers of a log whose format was stated, built in or `own_format`, as soon as a record shows inside

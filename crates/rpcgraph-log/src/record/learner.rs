@@ -14,6 +14,7 @@ use self::sessions::{Field, Observed};
 use super::certainty::Certainty;
 use super::describe::toml_string;
 use super::methods::known_method;
+use super::object::RawObject;
 use super::rules::{WordMeaning, duration_unit, named_meaning};
 use super::spelling::{Spelling, has_shape};
 use super::{Decoder, Direction, Entry, Sender, Step, names_jsonrpc, times};
@@ -82,12 +83,34 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
     if places.is_empty() || places.len() > PLACES || headings.is_empty() && places.iter().all(is_transport) {
         return None;
     }
+    if is_about_messages(&scan.candidates) {
+        return None;
+    }
     let mut format = LearnedFormat { candidates: &scan.candidates, stated: HashMap::new(), headings, headed };
     format.state(&places);
     format.find_copies(&mut places);
     format.name_sides(&places);
     let sessions = format.sessions(&places);
     format.print(&places, &sessions)
+}
+
+/// True if a log quotes messages, or parts of them: a handshake without its id, or an answer before its request on one
+/// line of text.
+fn is_about_messages(candidates: &[Candidate]) -> bool {
+    let has_no_id = |candidate: &Candidate| {
+        let is_handshake = |object: RawObject<'_>| object.string("method").as_deref() == Some("initialize") && !object.has("id");
+        !candidate.is_broken && RawObject::parse(&candidate.message).is_some_and(is_handshake)
+    };
+    let is_reversed = |pair: &[Candidate]| {
+        let [first, next] = pair else { return false };
+        let (answers, calls) = (first.calls(), next.calls());
+        let is_text = |one: &Candidate| one.pointer.is_empty() && one.within.is_none();
+        first.line == next.line
+            && is_text(first)
+            && is_text(next)
+            && answers.iter().any(|(id, method)| method.is_none() && calls.iter().any(|(other, method)| other == id && method.is_some()))
+    };
+    candidates.iter().any(has_no_id) || candidates.windows(2).any(is_reversed)
 }
 
 /// Returns the places of messages.
@@ -463,7 +486,8 @@ impl Reading {
                         Entry::Record(record) if has_shape(&record.bytes) || record.is_exchange() => {
                             reading.messages += 1;
                             reading.times += usize::from(record.time.is_some());
-                            reading.senders += usize::from(record.sender.is_some() || record.direction.is_some());
+                            let has_side = record.sender.is_some();
+                            reading.senders += 2 * usize::from(has_side) + usize::from(!has_side && record.direction.is_some());
                             reading.latencies += usize::from(record.latency.is_some());
                             reading.sessions.extend(record.session.map(Cow::into_owned));
                         }
@@ -487,21 +511,15 @@ impl Reading {
         }
     }
 
-    /// True if this reading has all messages of another one, and is better in some way.
-    pub fn is_better(&self, other: &Self) -> bool {
-        let all = self.messages + self.copies;
-        let (sessions, others) = (self.sessions.len().max(1), other.sessions.len().max(1));
-        all > other.messages
-            || all == other.messages
-                && self.times >= other.times.min(self.messages)
-                && self.senders >= other.senders.min(self.messages)
-                && self.latencies >= other.latencies.min(self.messages)
-                && (self.copies > 0
-                    || self.unread < other.unread
-                    || self.times > other.times
-                    || self.senders > other.senders
-                    || self.latencies > other.latencies
-                    || sessions > others)
+    /// True if this reading has all that another one has.
+    pub fn has_all_of(&self, other: &Self) -> bool {
+        let part = self.messages.min(other.messages);
+        self.messages + self.copies >= other.messages
+            && self.times >= other.times.min(part)
+            && self.senders + 2 * self.copies >= other.senders
+            && self.latencies >= other.latencies.min(part)
+            && self.unread <= other.unread
+            && self.sessions.len().max(1) >= other.sessions.len()
     }
 }
 

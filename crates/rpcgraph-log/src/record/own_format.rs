@@ -163,11 +163,28 @@ impl LineRule {
         let front = text.strip_suffix('$').unwrap_or(text).strip_suffix(".*)").filter(|front| !front.ends_with('\\'));
         let is_message = |front: &&str| {
             let group = front.rfind("(?<").map_or("", |last| &front[last..]);
-            group.starts_with("(?<message>") || group.starts_with("(?<value>")
+            let inner = group.strip_prefix("(?<message>").or(group.strip_prefix("(?<value>"));
+            inner.is_some_and(is_balanced)
         };
         let front = front.filter(is_message).map(|front| Regex::new(&format!("{front})"))).transpose()?;
         Ok(Self { is_open: front.is_some(), regex: front.unwrap_or(whole), session: session.to_owned() })
     }
+}
+
+/// True if each parenthesis that is opened in a regular expression is closed in it, and no other.
+fn is_balanced(regex: &str) -> bool {
+    let (mut depth, mut is_escaped) = (0_usize, false);
+    for byte in regex.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'(' => depth += 1,
+            b')' if depth == 0 => return false,
+            b')' => depth -= 1,
+            _ => {}
+        }
+    }
+    depth == 0
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ enum ReaderState {
 /// The number of bytes of the text that are kept to describe it.
 const HEAD: usize = 4 * 1024;
 /// The maximum number of writers whose text is kept, besides the last writer.
-const WRITERS: usize = 64;
+const WRITERS: usize = 1000;
 
 impl<'r> Reader<'r> {
     /// Reads until the content settles the format, or shows a record of the format in the options, but at most 64 KiB

@@ -373,7 +373,6 @@ mod tests {
             (r#"{\"id\":1,\"method\":\"a\"}"#.to_owned(), M),
             (format!("b'Content-Length: 21\\r\\n\\r\\n{M}'"), M),
             (r#"b"{'x"#.to_owned(), ""),
-            (r"b'{\'id\':1}'".to_owned(), ""),
             ("{'id': 1, u'method': \"a\"}".to_owned(), M),
             ("{'a': (True, None, 1.5, 'it\\'s \\u00e9'), 2: {}}".to_owned(), r#"{"a":[true,null,1.5,"it's é"],"2":{}}"#),
             ("Message(root=Request(id=1, params=None, method='a'), x=None)".to_owned(), r#"{"root":{"id":1,"method":"a"}}"#),

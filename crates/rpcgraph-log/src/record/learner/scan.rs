@@ -4,7 +4,7 @@ use super::super::certainty::{Certainty, names_member};
 use super::super::decoder::{leading_blanks, trim_end};
 use super::super::object::{RawObject, elements, objects, scalar, unescape};
 use super::super::spelling::{Spelling, has_shape};
-use super::super::value::{Extent, value};
+use super::super::value::{Extent, value as value_of};
 use super::front::{Token, tokens};
 use crate::json::pointer_token;
 use memchr::{memchr, memmem};
@@ -90,7 +90,7 @@ impl<'a> Scan<'a> {
             let mut found = spelling.decode(&line[at..]);
             // The value may continue on the lines below.
             if opens && spelling == Spelling::Json && self.failed < FAILED && !found.as_ref().is_some_and(|found| !found.is_broken) {
-                found = match value(&below[at..]) {
+                found = match value_of(&below[at..]) {
                     Extent::Whole(_) => spelling.decode(&below[at..]),
                     _ => {
                         self.failed += 1;
@@ -181,7 +181,9 @@ impl<'a> Scan<'a> {
                     let Some(text) = unescape(value) else { continue };
                     let text = text.trim_ascii();
                     match text.first() {
-                        Some(b'{' | b'[') => self.value(text, &inner, nested),
+                        Some(b'{' | b'[') if matches!(value_of(text), Extent::Whole(length) if length == text.len()) => {
+                            self.value(text, &inner, nested);
+                        }
                         _ if nested == 0 && template.within.is_none() => {
                             let around = Around { within: Some(inner.pointer.clone()), members: template.members.clone() };
                             let line = &text[..memchr(b'\n', text).unwrap_or(text.len())];
