@@ -35,6 +35,8 @@ pub(super) struct FormatDefinition {
     array: bool,
     tail: Option<String>,
     truncated: Option<String>,
+    /// The value of `session` that stands for the input's own session.
+    own_session: Option<String>,
     /// One rule, or several.
     envelope: Option<BTreeMap<String, Pointers>>,
     line: Option<String>,
@@ -185,12 +187,14 @@ impl FormatDefinition {
         let rules = self.rule.iter().chain(&own).map(|rule| self.one(rule)).collect::<Result<_, _>>()?;
         let regex = |text: &Option<String>| text.as_deref().map(Regex::new).transpose();
         let (tail, truncated) = (regex(&self.tail)?, regex(&self.truncated)?);
-        Ok(OwnFormat::new(FormatRules { rules, is_array: self.array, tail, truncated }))
+        let own_session = self.own_session.clone();
+        Ok(OwnFormat::new(FormatRules { rules, is_array: self.array, tail, truncated, own_session }))
     }
 
     fn one(&self, rule: &DescribedRule) -> Result<FormatRule, OwnFormatError> {
         let parts = |pointers: &BTreeMap<String, Pointers>| {
-            envelope_parts(pointers.iter().flat_map(|(name, pointers)| pointers.pairs(name)), Pointer::parse)
+            let pairs = pointers.iter().flat_map(|(name, pointers)| pointers.pairs(name));
+            envelope_parts(pairs, Pointer::parse, rule.spelling.is_some())
         };
         let envelope = rule.envelope.as_ref().map(parts).transpose()?;
         let line = rule.line.as_ref().map(|regex| LineRule::new(regex, "session", rule.gives)).transpose()?;

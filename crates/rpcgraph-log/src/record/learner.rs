@@ -11,7 +11,7 @@ mod sessions;
 use self::front::{Token, TokenSet, meaning, shape, skeleton, tokens};
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
-use super::certainty::Certainty;
+use super::certainty::{Certainty, has_members_of_messages};
 use super::describe::toml_string;
 use super::methods::known_method;
 use super::object::RawObject;
@@ -19,7 +19,7 @@ use super::rules::{WordMeaning, duration_unit, named_meaning};
 use super::spelling::{Spelling, has_shape};
 use super::{Decoder, Direction, Entry, Sender, Step, names_jsonrpc, times};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
@@ -90,8 +90,8 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
     format.state(&places);
     format.find_copies(&mut places);
     format.name_sides(&places);
-    let sessions = format.sessions(&places);
-    format.print(&places, &sessions)
+    let (sessions, own) = format.sessions(&places);
+    format.print(&places, &sessions, own)
 }
 
 /// True if a log quotes messages, or parts of them: a handshake without its id, or an answer before its request on one
@@ -140,7 +140,13 @@ fn places(candidates: &[Candidate]) -> Vec<Place> {
         }
     }
     let answered = answered(candidates);
+    // Source code and prose quote one message; a log has several.
+    let glued: HashSet<&[u8]> =
+        candidates.iter().filter(|candidate| candidate.is_glued).map(|candidate| &*candidate.message).collect();
     places.retain(|place| {
+        if glued.len() < 2 && place.found.iter().all(|number| candidates[*number].is_glued) {
+            return false;
+        }
         let is_sure = |number: &usize| candidates[*number].certainty == Certainty::Sure || answered.contains(number);
         place.found.iter().any(is_sure)
     });
@@ -149,7 +155,11 @@ fn places(candidates: &[Candidate]) -> Vec<Place> {
 
 /// Returns the possible requests and answers of which one answers the other.
 fn answered(candidates: &[Candidate]) -> BTreeSet<usize> {
-    exchanges(candidates, 0..candidates.len()).into_iter().flat_map(|(call, answer)| [call, answer]).collect()
+    let pairs = exchanges(candidates, 0..candidates.len());
+    let is_plain = |number: &usize| {
+        RawObject::parse(&candidates[*number].message).is_some_and(|object| has_members_of_messages(&object))
+    };
+    pairs.into_iter().flat_map(|(call, answer)| [call, answer]).filter(is_plain).collect()
 }
 
 /// Returns the pairs of a request and the next answer with its id.
@@ -338,8 +348,8 @@ impl LearnedFormat<'_> {
         }
     }
 
-    /// Returns the fields that separate the sessions.
-    fn sessions(&self, places: &[Place]) -> Vec<Field> {
+    /// Returns the fields that separate the sessions, and the value that stands for the input's own session.
+    fn sessions(&self, places: &[Place]) -> (Vec<Field>, Option<String>) {
         let numbers: BTreeSet<usize> =
             places.iter().filter(|place| !place.is_copy).flat_map(|place| place.found.iter().copied()).collect();
         let observed = numbers.into_iter().map(|number| {
@@ -362,7 +372,7 @@ impl LearnedFormat<'_> {
         sessions::choose(&observed.collect::<Vec<_>>())
     }
 
-    fn print(&self, places: &[Place], sessions: &[Field]) -> Option<String> {
+    fn print(&self, places: &[Place], sessions: &[Field], own: Option<String>) -> Option<String> {
         let mut groups: BTreeMap<_, Vec<&Place>> = BTreeMap::new();
         for place in places {
             let PlaceKey { within, skeleton, spelling, words, .. } = &place.key;
@@ -370,6 +380,9 @@ impl LearnedFormat<'_> {
             groups.entry(order).or_default().push(place);
         }
         let mut text = "name = \"learned\"\n".to_owned();
+        if let Some(own) = own {
+            let _ = writeln!(text, "own_session = {}", toml_string(&own));
+        }
         if self.candidates.iter().any(|candidate| candidate.is_broken) {
             let _ = writeln!(text, "truncated = '{TRUNCATED}'");
         }
@@ -511,6 +524,11 @@ impl Reading {
         }
     }
 
+    /// True if this reading has more messages or senders than another one.
+    pub fn has_more_than(&self, other: &Self) -> bool {
+        self.messages > other.messages || self.senders > other.senders || self.copies > 0
+    }
+
     /// True if this reading has all that another one has.
     pub fn has_all_of(&self, other: &Self) -> bool {
         let part = self.messages.min(other.messages);
@@ -568,6 +586,10 @@ fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions
                 has_time = true;
                 (open, close) = ("(?<time>".to_owned(), ")");
             }
+            Token::Word(_) if is_duration(sets, at) && !text.contains("(?<duration>") => {
+                (open, close) = ("(?<duration>".to_owned(), ")");
+                nth += 1;
+            }
             Token::Word(_) => {
                 if let Some(part) = sessions.iter().position(|session| *session == nth) {
                     (open, close) = (format!("(?<{}>", ["session", "peer"][part.min(1)]), ")");
@@ -587,6 +609,18 @@ fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions
         }
     }
     text
+}
+
+/// True if a word states how long an answer took, as in `took 2ms`, `in 510ms` and `t=1.4ms`.
+fn is_duration(sets: &[TokenSet], at: usize) -> bool {
+    const NAMES: [&str; 6] = ["took", "in", "t", "duration", "latency", "elapsed"];
+    let Some([name, mark]) = at.checked_sub(2).and_then(|from| sets.get(from..at)) else { return false };
+    let is_name = matches!(&name.kind, Token::Word(word) if name.texts.len() == 1 && NAMES.contains(&word.as_str()));
+    let is_aside = sets.get(at + 1).is_some_and(|next| next.kind.text().starts_with(','));
+    is_name
+        && matches!(mark.kind.text().trim_matches('"'), " " | "=" | ": ")
+        && !is_aside
+        && sets[at].texts.iter().all(|text| times::with_units(text).is_some())
 }
 
 /// Returns a regular expression for the texts after values.

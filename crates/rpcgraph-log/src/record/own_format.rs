@@ -74,12 +74,12 @@ impl OwnFormat {
             Ok::<_, OwnFormatError>((name.to_owned(), pointer.to_owned()))
         };
         let pairs = pointers.split_whitespace().map(pair).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::noted)?)))
+        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::noted, false)?)))
     }
 
     /// Returns the format for pairs of a name and a pointer.
     pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, OwnFormatError> {
-        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::parse)?)))
+        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::parse, false)?)))
     }
 
     /// Messages in lines of text, in the group `message` of a regular expression, with the optional groups `time`,
@@ -122,10 +122,12 @@ impl OwnFormat {
     }
 }
 
-/// Returns the pointers of pairs of a name and a pointer, by [`PARTS`].
+/// Returns the pointers of pairs of a name and a pointer, by [`PARTS`]. One leads to the message, unless that is a part
+/// of a line.
 pub(super) fn envelope_parts(
     pairs: impl IntoIterator<Item = (String, String)>,
     parse: fn(&str) -> Result<Pointer, PointerError>,
+    in_line: bool,
 ) -> Result<EnvelopeParts, OwnFormatError> {
     let mut parts = EnvelopeParts::default();
     for (name, pointer) in pairs {
@@ -139,7 +141,7 @@ pub(super) fn envelope_parts(
         let place = PARTS.iter().position(|part| *part == name).and_then(|part| parts.get_mut(part));
         place.ok_or(OwnFormatError::Part(name))?.push(parse(&pointer)?.with_unit(unit));
     }
-    match parts[..3].iter().all(Vec::is_empty) {
+    match parts[..3].iter().all(Vec::is_empty) && !in_line {
         true => Err(OwnFormatError::NoMessage("message=/POINTER")),
         false => Ok(parts),
     }

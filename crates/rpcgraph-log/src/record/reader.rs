@@ -223,7 +223,7 @@ impl<'r> Reader<'r> {
         let is_all = !matches!(self.state, ReaderState::Open) && head.len() <= Format::WINDOW;
         let head = &head[..head.len().min(Format::WINDOW)];
         let head = if is_all { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] };
-        if let Some((text, own_format)) = self.format.learned(head) {
+        if let Some((text, own_format)) = self.format.learned(head, is_all) {
             (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
         }
     }

@@ -29,6 +29,8 @@ pub(super) struct FormatRules {
     /// The text that the log writes after a message, and the text that it writes for a part that it leaves out.
     pub tail: Option<Regex>,
     pub truncated: Option<Regex>,
+    /// The key of the input's own session.
+    pub own_session: Option<String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -391,7 +393,16 @@ impl LineFormat for RuleReader {
         if more.taken.is_none() {
             self.line_facts = None;
         }
-        found
+        let Some(own) = &rules.own_session else { return found };
+        let in_own = |entry: &mut Entry<'_>| {
+            let (Entry::Record(Record { session, .. }) | Entry::LogLine(LogLine { session, .. })) = entry;
+            session.take_if(|key| key == own);
+        };
+        more.entries.iter_mut().for_each(|(_, entry)| in_own(entry));
+        found.map(|(start, mut entry)| {
+            in_own(&mut entry);
+            (start, entry)
+        })
     }
 
     /// Reads a value that continues on the lines below.
@@ -530,7 +541,14 @@ impl RuleReader {
             });
         }
         if !is_open && rule.kind == RuleKind::Messages {
-            let found = regex.captures_iter(line).filter_map(|captures| {
+            // A group after the message may take the rest of the line, so the search continues after the message.
+            let mut at = 0;
+            let all = std::iter::from_fn(|| {
+                let captures = regex.captures_at(line, at)?;
+                at = captures.name("message")?.end().max(at + 1).min(line.len());
+                Some(captures)
+            });
+            let found = all.filter_map(|captures| {
                 let group = captures.name("message")?;
                 let message = message(group.as_bytes())?;
                 let start = match &message {

@@ -115,7 +115,7 @@ fn structured(text: &[u8]) -> Option<SpelledValue<'_>> {
     let rest = &text[text_start..];
     let (length, is_broken) = match (rest.first()?, value(rest)) {
         (b'{' | b'[', Extent::Whole(length)) => (length, false),
-        (b'{', _) => (trim_end(rest).len(), true),
+        (b'{', _) | (b'[', Extent::Incomplete) => (trim_end(rest).len(), true),
         _ => return None,
     };
     Some(SpelledValue { json: rest[..length].into(), used: text_start + length, is_broken })

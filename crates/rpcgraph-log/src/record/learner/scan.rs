@@ -1,6 +1,7 @@
 //! Finds values in a log that may be messages.
 
 use super::super::certainty::{Certainty, names_member};
+use super::super::colours::without_colours;
 use super::super::decoder::{leading_blanks, trim_end};
 use super::super::object::{RawObject, elements, objects, scalar, unescape};
 use super::super::spelling::{Spelling, has_shape};
@@ -27,6 +28,8 @@ pub(super) struct Candidate {
     pub members: Vec<(String, String)>,
     pub is_broken: bool,
     pub certainty: Certainty,
+    /// True if text touches the value, as in source code and in some logs.
+    pub is_glued: bool,
 }
 
 /// A line of a log and its candidates.
@@ -114,7 +117,12 @@ impl<'a> Scan<'a> {
                 members: around.members.clone(),
                 is_broken: found.is_broken,
                 certainty: Certainty::No,
+                is_glued: is_glued(&line[..at], spelling),
             };
+            if line[..at].ends_with(b"`") {
+                at += found.used;
+                continue;
+            }
             self.value(&found.json, &template, nested);
             let is_whole = !found.is_broken;
             if self.candidates.len() > before {
@@ -132,6 +140,7 @@ impl<'a> Scan<'a> {
         let last = self.candidates.last().map(|last| last.front.clone());
         for candidate in self.candidates[first..].iter_mut().rev().take_while(|one| Some(&one.front) == last.as_ref()) {
             candidate.behind = Some(behind.clone());
+            candidate.is_glued |= line.get(front).is_some_and(|next| !b" \t\x1b".contains(next));
         }
         front
     }
@@ -234,6 +243,23 @@ fn names_any(text: &[u8]) -> bool {
 /// True for the beginning of a message that is cut off.
 fn may_be_cut(json: &[u8]) -> bool {
     names_member(json) && has_shape(json)
+}
+
+/// True if text in front touches a value: `send(` or `"request": `, but neither `recv: ` nor `payload=`.
+fn is_glued(front: &[u8], spelling: Spelling) -> bool {
+    let text = without_colours(front);
+    let trimmed = text.trim_ascii_end();
+    match (text.last(), trimmed.last()) {
+        (_, None) => false,
+        (_, Some(b':')) => trimmed.ends_with(b"\":") || trimmed.ends_with(b"':"),
+        (Some(b'\''), _) => !text.ends_with(b"='"),
+        (_, Some(b'(' | b'[' | b'{' | b',' | b'"' | b'\'')) => true,
+        (Some(last), _) => {
+            let is_plain = last.is_ascii_whitespace() || !last.is_ascii() || b"]>)|=".contains(last);
+            !is_plain || spelling == Spelling::String && *last != b'='
+        }
+        (None, _) => false,
+    }
 }
 
 fn is_comment(line: &[u8]) -> bool {

@@ -51,7 +51,19 @@ struct Trial {
 
 /// Returns the field, or the two fields, that leave no exchange across two values and no id reused while it is open. Empty
 /// if one session has no such id, and no field has the name of a session.
-pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
+/// Also returns the first value, which stands for the input's own session unless the field has the name of a session.
+pub(super) fn choose(messages: &[Observed]) -> (Vec<Field>, Option<String>) {
+    let (fields, is_named) = fields_of(messages);
+    let value = |message: &Observed| {
+        let values: Vec<_> = fields.iter().filter_map(|field| message.fields.get(field)).map(String::as_str).collect();
+        Some(values.join(" ")).filter(|value| !value.is_empty())
+    };
+    let own = if is_named { None } else { messages.iter().find_map(value) };
+    (fields, own)
+}
+
+/// Returns the fields, and true if their names state that they are a session.
+fn fields_of(messages: &[Observed]) -> (Vec<Field>, bool) {
     let together = Trial::of(messages, &[]);
     let is_used = |trial: &Trial| trial.exchanges >= together.exchanges && trial.orphans <= together.orphans && trial.overlaps == 0;
     let mut fields: BTreeSet<&Field> = messages.iter().flat_map(|message| message.fields.keys()).collect();
@@ -75,22 +87,22 @@ pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
         })
     });
     if let Some(field) = named {
-        return vec![field.clone()];
+        return (vec![field.clone()], true);
     }
     if together.overlaps == 0 {
-        return Vec::new();
+        return (Vec::new(), false);
     }
     let fields: Vec<_> = fields.into_iter().take(FIELDS).collect();
     let trials: Vec<_> = fields.iter().map(|field| (*field, Trial::of(messages, &[field]))).collect();
     let single = trials.iter().filter(|(_, trial)| trial.values > 1 && is_used(trial)).min_by_key(|(_, trial)| trial.values);
     if let Some((field, _)) = single {
-        return vec![(*field).clone()];
+        return (vec![(*field).clone()], false);
     }
     let several: Vec<_> = trials.iter().filter(|(_, trial)| trial.values > 1).map(|(field, _)| *field).collect();
     let pairs = several.iter().enumerate().flat_map(|(at, one)| several[..at].iter().map(move |other| [*other, *one]));
     let pairs = pairs.take(FIELDS).filter(|pair| is_used(&Trial::of(messages, pair)));
     let best = pairs.min_by_key(|pair| Trial::of(messages, pair).values);
-    best.map_or_else(Vec::new, |pair| pair.into_iter().cloned().collect())
+    (best.map_or_else(Vec::new, |pair| pair.into_iter().cloned().collect()), false)
 }
 
 impl Trial {
