@@ -21,7 +21,8 @@ fn read_twice(path: &Path) -> Option<Vec<Entry<'static>>> {
     let log = std::fs::read(path).unwrap();
     let (found, learned) = read(&log[..], &ReaderOptions::default());
     let learned = learned?;
-    let own_format = OwnFormat::described(&learned).unwrap_or_else(|error| panic!("{}: {error}\n{learned}", path.display()));
+    let own_format =
+        OwnFormat::described(&learned).unwrap_or_else(|error| panic!("{}: {error}\n{learned}", path.display()));
     let (again, _) = read(&log[..], &ReaderOptions::default().with_own_format(own_format));
     assert_eq!(again, found, "{}\n{learned}", path.display());
     Some(found)

@@ -3,8 +3,8 @@
 use super::elements::first_element;
 use super::own_format::{OwnFormat, OwnFormatError, envelope_parts};
 use super::pointer::Pointer;
-use super::spelling::Spelling;
 use super::rules::{FormatRule, FormatRules, LineRule, RuleKind, WordMeaning};
+use super::spelling::Spelling;
 use super::window::InputHead;
 use super::{Direction, Sender};
 use regex::bytes::Regex;
@@ -37,6 +37,9 @@ pub(super) struct FormatDefinition {
     truncated: Option<String>,
     /// The value of `session` that stands for the input's own session.
     own_session: Option<String>,
+    /// True if wrappers are searched for as in a log of unknown format.
+    #[serde(default)]
+    detect_wrappers: bool,
     /// One rule, or several.
     envelope: Option<BTreeMap<String, Pointers>>,
     line: Option<String>,
@@ -188,7 +191,14 @@ impl FormatDefinition {
         let regex = |text: &Option<String>| text.as_deref().map(Regex::new).transpose();
         let (tail, truncated) = (regex(&self.tail)?, regex(&self.truncated)?);
         let own_session = self.own_session.clone();
-        Ok(OwnFormat::new(FormatRules { rules, is_array: self.array, tail, truncated, own_session }))
+        Ok(OwnFormat::new(FormatRules {
+            rules,
+            is_array: self.array,
+            tail,
+            truncated,
+            own_session,
+            detects_wrappers: self.detect_wrappers,
+        }))
     }
 
     fn one(&self, rule: &DescribedRule) -> Result<FormatRule, OwnFormatError> {

@@ -17,8 +17,7 @@ use super::methods::known_method;
 use super::object::RawObject;
 use super::rules::{WordMeaning, duration_unit, named_meaning};
 use super::spelling::{Spelling, has_shape};
-use super::{Decoder, Direction, Entry, Sender, Step, names_jsonrpc, times};
-use std::borrow::Cow;
+use super::{Decoder, Direction, Entry, Sender, Step, Time, names_jsonrpc, times};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -72,6 +71,9 @@ struct Heading {
     words: BTreeMap<String, WordMeaning>,
 }
 
+/// The number of a message, and what the line above it states about its sender.
+type HeadedMessage = (usize, Option<WordMeaning>);
+
 /// Returns the file that describes the format of a log, given its first bytes. `None` if there are no messages, or if
 /// the lines themselves are messages.
 pub(super) fn learn(text: &[u8]) -> Option<String> {
@@ -98,7 +100,8 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
 /// line of text.
 fn is_about_messages(candidates: &[Candidate]) -> bool {
     let has_no_id = |candidate: &Candidate| {
-        let is_handshake = |object: RawObject<'_>| object.string("method").as_deref() == Some("initialize") && !object.has("id");
+        let is_handshake =
+            |object: RawObject<'_>| object.string("method").as_deref() == Some("initialize") && !object.has("id");
         !candidate.is_broken && RawObject::parse(&candidate.message).is_some_and(is_handshake)
     };
     let is_reversed = |pair: &[Candidate]| {
@@ -108,7 +111,9 @@ fn is_about_messages(candidates: &[Candidate]) -> bool {
         first.line == next.line
             && is_text(first)
             && is_text(next)
-            && answers.iter().any(|(id, method)| method.is_none() && calls.iter().any(|(other, method)| other == id && method.is_some()))
+            && answers.iter().any(|(id, method)| {
+                method.is_none() && calls.iter().any(|(other, method)| other == id && method.is_some())
+            })
     };
     candidates.iter().any(has_no_id) || candidates.windows(2).any(is_reversed)
 }
@@ -131,12 +136,9 @@ fn places(candidates: &[Candidate]) -> Vec<Place> {
                 place.found.push(number);
                 TokenSet::add(&mut place.tokens, &candidate.front);
             }
-            None => places.push(Place {
-                key,
-                found: vec![number],
-                tokens: TokenSet::of(&candidate.front),
-                is_copy: false,
-            }),
+            None => {
+                places.push(Place { key, found: vec![number], tokens: TokenSet::of(&candidate.front), is_copy: false })
+            }
         }
     }
     let answered = answered(candidates);
@@ -157,7 +159,8 @@ fn places(candidates: &[Candidate]) -> Vec<Place> {
 fn answered(candidates: &[Candidate]) -> BTreeSet<usize> {
     let pairs = exchanges(candidates, 0..candidates.len());
     let is_plain = |number: &usize| {
-        RawObject::parse(&candidates[*number].message).is_some_and(|object| has_members_of_messages(&object))
+        !candidates[*number].is_broken
+            && RawObject::parse(&candidates[*number].message).is_some_and(|object| has_members_of_messages(&object))
     };
     pairs.into_iter().flat_map(|(call, answer)| [call, answer]).filter(is_plain).collect()
 }
@@ -181,14 +184,15 @@ fn exchanges(candidates: &[Candidate], numbers: impl IntoIterator<Item = usize>)
 /// with the meaning of the line above.
 fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
     let own = places.iter().filter(|place| place.key.skeleton.is_empty() && place.key.pointer.is_empty());
-    let numbers: Vec<usize> = own.filter(|place| place.key.within.is_none()).flat_map(|place| place.found.clone()).collect();
+    let numbers: Vec<usize> =
+        own.filter(|place| place.key.within.is_none()).flat_map(|place| place.found.clone()).collect();
     let above = |number: usize| {
         let before = scan.lines[..scan.candidates[number].line].iter().rev().take(4);
         let mut texts = before.filter(|line| !line.text.is_empty());
         let line = texts.find(|line| !line.candidates.is_empty() || !line.text.starts_with(b"Content-"))?;
         (line.candidates.is_empty()).then(|| tokens(&String::from_utf8_lossy(line.text)))
     };
-    let mut found: BTreeMap<String, (Heading, Vec<(usize, Option<WordMeaning>)>)> = BTreeMap::new();
+    let mut found: BTreeMap<String, (Heading, Vec<HeadedMessage>)> = BTreeMap::new();
     for &number in &numbers {
         let Some(tokens) = above(number).filter(|tokens| tokens.len() < 24) else { continue };
         let stated = meaning_in_heading(&tokens);
@@ -210,7 +214,9 @@ fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, 
     for (heading, messages) in found.into_values() {
         let has_time = heading.tokens.iter().any(|token| matches!(token.kind, Token::Time(_)));
         let is_direction = messages.iter().all(|(_, meaning)| meaning.is_some());
-        if is_direction && count * 2 > numbers.len() || has_time && count == numbers.len() && is_rare(scan, &heading, messages.len()) {
+        if is_direction && count * 2 > numbers.len()
+            || has_time && count == numbers.len() && is_rare(scan, &heading, messages.len())
+        {
             headed.extend(messages.iter().filter_map(|(number, meaning)| Some((*number, (*meaning)?))));
             headings.push(heading);
         }
@@ -226,7 +232,9 @@ fn is_rare(scan: &Scan<'_>, heading: &Heading, count: usize) -> bool {
 
 /// Returns what a heading states. It may name a side with one word.
 fn meaning_in_heading(tokens: &[Token]) -> Option<(RangeInclusive<usize>, WordMeaning)> {
-    let named = tokens.iter().rposition(|token| matches!(token, Token::Word(word) if matches!(named_meaning(word), Some(WordMeaning::Sent(_)))));
+    let named = tokens.iter().rposition(
+        |token| matches!(token, Token::Word(word) if matches!(named_meaning(word), Some(WordMeaning::Sent(_)))),
+    );
     meaning(tokens, false)
         .or_else(|| named.and_then(|at| Some((at..=at, named_meaning(tokens[at].text())?))))
         .or_else(|| meaning(tokens, true))
@@ -252,7 +260,10 @@ impl LearnedFormat<'_> {
         let numbers: BTreeSet<usize> = places.iter().flat_map(|place| place.found.iter().copied()).collect();
         let pairs = exchanges(self.candidates, numbers.iter().copied());
         for with_arrows in [true, false] {
-            self.stated = numbers.iter().filter_map(|number| Some((*number, stated(&self.candidates[*number], with_arrows)?))).collect();
+            self.stated = numbers
+                .iter()
+                .filter_map(|number| Some((*number, stated(&self.candidates[*number], with_arrows)?)))
+                .collect();
             let both = pairs.iter().filter_map(|(call, answer)| Some((self.meaning(*call)?, self.meaning(*answer)?)));
             let (same, other): (Vec<_>, Vec<_>) = both.partition(|(call, answer)| call == answer);
             if same.len() <= other.len() {
@@ -299,14 +310,17 @@ impl LearnedFormat<'_> {
                             one == other || std::mem::discriminant(&one) != std::mem::discriminant(&other)
                         });
                         let is_answer = || copy.calls().iter().all(|(_, method)| method.is_none());
-                        is_near && is_same_way && value.is_some() && value == values.get(original) && (at != other || is_answer())
+                        is_near
+                            && is_same_way
+                            && value.is_some()
+                            && value == values.get(original)
+                            && (at != other || is_answer())
                     });
                     same.map(|at| free.swap_remove(at)).is_some()
                 })
             };
-            let is_copy = |part: &(usize, String, Vec<usize>)| {
-                copies.iter().any(|copy| (copy.0, &copy.1) == (part.0, &part.1))
-            };
+            let is_copy =
+                |part: &(usize, String, Vec<usize>)| copies.iter().any(|copy| (copy.0, &copy.1) == (part.0, &part.1));
             if parts[..later].iter().filter(|part| !is_copy(part)).any(is_of) {
                 copies.push((*at, words.clone(), found.clone()));
             }
@@ -332,7 +346,9 @@ impl LearnedFormat<'_> {
         let mut sides: BTreeMap<bool, BTreeSet<bool>> = BTreeMap::new();
         for (call, answer) in exchanges(self.candidates, numbers) {
             for (one, other) in [(call, answer), (answer, call)] {
-                if let (Some(WordMeaning::Sent(sender)), Some(WordMeaning::Went(direction))) = (self.meaning(one), self.meaning(other)) {
+                if let (Some(WordMeaning::Sent(sender)), Some(WordMeaning::Went(direction))) =
+                    (self.meaning(one), self.meaning(other))
+                {
                     sides.entry(direction == Direction::Out).or_default().insert(sender == Sender::Server);
                 }
             }
@@ -355,12 +371,20 @@ impl LearnedFormat<'_> {
         let observed = numbers.into_iter().map(|number| {
             let candidate = &self.candidates[number];
             let stated = self.stated.get(&number);
-            let is_stated = |at: usize| stated.and_then(|stated| stated.tokens.clone()).is_some_and(|range| range.contains(&at));
-            let words = candidate.front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).enumerate();
-            let words = words.filter(|(_, (at, _))| !is_stated(*at)).map(|(nth, (_, token))| (Field::Word(nth), token.text().to_owned()));
+            let is_stated =
+                |at: usize| stated.and_then(|stated| stated.tokens.clone()).is_some_and(|range| range.contains(&at));
+            let words =
+                candidate.front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).enumerate();
+            let words = words
+                .filter(|(_, (at, _))| !is_stated(*at))
+                .map(|(nth, (_, token))| (Field::Word(nth), token.text().to_owned()));
             let members = candidate.members.iter().filter(|(pointer, value)| {
                 let name = last_token(pointer);
-                !TIMES.contains(&name) && !SENDERS.contains(&name) && !EVENTS.contains(&name) && !value.contains(' ') && duration_unit(name).is_none()
+                !TIMES.contains(&name)
+                    && !SENDERS.contains(&name)
+                    && !EVENTS.contains(&name)
+                    && !value.contains(' ')
+                    && duration_unit(name).is_none()
             });
             let members = members.map(|(pointer, value)| (Field::Member(pointer.clone()), value.clone()));
             let side = self.meaning(number).or_else(|| {
@@ -376,10 +400,11 @@ impl LearnedFormat<'_> {
         let mut groups: BTreeMap<_, Vec<&Place>> = BTreeMap::new();
         for place in places {
             let PlaceKey { within, skeleton, spelling, words, .. } = &place.key;
-            let order = (words.is_none(), usize::MAX - place.tokens.len(), skeleton, within, spelling, words, place.is_copy);
+            let order =
+                (words.is_none(), usize::MAX - place.tokens.len(), skeleton, within, spelling, words, place.is_copy);
             groups.entry(order).or_default().push(place);
         }
-        let mut text = "name = \"learned\"\n".to_owned();
+        let mut text = "name = \"learned\"\ndetect_wrappers = true\n".to_owned();
         if let Some(own) = own {
             let _ = writeln!(text, "own_session = {}", toml_string(&own));
         }
@@ -414,9 +439,15 @@ impl LearnedFormat<'_> {
         }
         if is_line {
             let mut sets = first.tokens.clone();
-            group.iter().flat_map(|place| &place.found).for_each(|number| TokenSet::add(&mut sets, &self.candidates[*number].front));
+            group
+                .iter()
+                .flat_map(|place| &place.found)
+                .for_each(|number| TokenSet::add(&mut sets, &self.candidates[*number].front));
             let ranges = found.iter().filter_map(|number| self.stated.get(number)?.tokens.clone());
-            let words: Vec<usize> = sessions.iter().filter_map(|field| if let Field::Word(nth) = field { Some(*nth) } else { None }).collect();
+            let words: Vec<usize> = sessions
+                .iter()
+                .filter_map(|field| if let Field::Word(nth) = field { Some(*nth) } else { None })
+                .collect();
             let line = expression(&sets, most_frequent(ranges), &words, true);
             let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}(?<value>.*)")));
             let _ = writeln!(text, "spelling = \"{}\"", first.key.spelling);
@@ -435,24 +466,34 @@ impl LearnedFormat<'_> {
         }
         let members = || candidates().flat_map(|candidate| candidate.members.iter());
         let mut named = |part: &'static str, names: &[&str], fits: &dyn Fn(&str, &str) -> bool| {
-            let all: BTreeSet<&str> = members().filter(|(pointer, value)| fits(last_token(pointer), value)).map(|(pointer, _)| pointer.as_str()).collect();
+            let all: BTreeSet<&str> = members()
+                .filter(|(pointer, value)| fits(last_token(pointer), value))
+                .map(|(pointer, _)| pointer.as_str())
+                .collect();
             let mut all: Vec<_> = all.into_iter().collect();
-            let rank = |pointer: &str| names.iter().position(|name| *name == last_token(pointer)).unwrap_or(names.len());
+            let rank =
+                |pointer: &str| names.iter().position(|name| *name == last_token(pointer)).unwrap_or(names.len());
             all.sort_by_key(|pointer| (usize::MAX - pointer.matches('/').count(), rank(pointer)));
             if !all.is_empty() {
                 pointers.entry(part).or_default().extend(all.into_iter().map(str::to_owned));
             }
         };
         named("time", &TIMES, &|name, value| TIMES.contains(&name) && times::is_time(value.as_bytes()));
-        named("duration", &[], &|name, value| duration_unit(name).is_some_and(|unit| unit.fits(value)));
-        named("status", &STATUSES, &|name, value| STATUSES.contains(&name) && value.parse().is_ok_and(|status: u16| (100..600).contains(&status)));
+        named("duration", &[], &|name, value| {
+            (name != "elapsed" || group.len() > 1) && duration_unit(name).is_some_and(|unit| unit.fits(value))
+        });
+        named("status", &STATUSES, &|name, value| {
+            STATUSES.contains(&name) && value.parse().is_ok_and(|status: u16| (100..600).contains(&status))
+        });
         if members().any(|(pointer, _)| STATUSES.contains(&last_token(pointer))) {
             named("error", &ERRORS, &|name, _| ERRORS.contains(&name));
         }
         let senders: BTreeSet<_> = found.iter().filter_map(|number| self.stated.get(number)?.pointer.clone()).collect();
         let mut senders: Vec<_> = senders.into_iter().collect();
         senders.sort_by_key(|pointer| EVENTS.contains(&last_token(pointer)));
-        for (part, all) in [("sender", senders), ("session", members_of(sessions, 0)), ("peer", members_of(sessions, 1))] {
+        for (part, all) in
+            [("sender", senders), ("session", members_of(sessions, 0)), ("peer", members_of(sessions, 1))]
+        {
             let all: Vec<_> = all.into_iter().filter(|pointer| members().any(|(other, _)| other == pointer)).collect();
             if !all.is_empty() {
                 pointers.insert(part, all);
@@ -469,7 +510,10 @@ impl LearnedFormat<'_> {
             let parts: Vec<_> = pointers.iter().map(|(part, all)| format!("{part} = {}", list(all))).collect();
             let _ = writeln!(text, "envelope = {{ {} }}", parts.join(", "));
         }
-        let words = found.iter().filter_map(|number| self.stated.get(number)).map(|stated| (stated.text.as_str(), stated.meaning));
+        let words = found
+            .iter()
+            .filter_map(|number| self.stated.get(number))
+            .map(|stated| (stated.text.as_str(), stated.meaning));
         print_words(text, words);
         Some(())
     }
@@ -485,7 +529,6 @@ pub(super) struct Reading {
     times: usize,
     senders: usize,
     latencies: usize,
-    sessions: BTreeSet<String>,
 }
 
 impl Reading {
@@ -498,11 +541,15 @@ impl Reading {
                     match entry {
                         Entry::Record(record) if has_shape(&record.bytes) || record.is_exchange() => {
                             reading.messages += 1;
-                            reading.times += usize::from(record.time.is_some());
+                            reading.times += match record.time {
+                                Some(Time::DateTime(_)) => 2,
+                                Some(Time::Clock(_)) => 1,
+                                None => 0,
+                            };
                             let has_side = record.sender.is_some();
-                            reading.senders += 2 * usize::from(has_side) + usize::from(!has_side && record.direction.is_some());
+                            reading.senders +=
+                                2 * usize::from(has_side) + usize::from(!has_side && record.direction.is_some());
                             reading.latencies += usize::from(record.latency.is_some());
-                            reading.sessions.extend(record.session.map(Cow::into_owned));
                         }
                         Entry::Record(_) => reading.unread += 1,
                         Entry::LogLine(line) => {
@@ -533,11 +580,10 @@ impl Reading {
     pub fn has_all_of(&self, other: &Self) -> bool {
         let part = self.messages.min(other.messages);
         self.messages + self.copies >= other.messages
-            && self.times >= other.times.min(part)
+            && self.times + 2 * self.copies >= other.times
             && self.senders + 2 * self.copies >= other.senders
             && self.latencies >= other.latencies.min(part)
             && self.unread <= other.unread
-            && self.sessions.len().max(1) >= other.sessions.len()
     }
 }
 
@@ -616,7 +662,7 @@ fn is_duration(sets: &[TokenSet], at: usize) -> bool {
     const NAMES: [&str; 6] = ["took", "in", "t", "duration", "latency", "elapsed"];
     let Some([name, mark]) = at.checked_sub(2).and_then(|from| sets.get(from..at)) else { return false };
     let is_name = matches!(&name.kind, Token::Word(word) if name.texts.len() == 1 && NAMES.contains(&word.as_str()));
-    let is_aside = sets.get(at + 1).is_some_and(|next| next.kind.text().starts_with(','));
+    let is_aside = sets.get(at + 1).is_some_and(|next| next.kind.text().contains(','));
     is_name
         && matches!(mark.kind.text().trim_matches('"'), " " | "=" | ": ")
         && !is_aside
@@ -625,7 +671,8 @@ fn is_duration(sets: &[TokenSet], at: usize) -> bool {
 
 /// Returns a regular expression for the texts after values.
 fn behind<'c>(candidates: impl Iterator<Item = &'c Candidate>) -> Option<String> {
-    let texts: Vec<_> = candidates.filter_map(|candidate| candidate.behind.as_deref()).filter(|text| !text.is_empty()).collect();
+    let texts: Vec<_> =
+        candidates.filter_map(|candidate| candidate.behind.as_deref()).filter(|text| !text.is_empty()).collect();
     let first = tokens(texts.first()?);
     let mut sets = TokenSet::of(&first);
     if texts.iter().all(|text| skeleton(&tokens(text)) == skeleton(&first)) {

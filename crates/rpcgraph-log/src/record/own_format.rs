@@ -117,6 +117,11 @@ impl OwnFormat {
         parts.filter_map(|pointer| pointer.uses()?.unmatched())
     }
 
+    /// True if wrappers are searched for as in a log of unknown format.
+    pub(super) fn detects_wrappers(&self) -> bool {
+        self.0.detects_wrappers
+    }
+
     pub(super) fn decoder(&self) -> Box<dyn Decoder> {
         self.0.clone().decoder()
     }

@@ -1,7 +1,7 @@
 //! JSON Pointers into the objects around messages, and into JSON that a string in them holds.
 
-use super::rules::DurationUnit;
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
+use super::rules::DurationUnit;
 use crate::json::pointer_name;
 use regex::bytes::Regex;
 use std::borrow::Cow;
@@ -56,7 +56,11 @@ impl Pointer {
         let bad = |token: &str| token.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1']));
         let is_pointer = tokens.next() == Some("") && !tokens.clone().any(bad);
         is_pointer
-            .then(|| Self { tokens: tokens.map(|token| pointer_name(token).into_owned()).collect(), uses: None, unit: None })
+            .then(|| Self {
+                tokens: tokens.map(|token| pointer_name(token).into_owned()).collect(),
+                uses: None,
+                unit: None,
+            })
             .ok_or_else(|| PointerError(text.to_owned()))
     }
 
@@ -66,7 +70,12 @@ impl Pointer {
     }
 
     pub(super) fn with_unit(self, unit: Option<DurationUnit>) -> Self {
-        Self { unit: unit.or_else(|| super::rules::duration_unit(self.tokens.last()?).filter(|unit| *unit != DurationUnit::Stated)), ..self }
+        Self {
+            unit: unit.or_else(|| {
+                super::rules::duration_unit(self.tokens.last()?).filter(|unit| *unit != DurationUnit::Stated)
+            }),
+            ..self
+        }
     }
 
     /// The notes about a pointer of the user.

@@ -191,7 +191,9 @@ impl<'r> Reader<'r> {
         if reader.current.unread().starts_with(BYTE_ORDER_MARK) {
             reader.consume(BYTE_ORDER_MARK.len());
         }
-        if options.is_stated() {
+        if options.own_format.as_ref().is_some_and(OwnFormat::detects_wrappers) {
+            (reader.wrappers, _) = reader.settle(Format::settled);
+        } else if options.is_stated() {
             let own_format = options.own_format.as_ref();
             reader.wrappers = reader.settle(|head, all, looked| format.wrappers(own_format, head, all, looked));
         } else {
@@ -215,7 +217,10 @@ impl<'r> Reader<'r> {
             return;
         }
         self.input.set_pauses(true);
-        while matches!(self.state, ReaderState::Open) && self.current.unread().len() < Format::WINDOW && !self.has_paused {
+        while matches!(self.state, ReaderState::Open)
+            && self.current.unread().len() < Format::WINDOW
+            && !self.has_paused
+        {
             self.fill(self.current.unread().len() + 1);
         }
         self.input.set_pauses(false);

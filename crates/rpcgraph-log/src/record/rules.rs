@@ -1,16 +1,16 @@
 //! Rules: how a format's file turns a piece of a log, a line or an element of an array, into entries.
 
-use super::certainty::names_member;
+use super::certainty::{mentions, names_member};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::elements::object_array;
+use super::har_entry::ids;
 use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::lines::{head, in_envelope, with_others, with_text};
 use super::object::{RawObject, objects, offset_in, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
+use super::spelling::{Spelling, has_shape};
 use super::surroundings::{named_direction, named_side};
 use super::value::{Extent, value, value_shown};
-use super::spelling::{Spelling, has_shape};
-use super::har_entry::ids;
 use super::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time, times, vscode};
 use memchr::memmem;
 use oxsdatatypes::Decimal;
@@ -31,6 +31,7 @@ pub(super) struct FormatRules {
     pub truncated: Option<Regex>,
     /// The key of the input's own session.
     pub own_session: Option<String>,
+    pub detects_wrappers: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -75,7 +76,18 @@ pub(super) type EnvelopeParts = [Vec<Pointer>; PARTS.len()];
 /// `value` is anything, as it is; `text` is the text of a string.
 /// The `peer` is a second part of the session's key; `status` and `error` are the outcome of an exchange over HTTP.
 pub(super) const PARTS: [&str; 12] = [
-    "message", "value", "text", "response", "time", "duration", "sender", "session", "truncated", "peer", "status", "error",
+    "message",
+    "value",
+    "text",
+    "response",
+    "time",
+    "duration",
+    "sender",
+    "session",
+    "truncated",
+    "peer",
+    "status",
+    "error",
 ];
 
 /// The unit of a number that is a duration.
@@ -113,15 +125,15 @@ impl DurationUnit {
             Self::Nanoseconds => 1_000_000_000,
             Self::Stated => return times::with_units(text),
         };
-        times::with_units(text).or_else(|| {
-            times::number(text.as_bytes())?.checked_div(parts).filter(|seconds| !seconds.is_negative())
-        })
+        times::with_units(text)
+            .or_else(|| times::number(text.as_bytes())?.checked_div(parts).filter(|seconds| !seconds.is_negative()))
     }
 }
 
 /// Returns the unit of a duration that its name states.
 pub(super) fn duration_unit(name: &str) -> Option<DurationUnit> {
-    const NAMES: [&str; 8] = ["duration", "latency", "elapsed", "took", "request_time", "response_time", "time_taken", "rtt"];
+    const NAMES: [&str; 8] =
+        ["duration", "latency", "elapsed", "took", "request_time", "response_time", "time_taken", "rtt"];
     // nginx counts in seconds.
     if name.ends_with("request_time") || name.ends_with("response_time") {
         return Some(DurationUnit::Seconds);
@@ -137,7 +149,7 @@ pub(super) fn duration_unit(name: &str) -> Option<DurationUnit> {
     ];
     units.iter().find_map(|(unit, endings)| {
         let is_named = |ending: &&str| name.strip_suffix(*ending).is_some_and(|stem| NAMES.contains(&stem));
-        endings.iter().any(|ending| is_named(&ending)).then_some(*unit)
+        endings.iter().any(is_named).then_some(*unit)
     })
 }
 
@@ -190,10 +202,15 @@ impl EnvelopeFacts {
         if ids.is_empty() || !is_failed || !objects(call).any(|object| object.has("method")) {
             return None;
         }
-        let exchange = HttpExchange { reason: self.error.clone().unwrap_or_default(), method: "POST".to_owned(), ..HttpExchange::default() };
+        let exchange = HttpExchange {
+            reason: self.error.clone().unwrap_or_default(),
+            method: "POST".to_owned(),
+            ..HttpExchange::default()
+        };
         let http = Http { status: self.status, outcome: HttpOutcome::Failed, ids, exchange: Some(exchange) };
         let record = http.record();
-        let (sender, time) = (self.meaning, self.time.zip(self.latency).and_then(|(time, latency)| times::later(time, latency)));
+        let (sender, time) =
+            (self.meaning, self.time.zip(self.latency).and_then(|(time, latency)| times::later(time, latency)));
         let sender = if let Some(WordMeaning::Sent(sender)) = sender { Some(sender.other()) } else { None };
         let session = self.session.clone().filter(|key| !key.is_empty()).map(Cow::Owned);
         Some(Record { time, sender, session, latency: self.latency, ..record }.into())
@@ -237,15 +254,13 @@ impl FormatRules {
     pub fn decoder(self: Arc<Self>) -> Box<dyn Decoder> {
         match self.is_array {
             true => object_array(move |object, text, more| self.open(object, text, more)),
-            false => {
-                LineSplitter::boxed(RuleReader {
-                    rules: self,
-                    connections: None,
-                    heading: EnvelopeFacts::default(),
-                    line_facts: None,
-                    is_continued: false,
-                })
-            }
+            false => LineSplitter::boxed(RuleReader {
+                rules: self,
+                connections: None,
+                heading: EnvelopeFacts::default(),
+                line_facts: None,
+                is_continued: false,
+            }),
         }
     }
 
@@ -321,7 +336,9 @@ impl FormatRule {
         let said = EnvelopeFacts { latency: said.latency.filter(|_| !has_answer), ..said };
         let entry = |(start, text): (usize, Cow<'a, [u8]>)| match self.kind {
             RuleKind::Messages => (start, said.of_rule(self, text).into()),
-            kind => (start, LogLine { session: said.key(), is_copy: kind == RuleKind::Copy, ..LogLine::new(text) }.into()),
+            kind => {
+                (start, LogLine { session: said.key(), is_copy: kind == RuleKind::Copy, ..LogLine::new(text) }.into())
+            }
         };
         let found: Vec<FoundEntry<'a>> = found.into_iter().map(entry).chain(responses).chain(failure).collect();
         (!found.is_empty()).then_some(found)
@@ -381,9 +398,12 @@ impl LineFormat for RuleReader {
         let rules = self.rules.clone();
         let has_envelope = || rules.rules.iter().any(|rule| rule.line.is_none());
         self.is_continued = self.line_facts.is_some();
-        let by_line = |reader: &mut Self, more: &mut Extras| rules.rules.iter().find_map(|rule| reader.line(rule, line, more));
+        let by_line =
+            |reader: &mut Self, more: &mut Extras| rules.rules.iter().find_map(|rule| reader.line(rule, line, more));
         let found = match line.starts_with(b"{") && has_envelope() {
-            true if rules.rules.iter().any(|rule| rule.spelling.is_some()) => match RawObject::parse(line).filter(|object| !object.has("jsonrpc")) {
+            true if rules.rules.iter().any(|rule| rule.spelling.is_some()) => match RawObject::parse(line)
+                .filter(|object| !object.has("jsonrpc"))
+            {
                 Some(object) if object.is_whole() => rules.open(&object, line, more).or_else(|| by_line(self, more)),
                 _ => in_envelope(line, more, |object, own, more| rules.open(object, own, more)),
             },
@@ -406,7 +426,11 @@ impl LineFormat for RuleReader {
     }
 
     /// Reads a value that continues on the lines below.
-    fn below<'a>(&mut self, LineInInput { line, input, end, .. }: LineInInput<'a>, more: &mut Extras) -> Option<Step<'a>> {
+    fn below<'a>(
+        &mut self,
+        LineInInput { line, input, end, .. }: LineInInput<'a>,
+        more: &mut Extras,
+    ) -> Option<Step<'a>> {
         let start = match line.last()? {
             b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
                 let start = rule.line.as_ref()?.regex.captures(head(line))?.name("value")?.start();
@@ -427,8 +451,8 @@ impl LineFormat for RuleReader {
         if self.rules.rules.iter().any(|rule| rule.spelling.is_some()) {
             let whole = &input[..start + length];
             let found = self.read(whole, more)?;
-            more.taken = None;
-            return Some(more.give(found, start + length));
+            let length = more.taken.take().unwrap_or(start + length);
+            return Some(more.give(found, length));
         }
         let Some((_, Entry::Record(record))) = self.read(line, &mut Extras::default()) else { return None };
         Some(Step::entry(
@@ -453,17 +477,23 @@ impl RuleReader {
     }
 
     /// Returns the first message in a text within an object.
-    fn nested<'a>(&mut self, rule: &FormatRule, within: &Pointer, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
+    fn nested<'a>(
+        &mut self,
+        rule: &FormatRule,
+        within: &Pointer,
+        line: &'a [u8],
+        more: &mut Extras,
+    ) -> Option<FoundEntry<'a>> {
         let object = RawObject::parse(line)?;
         let (start, value) = within.find(&object, line)?;
         let text = text_of(value)?;
         let said = rule.around(&object, line, &EnvelopeFacts::default(), true);
         let mut inner = Extras::default();
         let (_, first) = self.spelled(rule, &text, Some(said), &mut inner)?;
-        let first = first.into_owned();
+        let first = (start, first.into_owned());
         more.entries.extend(inner.entries.into_iter().map(|(_, entry)| (start, entry)));
         self.line_facts = None;
-        Some((start, first))
+        Some(with_others(&object, line, &[], first, more))
     }
 
     /// Returns the first message in a text with the value of a rule in its spelling, and adds the others to `more`.
@@ -483,34 +513,49 @@ impl RuleReader {
             return None;
         }
         let end = start + found.used;
-        let mut said = self.said(rule, &captures, session);
-        if let Some(before) = before {
-            said = said.or(before);
-        }
+        let own = self.said(rule, &captures, session);
+        // The messages of one line share its time.
+        let shares_time = before.is_some() && rule.within.is_none() && own.time.is_none();
+        let mut said = own.or(before.unwrap_or_default());
         let rest = &text[end..];
         let behind = rule.behind.as_ref().and_then(|behind| behind.captures(rest.trim_ascii()));
         if let Some(captures) = &behind {
             said = said.or(rule.said(captures, session));
         }
-        said.is_truncated |= found.is_broken && self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&found.json));
+        said.is_truncated |=
+            found.is_broken && self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&found.json));
         self.line_facts = None;
         if behind.is_none() && !rest.trim_ascii().is_empty() {
             more.taken = Some(end);
             self.line_facts = Some(said.clone());
         }
-        let entries: Vec<FoundEntry<'static>> = match is_message {
+        let part = match more.taken {
+            Some(end) => &text[..end],
+            None => text,
+        };
+        if rule.kind == RuleKind::Copy && !is_message {
+            let line = LogLine { session: said.key(), is_copy: true, ..LogLine::new(part) };
+            return Some((0, line.into()));
+        }
+        // The text of a string begins after its quote.
+        let at = start + usize::from(text[start] == b'"');
+        let first = match is_message {
             true => {
+                let is_exact = matches!(found.json, Cow::Borrowed(_));
                 let object = RawObject::parse(&found.json)?;
                 let entries = rule.open(&object, &found.json, &said)?;
-                entries.into_iter().map(|(_, entry)| (start, entry.into_owned())).collect()
+                let place = |inner: usize| if is_exact { start + inner } else { at };
+                more.first_of(entries.into_iter().map(|(inner, entry)| (place(inner), entry.into_owned())))?
             }
-            false if rule.kind == RuleKind::Copy => {
-                let line = LogLine { session: said.key(), is_copy: true, ..LogLine::new(text) };
-                return Some((0, line.into()));
+            false => {
+                let mut record = said.of_rule(rule, found.json);
+                record.flags.shares_time = shares_time;
+                (at, record.into())
             }
-            false => return Some((start, said.of_rule(rule, found.json).into())),
         };
-        more.first_of(entries)
+        let told: usize = more.entries.iter().map(|(_, entry)| mentions(entry.bytes())).sum();
+        let is_all_told = rule.within.is_some() || mentions(part) <= told + mentions(first.1.bytes());
+        Some(if is_all_told { first } else { with_text(part, first, more) })
     }
 
     /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.

@@ -59,7 +59,9 @@ impl Spelling {
             b'"' if is_apart && (is_string(&text[1..]) || text[1..].starts_with(HEADER)) => Some(Self::String),
             b'b' if is_apart && matches!(text.get(1), Some(b'\'' | b'"')) => Some(Self::Python),
             b'A'..=b'Z' if is_apart && is_call(text) => Some(Self::Python),
-            b'5' | b'7' if is_apart && (text.starts_with(b"7b") || text.starts_with(b"7B") || text.starts_with(b"5b7b")) => {
+            b'5' | b'7'
+                if is_apart && (text.starts_with(b"7b") || text.starts_with(b"7B") || text.starts_with(b"5b7b")) =>
+            {
                 (text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count() >= 32).then_some(Self::Hex)
             }
             _ => None,
@@ -115,7 +117,7 @@ fn structured(text: &[u8]) -> Option<SpelledValue<'_>> {
     let rest = &text[text_start..];
     let (length, is_broken) = match (rest.first()?, value(rest)) {
         (b'{' | b'[', Extent::Whole(length)) => (length, false),
-        (b'{', _) | (b'[', Extent::Incomplete) => (trim_end(rest).len(), true),
+        (b'{' | b'[', _) => (trim_end(rest).len(), true),
         _ => return None,
     };
     Some(SpelledValue { json: rest[..length].into(), used: text_start + length, is_broken })
@@ -188,7 +190,8 @@ impl Literal<'_> {
             }
             b'-' | b'0'..=b'9' => {
                 let rest = &self.text[self.at..];
-                let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+                let length =
+                    rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
                 let is_number = matches!(value(&rest[..length]), Extent::Whole(whole) if whole == length);
                 self.json.extend(if is_number { rest[..length].to_vec() } else { string(&rest[..length]) });
                 self.at += length;
@@ -374,8 +377,14 @@ mod tests {
             (format!("b'Content-Length: 21\\r\\n\\r\\n{M}'"), M),
             (r#"b"{'x"#.to_owned(), ""),
             ("{'id': 1, u'method': \"a\"}".to_owned(), M),
-            ("{'a': (True, None, 1.5, 'it\\'s \\u00e9'), 2: {}}".to_owned(), r#"{"a":[true,null,1.5,"it's é"],"2":{}}"#),
-            ("Message(root=Request(id=1, params=None, method='a'), x=None)".to_owned(), r#"{"root":{"id":1,"method":"a"}}"#),
+            (
+                "{'a': (True, None, 1.5, 'it\\'s \\u00e9'), 2: {}}".to_owned(),
+                r#"{"a":[true,null,1.5,"it's é"],"2":{}}"#,
+            ),
+            (
+                "Message(root=Request(id=1, params=None, method='a'), x=None)".to_owned(),
+                r#"{"root":{"id":1,"method":"a"}}"#,
+            ),
             ("Root(Request(id=1, method='a'))".to_owned(), M),
             (hex, M),
         ] {

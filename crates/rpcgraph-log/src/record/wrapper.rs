@@ -173,8 +173,9 @@ impl Wrapper {
             })?,
             Self::Cri => behind_front(&CRI, line)?,
             // A level of logging is not a service.
-            Self::Compose => behind_front(&COMPOSE, line)
-                .filter(|found| !is_level(&String::from_utf8_lossy(&found.writer)))?,
+            Self::Compose => {
+                behind_front(&COMPOSE, line).filter(|found| !is_level(&String::from_utf8_lossy(&found.writer)))?
+            }
             Self::Kubectl => behind_front(&KUBECTL, line)?,
             Self::Quoted => behind_front(&QUOTED, line)?,
         };

@@ -115,13 +115,15 @@ fn word_length(text: &str) -> usize {
 
 /// Returns a text that is the same for texts of the same marks, whatever words and times are between them.
 pub(super) fn skeleton(tokens: &[Token]) -> String {
-    let part = |token: &Token| match token {
-        Token::Time(_) => "\u{1}",
-        Token::Word(_) => "\u{2}",
-        Token::Arrow(_) => "\u{3}",
-        Token::Mark(mark) => mark,
-    }
-    .to_owned();
+    let part = |token: &Token| {
+        match token {
+            Token::Time(_) => "\u{1}",
+            Token::Word(_) => "\u{2}",
+            Token::Arrow(_) => "\u{3}",
+            Token::Mark(mark) => mark,
+        }
+        .to_owned()
+    };
     tokens.iter().map(part).collect()
 }
 
@@ -141,7 +143,9 @@ pub(super) fn meaning(tokens: &[Token], with_arrows: bool) -> Option<(RangeInclu
     for (count, from) in last.iter().enumerate() {
         let to = last[0];
         let text: String = tokens[*from..=to].iter().map(Token::text).collect();
-        if count > 0 && let Some(side) = named_side(&text) {
+        if count > 0
+            && let Some(side) = named_side(&text)
+        {
             return Some((*from..=to, WordMeaning::Sent(side)));
         }
     }

@@ -92,7 +92,11 @@ impl<'a> Scan<'a> {
             };
             let mut found = spelling.decode(&line[at..]);
             // The value may continue on the lines below.
-            if opens && spelling == Spelling::Json && self.failed < FAILED && !found.as_ref().is_some_and(|found| !found.is_broken) {
+            if opens
+                && spelling == Spelling::Json
+                && self.failed < FAILED
+                && found.as_ref().is_none_or(|found| found.is_broken)
+            {
                 found = match value_of(&below[at..]) {
                     Extent::Whole(_) => spelling.decode(&below[at..]),
                     _ => {
@@ -101,7 +105,7 @@ impl<'a> Scan<'a> {
                     }
                 };
             }
-            let Some(found) = found.filter(|found| !found.is_broken || may_be_cut(&found.json)) else {
+            let Some(found) = found.filter(|found| !found.is_broken || names_member(&found.json)) else {
                 at += 1;
                 continue;
             };
@@ -194,7 +198,8 @@ impl<'a> Scan<'a> {
                             self.value(text, &inner, nested);
                         }
                         _ if nested == 0 && template.within.is_none() => {
-                            let around = Around { within: Some(inner.pointer.clone()), members: template.members.clone() };
+                            let around =
+                                Around { within: Some(inner.pointer.clone()), members: template.members.clone() };
                             let line = &text[..memchr(b'\n', text).unwrap_or(text.len())];
                             self.text(line, text, &around, 1);
                         }
@@ -237,12 +242,9 @@ fn token(name: &[u8]) -> String {
 
 /// True if a text has one of the words that messages have.
 fn names_any(text: &[u8]) -> bool {
-    [&b"jsonrpc"[..], b"method", b"result", b"error", b"7b22", b"7B22"].iter().any(|word| memmem::find(text, word).is_some())
-}
-
-/// True for the beginning of a message that is cut off.
-fn may_be_cut(json: &[u8]) -> bool {
-    names_member(json) && has_shape(json)
+    [&b"jsonrpc"[..], b"method", b"result", b"error", b"7b22", b"7B22"]
+        .iter()
+        .any(|word| memmem::find(text, word).is_some())
 }
 
 /// True if text in front touches a value: `send(` or `"request": `, but neither `recv: ` nor `payload=`.
@@ -269,5 +271,6 @@ fn is_comment(line: &[u8]) -> bool {
 /// True for an object whose method is one of HTTP.
 fn is_access(json: &[u8]) -> bool {
     const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
-    RawObject::parse(json).is_some_and(|object| object.string("method").is_some_and(|method| METHODS.contains(&&*method)))
+    RawObject::parse(json)
+        .is_some_and(|object| object.string("method").is_some_and(|method| METHODS.contains(&&*method)))
 }

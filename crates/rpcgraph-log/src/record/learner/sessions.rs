@@ -65,8 +65,26 @@ pub(super) fn choose(messages: &[Observed]) -> (Vec<Field>, Option<String>) {
 /// Returns the fields, and true if their names state that they are a session.
 fn fields_of(messages: &[Observed]) -> (Vec<Field>, bool) {
     let together = Trial::of(messages, &[]);
-    let is_used = |trial: &Trial| trial.exchanges >= together.exchanges && trial.orphans <= together.orphans && trial.overlaps == 0;
+    let is_used = |trial: &Trial| {
+        trial.exchanges >= together.exchanges && trial.orphans <= together.orphans && trial.overlaps == 0
+    };
     let mut fields: BTreeSet<&Field> = messages.iter().flat_map(|message| message.fields.keys()).collect();
+    let named = |is_fit: &dyn Fn(&Trial) -> bool| {
+        NAMES.iter().find_map(|name| {
+            let mut named = fields.iter().filter(|field| match field {
+                Field::Member(pointer) => pointer.rsplit('/').next() == Some(name),
+                Field::Word(_) => false,
+            });
+            named.find(|field| is_fit(&Trial::of(messages, &[**field]))).map(|field| vec![(**field).clone()])
+        })
+    };
+    if let Some(field) = named(&|trial| together.exchanges + together.overlaps > 0 && is_used(trial)) {
+        return (field, true);
+    }
+    if together.overlaps == 0 {
+        return (Vec::new(), false);
+    }
+    let partly = named(&|trial| together.exchanges > 0 && trial.exchanges == together.exchanges);
     // A field that repeats the id separates everything.
     fields.retain(|field| {
         let repeats = |message: &Observed| {
@@ -75,26 +93,10 @@ fn fields_of(messages: &[Observed]) -> (Vec<Field>, bool) {
         };
         !messages.iter().filter(|message| !message.calls.is_empty()).all(repeats)
     });
-    let named = NAMES.iter().find_map(|name| {
-        fields.iter().copied().find(|field| match field {
-            Field::Member(pointer) => {
-                let trial = Trial::of(messages, &[field]);
-                pointer.rsplit('/').next() == Some(name)
-                    && together.exchanges > 0
-                    && (is_used(&trial) || trial.overlaps < together.overlaps.max(1) && trial.exchanges == together.exchanges)
-            }
-            Field::Word(_) => false,
-        })
-    });
-    if let Some(field) = named {
-        return (vec![field.clone()], true);
-    }
-    if together.overlaps == 0 {
-        return (Vec::new(), false);
-    }
     let fields: Vec<_> = fields.into_iter().take(FIELDS).collect();
     let trials: Vec<_> = fields.iter().map(|field| (*field, Trial::of(messages, &[field]))).collect();
-    let single = trials.iter().filter(|(_, trial)| trial.values > 1 && is_used(trial)).min_by_key(|(_, trial)| trial.values);
+    let single =
+        trials.iter().filter(|(_, trial)| trial.values > 1 && is_used(trial)).min_by_key(|(_, trial)| trial.values);
     if let Some((field, _)) = single {
         return (vec![(*field).clone()], false);
     }
@@ -102,15 +104,21 @@ fn fields_of(messages: &[Observed]) -> (Vec<Field>, bool) {
     let pairs = several.iter().enumerate().flat_map(|(at, one)| several[..at].iter().map(move |other| [*other, *one]));
     let pairs = pairs.take(FIELDS).filter(|pair| is_used(&Trial::of(messages, pair)));
     let best = pairs.min_by_key(|pair| Trial::of(messages, pair).values);
-    (best.map_or_else(Vec::new, |pair| pair.into_iter().cloned().collect()), false)
+    match (best, partly) {
+        (Some(pair), _) => (pair.into_iter().cloned().collect(), false),
+        (None, Some(field)) => (field, true),
+        (None, None) => (Vec::new(), false),
+    }
 }
 
 impl Trial {
     fn of(messages: &[Observed], fields: &[&Field]) -> Self {
         let (mut trial, mut values) = (Self::default(), BTreeSet::new());
-        let mut open: HashMap<(Vec<&str>, &[u8]), Vec<Option<WordMeaning>>> = HashMap::new();
+        // The sides that asked, by the session and the id.
+        let mut open: HashMap<_, Vec<Option<WordMeaning>>> = HashMap::new();
         for message in messages {
-            let key: Vec<&str> = fields.iter().map(|field| message.fields.get(field).map_or("", String::as_str)).collect();
+            let key: Vec<&str> =
+                fields.iter().map(|field| message.fields.get(field).map_or("", String::as_str)).collect();
             values.insert(key.clone());
             for (id, method) in &message.calls {
                 let open = open.entry((key.clone(), id.as_slice())).or_default();
