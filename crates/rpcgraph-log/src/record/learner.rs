@@ -321,7 +321,11 @@ impl LearnedFormat<'_> {
             };
             let is_copy =
                 |part: &(usize, String, Vec<usize>)| copies.iter().any(|copy| (copy.0, &copy.1) == (part.0, &part.1));
-            if parts[..later].iter().filter(|part| !is_copy(part)).any(is_of) {
+            // A single request may be sent twice.
+            let has_answer = || {
+                found.iter().any(|number| self.candidates[*number].calls().iter().any(|(_, method)| method.is_none()))
+            };
+            if (found.len() > 1 || has_answer()) && parts[..later].iter().filter(|part| !is_copy(part)).any(is_of) {
                 copies.push((*at, words.clone(), found.clone()));
             }
         }

@@ -413,6 +413,17 @@ impl LineFormat for RuleReader {
         if more.taken.is_none() {
             self.line_facts = None;
         }
+        // A line between messages may state its session, too.
+        let found = found.map(|(start, mut entry)| {
+            if let Entry::LogLine(text @ LogLine { session: None, .. }) = &mut entry
+                && rules.rules.iter().any(|rule| !rule.is_sure && rule.envelope.is_some())
+                && let Some(object) = RawObject::parse(line)
+            {
+                let around = |rule: &FormatRule| rule.around(&object, line, &EnvelopeFacts::default(), false).session;
+                text.session = rules.rules.iter().find_map(around).map(Cow::Owned);
+            }
+            (start, entry)
+        });
         let Some(own) = &rules.own_session else { return found };
         let in_own = |entry: &mut Entry<'_>| {
             let (Entry::Record(Record { session, .. }) | Entry::LogLine(LogLine { session, .. })) = entry;
@@ -486,6 +497,7 @@ impl RuleReader {
     ) -> Option<FoundEntry<'a>> {
         let object = RawObject::parse(line)?;
         let (start, value) = within.find(&object, line)?;
+        let start = start + usize::from(value.starts_with(b"\""));
         let text = text_of(value)?;
         let said = rule.around(&object, line, &EnvelopeFacts::default(), true);
         let mut inner = Extras::default();
@@ -524,16 +536,10 @@ impl RuleReader {
         }
         said.is_truncated |=
             found.is_broken && self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&found.json));
-        self.line_facts = None;
-        if behind.is_none() && !rest.trim_ascii().is_empty() {
-            more.taken = Some(end);
-            self.line_facts = Some(said.clone());
-        }
-        let part = match more.taken {
-            Some(end) => &text[..end],
-            None => text,
-        };
+        let taken = (behind.is_none() && !rest.trim_ascii().is_empty()).then_some(end);
+        let part = taken.map_or(text, |end| &text[..end]);
         if rule.kind == RuleKind::Copy && !is_message {
+            more.taken = taken;
             let line = LogLine { session: said.key(), is_copy: true, ..LogLine::new(part) };
             return Some((0, line.into()));
         }
@@ -553,6 +559,8 @@ impl RuleReader {
                 (at, record.into())
             }
         };
+        more.taken = taken;
+        self.line_facts = taken.map(|_| said);
         let told: usize = more.entries.iter().map(|(_, entry)| mentions(entry.bytes())).sum();
         let is_all_told = rule.within.is_some() || mentions(part) <= told + mentions(first.1.bytes());
         Some(if is_all_told { first } else { with_text(part, first, more) })
