@@ -106,11 +106,11 @@ mod content {
     #[divan::bench]
     fn scan(bencher: Bencher<'_, '_>) {
         LOG.counted(bencher).bench(|| {
-            let mut scanner = message::Scanner::new(Numbers::Exact);
+            let mut scanner = message::Scanner::default();
             let mut payloads = message::PayloadBuffer::default();
             for line in LOG.lines() {
                 payloads.clear();
-                let mut scanned = scanner.scan(line, &mut payloads).expect("an ordinary message");
+                let mut scanned = scanner.scan(line.as_bytes(), false, &mut payloads);
                 scanned.lend(&payloads);
                 black_box(scanned);
             }
@@ -185,11 +185,10 @@ mod session {
                 record
             })
             .collect();
-        let mut scanner = message::Scanner::new(Numbers::Exact);
+        let mut scanner = message::Scanner::default();
         let mut payloads = message::PayloadBuffer::default();
-        let scanned: Vec<_> = LOG.lines().map(|line| scanner.scan(line, &mut payloads)).collect();
-        let contents = scanned.into_iter().map(|scanned| {
-            let mut scanned = scanned.expect("an ordinary message");
+        let scanned: Vec<_> = LOG.lines().map(|line| scanner.scan(line.as_bytes(), false, &mut payloads)).collect();
+        let contents = scanned.into_iter().map(|mut scanned| {
             scanned.lend(&payloads);
             scanned.content
         });

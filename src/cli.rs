@@ -26,6 +26,7 @@ mod queries;
 mod query;
 mod question;
 mod read;
+mod record;
 mod redact;
 mod redaction;
 mod register;
@@ -46,6 +47,7 @@ use std::thread;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+pub(crate) use self::console::told;
 use self::console::{Outcome, is_closed_pipe, print_failure};
 use self::queries::QuestionArgs;
 use self::target::leave;
@@ -95,27 +97,30 @@ macro_rules! commands {
 }
 
 commands! {
+    "Record":
+    /// Run a server, and record its session
+    Record(record::RecordCommand) = |command| command.run(),
     "Look":
     /// Show a log at a glance
-    Overview(QuestionArgs) = |question| question.run("overview"),
+    Overview(QuestionArgs) = |mut question| question.run("overview"),
     /// List all messages in order, with latencies
-    Timeline(QuestionArgs) = |question| question.run("timeline"),
+    Timeline(QuestionArgs) = |mut question| question.run("timeline"),
     /// List failures and their causes
-    Errors(QuestionArgs) = |question| question.run("errors"),
+    Errors(QuestionArgs) = |mut question| question.run("errors"),
     /// List requests without an answer
-    Unanswered(QuestionArgs) = |question| question.run("unanswered"),
+    Unanswered(QuestionArgs) = |mut question| question.run("unanswered"),
     /// List the slowest requests
-    Slowest(QuestionArgs) = |question| question.run("slowest"),
+    Slowest(QuestionArgs) = |mut question| question.run("slowest"),
     /// Count calls, failures and latencies by method
-    Methods(QuestionArgs) = |question| question.run("methods"),
+    Methods(QuestionArgs) = |mut question| question.run("methods"),
     /// Count calls, failures and latencies by tool (MCP)
-    Tools(QuestionArgs) = |question| question.run("tools"),
+    Tools(QuestionArgs) = |mut question| question.run("tools"),
     /// List invalid records, and messages with problems
-    Problems(QuestionArgs) = |question| question.run("problems"),
+    Problems(QuestionArgs) = |mut question| question.run("problems"),
     /// Show programs, versions and capabilities (MCP, LSP)
-    Handshake(QuestionArgs) = |question| question.run("handshake"),
+    Handshake(QuestionArgs) = |mut question| question.run("handshake"),
     /// Show the differences between two logs
-    Compare(QuestionArgs) = |question| question.run("compare"),
+    Compare(QuestionArgs) = |mut question| question.run("compare"),
     /// Show messages with their requests or answers
     Show(show::ShowCommand) = |command| command.run(),
     "Ask":

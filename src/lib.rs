@@ -36,7 +36,7 @@
 //! crates/rpcgraph-graph    messages → triples and rows: context sink mapping convert summary
 //! crates/rpcgraph-query    triples → answers: store query log schema check
 //! crates/rpcgraph-blocks   building blocks → registers; logs → building blocks: register capture
-//! src                      what most programs need of them, and the command: report serve mcp cli
+//! src                      what most programs need of them, and the command: overview report serve mcp recorder cli
 //! ```
 
 #![warn(missing_docs)]
@@ -47,6 +47,12 @@ pub mod cli;
 #[cfg(feature = "mcp")]
 #[doc(hidden)]
 pub mod mcp;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod overview;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod recorder;
 #[doc(hidden)]
 pub mod report;
 #[cfg(feature = "serve")]

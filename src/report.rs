@@ -13,10 +13,10 @@ mod index;
 pub(crate) mod page;
 mod pieces;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Write};
 
-use self::index::{LogFacts, PageIndex, PageRow, RowKind, RowState};
+use self::index::{LogFacts, PageIndex, PageRow, RowKind};
 pub use self::page::OmittedTexts;
 use self::pieces::{PieceFile, RecordingReader, TextSpan};
 use crate::log::convert::PairingState;
@@ -101,11 +101,6 @@ struct OpenLog<'c> {
     may_go_on: bool,
     /// The rows of the open requests, and their methods.
     open: HashMap<Name, (u32, Option<String>)>,
-    /// The row of the last answered request, for each session and side.
-    answered: HashMap<(u32, u8), u32>,
-    /// The row of the last `initialize`, for each session.
-    begun: HashMap<u32, u32>,
-    cancelled: HashSet<Name>,
     facts: LogFacts,
 }
 
@@ -155,16 +150,7 @@ impl Report {
         let mut reader = Reader::new(tee, options)?;
         let paired = PairingState::new(Summary::new(reader.format(), reader.wrappers()));
         let facts = LogFacts::new(name, reader.format(), self.index.len());
-        let mut log = OpenLog {
-            chosen,
-            paired,
-            may_go_on: false,
-            open: HashMap::new(),
-            answered: HashMap::new(),
-            begun: HashMap::new(),
-            cancelled: HashSet::new(),
-            facts,
-        };
+        let mut log = OpenLog { chosen, paired, may_go_on: false, open: HashMap::new(), facts };
         while let Some(entry) = reader.next_entry()? {
             match entry {
                 Entry::Record(record) => self.record(&record, &mut log).map_err(unreadable)?,
@@ -174,9 +160,11 @@ impl Report {
                 }
             }
         }
-        for (name, (row, method)) in std::mem::take(&mut log.open) {
-            self.index.mark(row);
-            self.state(name, row, method.as_deref(), &log);
+        for (name, state) in log.paired.sessions.unanswered() {
+            if let Some((number, _)) = log.open.get(&name) {
+                self.index.mark(*number);
+                self.index.rows.get_mut(*number as usize).into_iter().for_each(|row| row.state = state.into());
+            }
         }
         self.pieces.end().map_err(unreadable)?;
         log.paired.summary.end_input(options.is_stated(), reader.head());
@@ -217,19 +205,6 @@ impl Report {
         Ok(())
     }
 
-    /// Determines the reason why a request does not have an answer.
-    fn state(&mut self, name: Name, number: u32, method: Option<&str>, log: &OpenLog<'_>) {
-        let Some(row) = self.index.rows.get_mut(number as usize) else { return };
-        let is_reused = row.problems & 1 << Problem::IdReusedWhileOpen as u32 != 0;
-        let later = log.answered.get(&(row.session, row.sender)).max(log.begun.get(&row.session));
-        row.state = match method {
-            _ if log.cancelled.contains(&name) => RowState::Cancelled,
-            Some("subscriptions/listen" | "tasks/result") => RowState::Waiting,
-            _ if is_reused || later.is_some_and(|later| *later > number) => RowState::Unanswered,
-            _ => RowState::Open,
-        };
-    }
-
     /// Adds the row of a message to the index.
     fn message(&mut self, node: &Annotated<'_>, place: TextSpan, statements: &[Statement<'_>], log: &mut OpenLog<'_>) {
         let kind = match (&node.node, node.kind()) {
@@ -248,10 +223,6 @@ impl Report {
         row.operation = first.map_or(0, |first| self.index.text(&first.to_string()));
         let answered = node.responds_to.and_then(|name| log.open.remove(&name));
         row.answers = answered.as_ref().map(|(row, _)| *row);
-        if let Some(request) = row.answers.and_then(|request| Some((request, self.index.rows.get(request as usize)?))) {
-            let last = log.answered.entry((request.1.session, request.1.sender)).or_default();
-            *last = request.0.max(*last);
-        }
         if let (Node::Exchange(others), Some(http)) = (&node.node, node.http) {
             others.iter().for_each(|other| self.end(log.open.remove(other).as_ref()));
             row.error = self.index.text(&index::shortened(&http.text()));
@@ -270,7 +241,6 @@ impl Report {
         {
             let cancelled = statements[node.meaning.clone()].iter().find_map(cancels);
             self.end(cancelled.and_then(|name| log.open.get(&name)));
-            log.cancelled.extend(cancelled);
         }
         if let Node::Message(message) = &node.node {
             self.members(message, &mut row);
@@ -279,9 +249,6 @@ impl Report {
                 log.facts.handshake(message);
             }
             if kind == RowKind::Request {
-                if method == Some("initialize") {
-                    log.begun.insert(row.session, self.index.len());
-                }
                 log.open.insert(node.name, (self.index.len(), method.map(str::to_owned)));
             }
         }

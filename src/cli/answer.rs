@@ -2,11 +2,12 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
+use crate::overview::ScreenStyle;
 use crate::query::results::{
     ResultsFormat, guarded, with_columns, with_short_names, write_boolean, write_graph, write_solutions,
 };
 use crate::query::{Answer, Form, ResultsError, Solutions, Table};
-use crate::sink::{Output, OutputError, Syntax};
+use crate::sink::{Output, OutputError, SinkError, Syntax};
 use crate::summary::counted;
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
@@ -119,6 +120,13 @@ impl AnswerArgs {
         matches!(self.to, Some(OutputName::Messages))
     }
 
+    /// True if the answer is for people to read: a table on standard output, with the default columns.
+    pub fn is_screen(&self) -> bool {
+        matches!(self.to, None | Some(OutputName::Rows(ResultsFormat::Table)))
+            && !self.is_file()
+            && self.columns.is_empty()
+    }
+
     /// Opens the output for messages.
     pub fn messages(&self) -> Result<Output, OutputError> {
         self.target.open(false)
@@ -214,6 +222,20 @@ impl AnswerWriter<'_> {
             say(&format!("note: {} cut (…): -t csv has all of it", counted(cut, "cell")));
         }
         Ok(written)
+    }
+
+    /// Returns how lines for people look.
+    pub fn style(&self) -> ScreenStyle {
+        let stated = || std::env::var("COLUMNS").ok()?.parse().ok();
+        let width = self.width().or_else(stated).filter(|width| *width < usize::MAX);
+        ScreenStyle { width: width.map(|width| width.max(40)), is_coloured: self.has_colour() }
+    }
+
+    /// Writes lines for people.
+    pub fn print(self, text: &str) -> anyhow::Result<()> {
+        let (_pager, mut output) = self.output(false, true)?;
+        output.write_all(text.as_bytes()).map_err(|error| self.args.target.unwritable(SinkError::Io(error).into()))?;
+        Ok(output.finish()?)
     }
 
     /// Opens the output for the answer: on a terminal, possibly a pager. In a `table`, the only escape sequences are

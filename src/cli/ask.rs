@@ -25,7 +25,7 @@ use super::format::OF_LOGS;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
-use super::question::{QuerySource, Question, SESSIONS, base, endpoint};
+use super::question::{NO_SESSION, QuerySource, Question, SESSIONS, base, endpoint};
 use super::read::{GraphArgs, InputOutcome, OF_GRAPH, OF_MAPPING, ReadArgs, SummaryArgs};
 use super::words::nearest;
 
@@ -39,7 +39,7 @@ pub struct AskArgs {
     fail_if: Option<FailIf>,
 
     #[command(flatten)]
-    limits: LimitArgs,
+    pub limits: LimitArgs,
 
     #[command(flatten)]
     pub read: ReadArgs,
@@ -64,6 +64,10 @@ pub struct AskArgs {
 
     #[command(flatten)]
     pub summary: SummaryArgs,
+
+    /// The answer counts what was not read.
+    #[arg(skip)]
+    pub counts_findings: bool,
 }
 
 /// Options for how a query is evaluated.
@@ -90,7 +94,7 @@ enum FailIf {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum EngineName {
+pub enum EngineName {
     #[default]
     Columns,
     Store,
@@ -126,27 +130,11 @@ impl AskArgs {
         // Check the output now rather than after all the work.
         let limit = question.filter.limit;
         let writer = self.answer.writer(query.form(), base.clone(), limit)?;
-        let mut all_read = Ok(());
-        let source = if let Some(endpoint) = self.endpoint()? {
-            if let functions @ [_, ..] = query.functions().as_slice() {
-                bail!(
-                    "the query uses {}, which only this program has: ask the logs, or a store that load has filled",
-                    functions.join(", ")
-                );
-            }
-            QuerySource::There(endpoint.into())
-        } else {
-            let Some((dataset, read)) =
-                self.dataset(&question.loading(&query)?, &sources, question.engine.engine, &cancel)?
-            else {
-                return Ok(Outcome::Findings);
-            };
-            all_read = read;
-            QuerySource::Here(dataset)
-        };
+        let loaded = self.source(&question.loading(&query)?, &query, &sources, question.engine.engine, &cancel)?;
+        let Some((source, all_read)) = loaded else { return Ok(Outcome::Findings) };
         let is_here = matches!(source, QuerySource::Here(_)) && !question.engine.plan;
         if question.needs_sessions && is_here && source.values(SESSIONS, &cancel)?.is_empty() {
-            bail!("found no session in the graph: ask graphs that `convert` wrote without --mapping bblock");
+            bail!(NO_SESSION);
         }
         if question.compares && source.values(SESSIONS, &cancel)?.len() < 2 {
             all_read?;
@@ -184,15 +172,36 @@ impl AskArgs {
         if question.needs_messages || !query.sees_unread() || (found == 0 && !query.names_unread()) {
             all_read?;
         }
-        if missing > 0 {
-            bail!("{missing} of {} could not be read", counted((missing + sources.len()) as u64, "input"));
-        }
+        check_missing(missing, &sources)?;
         Ok(self.outcome(found))
+    }
+
+    /// Connects to the server, or loads the data that `loading` needs. The inner result is an error if an input was not read;
+    /// `None` if `--strict` stopped the load.
+    pub fn source(
+        &self,
+        loading: &Query,
+        query: &Query,
+        sources: &[InputSource],
+        engine: EngineName,
+        cancel: &Cancel,
+    ) -> anyhow::Result<Option<(QuerySource, anyhow::Result<()>)>> {
+        let Some(endpoint) = self.endpoint()? else {
+            let data = self.dataset(loading, sources, engine, cancel)?;
+            return Ok(data.map(|(dataset, all_read)| (QuerySource::Here(dataset), all_read)));
+        };
+        if let functions @ [_, ..] = query.functions().as_slice() {
+            bail!(
+                "the query uses {}, which only this program has: ask the logs, or a store that load has filled",
+                functions.join(", ")
+            );
+        }
+        Ok(Some((QuerySource::There(endpoint.into()), Ok(()))))
     }
 
     /// Returns the inputs that exist, and the number of missing inputs. A missing input is an error if all are missing
     /// or the answer goes to a file; otherwise its error is printed, and the other inputs are asked.
-    fn there(&self, sources: Vec<InputSource>) -> anyhow::Result<(Vec<InputSource>, usize)> {
+    pub fn there(&self, sources: Vec<InputSource>) -> anyhow::Result<(Vec<InputSource>, usize)> {
         let (sources, missing): (Vec<_>, Vec<_>) = sources.into_iter().partition(InputSource::is_there);
         for source in &missing {
             let failure = source.open().map(drop);
@@ -232,7 +241,7 @@ impl AskArgs {
         })
     }
 
-    fn outcome(&self, found: u64) -> Outcome {
+    pub fn outcome(&self, found: u64) -> Outcome {
         let came = if found > 0 { FailIf::Rows } else { FailIf::None };
         if self.fail_if == Some(came) { Outcome::Findings } else { Outcome::Done }
     }
@@ -326,46 +335,29 @@ impl AskArgs {
         graph.provenance |= query.names_provenance();
         graph.log_lines |= query.names_log_lines();
         let mut run = self.read.run(&graph, self.summary.quiet)?;
-        let mut any_read = sources.is_empty() || query.sees_unread();
-        for source in sources {
-            let attempt = match source.rdf_format() {
-                Some(format) => {
-                    let longest = self.read.input.options()?.max_record_size;
-                    let read = self.read.open(source)?.read;
-                    let unread = loading.rdf(&source.name(), &source.iri, format, longest, read)?;
-                    Ok(run.take_graph(source, &unread))
-                }
-                None => run.convert(source, &mut loading.sink()),
-            };
-            cancel.check()?;
-            match attempt? {
-                InputOutcome::Stopped => return Ok(None),
-                InputOutcome::Unread(why) if !query.sees_unread() => print_failure(&why),
-                InputOutcome::Unread(why) if !self.summary.quiet => say(&format!("note: {why}")),
-                InputOutcome::Unread(_) => {}
-                InputOutcome::Done | InputOutcome::Failed => any_read = true,
-            }
-        }
-        run.findings.end();
-        run.check_pointers()?;
-        let all_read = run.check_read();
-        match any_read {
-            true => Ok(Some(all_read)),
-            false => all_read.map(|()| None),
-        }
+        run.findings.are_counted = self.counts_findings;
+        run.load(sources, loading, query.sees_unread(), cancel)
     }
 }
 
+/// Fails if inputs are missing.
+pub fn check_missing(missing: usize, sources: &[InputSource]) -> anyhow::Result<()> {
+    if missing > 0 {
+        bail!("{missing} of {} could not be read", counted((missing + sources.len()) as u64, "input"));
+    }
+    Ok(())
+}
+
 /// The data that was asked.
-struct AskedData<'a> {
-    source: &'a QuerySource,
-    base: Option<&'a str>,
-    times: &'a LogTimes,
+pub struct AskedData<'a> {
+    pub source: &'a QuerySource,
+    pub base: Option<&'a str>,
+    pub times: &'a LogTimes,
 }
 
 /// Notes how bounds in time were understood, and what explains that nothing was found: conditions that no message fulfils,
 /// times that no message has, or a filter that leaves nothing; or else messages that conditions cannot judge.
-fn note_filter(
+pub fn note_filter(
     question: &Question<'_>,
     (found, query): (u64, &Query),
     asked: &AskedData<'_>,

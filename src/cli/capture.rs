@@ -1,6 +1,6 @@
 //! `capture`: makes a building block from logs.
 
-use crate::capture::{Capture, block, write};
+use crate::capture::{Capture, CaptureOptions, block, collection, write};
 use crate::register::MAX_FILE;
 use crate::summary::counted;
 use anyhow::bail;
@@ -19,9 +19,26 @@ pub struct CaptureCommand {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Output folder: new, empty, or an earlier block, which is replaced
+    /// Output folder: new, empty, or an earlier block or collection, which is replaced
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: OutputPath,
+
+    /// Keep calls of a method (glob); repeatable
+    #[arg(long, value_name = "GLOB", help_heading = "Filter")]
+    method: Vec<String>,
+
+    /// Keep calls of a tool (glob); repeatable
+    #[arg(long, value_name = "GLOB", help_heading = "Filter")]
+    tool: Vec<String>,
+
+    /// Keep the NUMBER shortest of each method, tool and outcome
+    #[arg(short = 'n', value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(help_heading = "Filter")]
+    each: u32,
+
+    /// Write a collection of real calls: a log of each call, and a manifest
+    #[arg(long, help_heading = "Output")]
+    collection: bool,
 
     /// Print only errors
     #[arg(long, help_heading = "Output")]
@@ -35,7 +52,8 @@ impl CaptureCommand {
         let Self { output, quiet, .. } = self;
         let options = self.input.options()?;
         let sources = self.input.sources()?;
-        let mut capture = Capture::new();
+        let (methods, tools) = (self.method.clone(), self.tool.clone());
+        let mut capture = Capture::new(CaptureOptions { methods, tools, each: self.each as usize });
         let unread = self.input.read_each(&sources, *quiet, |source, input| {
             Ok(capture.read(&source.file_name(), input.read, &options)?)
         })?;
@@ -47,7 +65,7 @@ impl CaptureCommand {
                 left_out(&capture)
             );
         }
-        let files = block(&capture)?;
+        let files = if self.collection { collection(&capture) } else { block(&capture)? };
         if let Some((file, text)) = files.iter().find(|(_, text)| text.len() as u64 > MAX_FILE) {
             let much = text.len();
             bail!(

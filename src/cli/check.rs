@@ -19,12 +19,12 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::ask::advice_on_term;
-use super::console::{Outcome, print_failure, say};
+use super::console::{Outcome, say};
 use super::input::{InputSource, shown};
 use super::limits::LimitArgs;
 use super::pager;
 use super::paths::OutputPath;
-use super::read::{GraphArgs, InputOutcome, ReadArgs};
+use super::read::{GraphArgs, ReadArgs};
 use super::target::TargetArgs;
 use super::words::nearest;
 
@@ -257,22 +257,9 @@ impl CheckCommand {
         let mut run = self.read.run(&graph, self.quiet)?;
         // Rules report the problems of records.
         run.findings.quiet = true;
-        let mut any_read = false;
-        for source in sources {
-            let attempt = run.convert(source, &mut loading.sink());
-            cancel.check()?;
-            match attempt? {
-                InputOutcome::Unread(why) => print_failure(&why),
-                InputOutcome::Done | InputOutcome::Failed | InputOutcome::Stopped => any_read = true,
-            }
-        }
+        let all_read = run.load(sources, &mut loading, false, cancel)?;
         loading.commit()?;
-        run.check_pointers()?;
-        let all_read = run.check_read();
-        match any_read {
-            true => Ok((dataset, all_read)),
-            false => all_read.map(|()| (dataset, Ok(()))),
-        }
+        Ok((dataset, all_read.unwrap_or(Ok(()))))
     }
 
     fn write(&self, checked: &CheckResult<'_>, format: CheckFormat) -> anyhow::Result<()> {

@@ -1,12 +1,13 @@
 //! Progress on standard error: by default only on a terminal, and only after a second.
 
-use std::io::{self, IsTerminal as _, Read, Write as _};
+use std::io::{self, IsTerminal as _, Read};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::console::say;
-use crate::diagnostic::{display_width, printable};
+use crate::diagnostic::printable;
 
 /// When to show progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -29,106 +30,91 @@ pub enum Unit {
 
 /// A line on standard error that is replaced as often as its text changes, and removed at the end. Off a terminal it is not
 /// shown.
-#[derive(Default)]
-pub struct StatusLine {
-    /// The width of what is shown.
-    width: usize,
-}
+pub struct StatusLine(ProgressBar);
 
 impl StatusLine {
+    pub fn new() -> Self {
+        Self(ProgressBar::new_spinner().with_style(style("{wide_msg}")))
+    }
+
     /// Replaces the shown text. The part beyond the width of the terminal is cut off.
-    pub fn show(&mut self, text: &str) {
-        let mut stderr = io::stderr().lock();
-        if !stderr.is_terminal() {
-            return;
-        }
-        let columns = terminal_size::terminal_size_of(&stderr).map_or(80, |(width, _)| width.0.into());
-        let mut text = printable(text).into_owned();
-        while display_width(&text) >= columns {
-            text.pop();
-        }
-        // Blanks rather than escape sequences, which some terminals lack.
-        let width = display_width(&text);
-        let rest = " ".repeat(self.width.saturating_sub(width));
-        let _ = write!(stderr, "\r{text}{rest}\r");
-        self.width = width;
+    pub fn show(&self, text: &str) {
+        self.0.set_message(printable(text).into_owned());
     }
 }
 
 impl Drop for StatusLine {
     fn drop(&mut self) {
-        if self.width > 0 {
-            self.show("");
-        }
+        self.0.finish_and_clear();
     }
 }
 
-/// Counts progress, and shows it.
+/// Parses a template of ours.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Counts progress, and shows it: on a terminal as a bar, else as lines.
 pub struct Meter {
+    bar: ProgressBar,
     name: String,
     unit: Unit,
-    count: u64,
-    size: Option<u64>,
     when: ProgressMode,
     start: Instant,
-    /// The time at which the count was last shown.
-    shown: Option<Instant>,
-    status: StatusLine,
+    /// The time at which the last line was printed.
+    printed: Option<Instant>,
 }
 
 impl Meter {
     pub fn new(name: String, unit: Unit, size: Option<u64>, when: ProgressMode) -> Self {
-        let (size, start) = (size.filter(|size| *size > 0), Instant::now());
-        Self { name, unit, count: 0, size, when, start, shown: None, status: StatusLine::default() }
+        let size = size.filter(|size| *size > 0);
+        // The name comes last, since the end of a long line is cut off.
+        let template = match (unit, size) {
+            (Unit::Bytes, Some(_)) => "{percent} % of {decimal_total_bytes}, {eta} left: {wide_msg}",
+            (Unit::Bytes, None) => "{decimal_bytes}: {wide_msg}",
+            (Unit::Triples, Some(_)) => "{percent} % of {len} triples, {eta} left: {wide_msg}",
+            (Unit::Triples, None) => "{pos} triples: {wide_msg}",
+        };
+        let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::hidden()).with_style(style(template));
+        bar.set_message(printable(&name).into_owned());
+        Self { bar, name, unit, when, start: Instant::now(), printed: None }
     }
 
     /// Adds to the count.
     pub fn add(&mut self, count: u64) {
-        self.count += count;
-        let terminal = io::stderr().is_terminal();
-        let due = match self.when {
+        self.bar.inc(count);
+        let on_terminal = io::stderr().is_terminal();
+        let is_due = match self.when {
             ProgressMode::Never => false,
-            ProgressMode::Auto => terminal && self.start.elapsed() > Duration::from_secs(1),
+            ProgressMode::Auto => on_terminal && self.start.elapsed() > Duration::from_secs(1),
             ProgressMode::Always => true,
         };
-        let pause = Duration::from_millis(if terminal { 100 } else { 1000 });
-        if due && self.shown.is_none_or(|shown| shown.elapsed() > pause) {
-            self.shown = Some(Instant::now());
-            if terminal { self.status.show(&self.status()) } else { self.line() }
+        if is_due && on_terminal && self.bar.is_hidden() {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        } else if is_due
+            && !on_terminal
+            && self.printed.is_none_or(|printed| printed.elapsed() > Duration::from_secs(1))
+        {
+            self.printed = Some(Instant::now());
+            self.print();
         }
     }
 
-    /// Describes the progress to people, the name last, since the end of a long line is cut off.
-    fn status(&self) -> String {
-        let amount = |count| match self.unit {
-            Unit::Bytes => format!("{:.1} MB", count as f64 / 1e6),
-            Unit::Triples => format!("{count} triples"),
-        };
-        let done = match self.size {
-            Some(size) => {
-                let share = (self.count as f64 / size as f64).min(1.0);
-                let left = self.start.elapsed().as_secs_f64() * (1.0 - share) / share.max(f64::MIN_POSITIVE);
-                format!("{:.0} % of {}, {left:.0} s left", 100.0 * share, amount(size))
-            }
-            None => amount(self.count),
-        };
-        format!("{done}: {}", self.name)
-    }
-
-    fn line(&self) {
+    fn print(&self) {
         let unit = match self.unit {
             Unit::Bytes => "bytes",
             Unit::Triples => "triples",
         };
-        let size = self.size.map(|size| format!(" of {size}")).unwrap_or_default();
-        say(&format!("{}: {}{size} {unit}", self.name, self.count));
+        let size = self.bar.length().map(|size| format!(" of {size}")).unwrap_or_default();
+        say(&format!("{}: {}{size} {unit}", self.name, self.bar.position()));
     }
 }
 
 impl Drop for Meter {
     fn drop(&mut self) {
-        if self.shown.is_some() && !io::stderr().is_terminal() {
-            self.line();
+        self.bar.finish_and_clear();
+        if self.printed.is_some() {
+            self.print();
         }
     }
 }

@@ -19,6 +19,9 @@ use super::input::{InputSource, shown};
 /// Selects two sessions if there are as many.
 pub const SESSIONS: &str = "SELECT ?session { ?session a rpcg:Session } LIMIT 2";
 
+/// Why a graph without sessions does not answer questions.
+pub const NO_SESSION: &str = "found no session in the graph: ask graphs that `convert` wrote without --mapping bblock";
+
 /// SPARQL to evaluate; its text may depend on conditions.
 pub struct Question<'q> {
     text: Box<MakeText<'q>>,

@@ -8,7 +8,9 @@ use crate::context::{self, Context, Loader};
 use crate::convert::{ConvertError, Converter, Input, Options};
 use crate::diagnostic::{Finding, printable};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
+use crate::message::Problem;
 use crate::protocol::Protocol;
+use crate::query::{Cancel, Loading};
 use crate::record::ReaderOptions;
 use crate::sink::{Sink, SinkError};
 use crate::summary::{Summary, counted};
@@ -262,6 +264,46 @@ impl InputRun<'_> {
         Ok(unread.map_or(InputOutcome::Done, InputOutcome::Unread))
     }
 
+    /// Loads logs and graphs. The inner result is an error if one was not read as JSON-RPC; `None` if `--strict` stopped the
+    /// load. With `sees_unread`, an input that was not read is worth a note only.
+    ///
+    /// Fails if nothing was read, unless unread input is seen.
+    pub fn load(
+        &mut self,
+        sources: &[InputSource],
+        loading: &mut Loading<'_>,
+        sees_unread: bool,
+        cancel: &Cancel,
+    ) -> anyhow::Result<Option<anyhow::Result<()>>> {
+        let mut any_read = sources.is_empty() || sees_unread;
+        for source in sources {
+            let attempt = match source.rdf_format() {
+                Some(format) => {
+                    let longest = self.read.input.options()?.max_record_size;
+                    let read = self.read.open(source)?.read;
+                    let unread = loading.rdf(&source.name(), &source.iri, format, longest, read)?;
+                    Ok(self.take_graph(source, &unread))
+                }
+                None => self.convert(source, &mut loading.sink()),
+            };
+            cancel.check()?;
+            match attempt? {
+                InputOutcome::Stopped => return Ok(None),
+                InputOutcome::Unread(why) if !sees_unread => print_failure(&why),
+                InputOutcome::Unread(why) if !self.findings.quiet => say(&format!("note: {why}")),
+                InputOutcome::Unread(_) => {}
+                InputOutcome::Done | InputOutcome::Failed => any_read = true,
+            }
+        }
+        self.findings.end();
+        self.check_pointers()?;
+        let all_read = self.check_read();
+        match any_read {
+            true => Ok(Some(all_read)),
+            false => all_read.map(|()| None),
+        }
+    }
+
     /// Converts an input. If the input cannot be read, prints the reason, so that the other inputs can follow.
     pub fn attempt(&mut self, source: &InputSource, sink: &mut Sink<'_>) -> anyhow::Result<InputOutcome> {
         match self.convert(source, sink) {
@@ -339,6 +381,19 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
              say with --session-by what tells them apart"
         ));
     }
+    let early = summary.problem(Problem::AnswerBeforeRequest);
+    if !quiet && early > 0 {
+        let answers = if early == 1 { "1 answer has a time".to_owned() } else { format!("{early} answers have times") };
+        say(&format!("note: {input}: {answers} before the request; latencies are of the other answers"));
+    }
+    if !quiet && summary.one_sided > 0 {
+        let sessions = counted(summary.one_sided, "session");
+        say(&format!("note: {input}: {sessions} of one side alone: what the other side sent is not in this log"));
+    }
+    if !quiet && summary.misordered > 0 {
+        let requests = counted(summary.misordered, "request");
+        say(&format!("note: {input}: out of order: {requests} below an answer with a later time, which is not paired"));
+    }
     why
 }
 
@@ -359,6 +414,8 @@ impl SummaryArgs {
 #[derive(Default)]
 pub struct Findings {
     pub quiet: bool,
+    /// True if findings that the graph holds are not shown, since the answer counts them.
+    pub are_counted: bool,
     kinds: Vec<FindingKind>,
     /// The number of findings of further kinds.
     others: u64,
@@ -377,7 +434,7 @@ struct FindingKind {
 impl Findings {
     /// Shows or counts a finding.
     fn show(&mut self, finding: &Finding) {
-        if finding.in_graph && (self.quiet || self.is_repeated(finding)) {
+        if finding.in_graph && (self.quiet || self.are_counted || self.is_repeated(finding)) {
             return;
         }
         say(&finding.to_string());

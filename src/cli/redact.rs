@@ -44,14 +44,17 @@ impl RedactCommand {
         let (options, mut redactor) = (self.format.options()?, self.format.redact.redactor()?);
         let folder = self.input.as_deref().filter(|input| !is_stdin(input) && input.is_dir());
         match folder {
-            Some(folder) => self.folder(folder, &options, &mut redactor)?,
+            Some(folder) => {
+                self.folder(folder, &options, &mut redactor)?;
+                check_pointers(&options)?;
+            }
             None => {
                 let paths: Vec<_> = self.input.iter().cloned().collect();
-                let input = only_log(&paths)?;
-                self.target.print(self.log(&input, &options, &mut redactor)?)?;
+                let log = self.log(&only_log(&paths)?, &options, &mut redactor)?;
+                check_pointers(&options)?;
+                self.target.print(log)?;
             }
         }
-        check_pointers(&options)?;
         if !self.quiet {
             say(&redactor.to_string());
         }

@@ -26,7 +26,7 @@ pub struct RegisterCommand {
     #[arg(short, long, value_name = "DIR", required_unless_present = "compare", help_heading = "Output")]
     output: Option<OutputPath>,
 
-    /// Write nothing; list the graphs that differ from the graphs in DIR, and exit with 1 if any do
+    /// Write nothing; list what differs from the register in DIR, and exit with 1 if anything does
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
     compare: Option<PathBuf>,
 
@@ -41,7 +41,7 @@ pub struct RegisterCommand {
     #[arg(long, value_name = "ID", help_heading = "Input")]
     block: Option<String>,
 
-    /// Folder for URLs with a prefix, such as an imported register; repeatable
+    /// Folder for URLs with a prefix or for an imported register, or file for a URL; repeatable
     #[arg(long = "import", value_name = "URL=DIR", value_parser = import, value_hint = ValueHint::DirPath)]
     #[arg(help_heading = "Input")]
     imports: Vec<(String, PathBuf)>,
@@ -92,7 +92,7 @@ impl RegisterCommand {
             worker: std::env::current_exe().ok(),
         };
         let repository = Repository::open(block)?;
-        let mut status = StatusLine::default();
+        let status = StatusLine::new();
         let mut progress = |id: &str| {
             if !self.quiet {
                 status.show(id)
@@ -100,14 +100,15 @@ impl RegisterCommand {
         };
         let register = repository.build(self.block.as_deref(), &options, &mut progress)?;
         drop(status);
-        self.finish(&register, repository.is_alone())
+        self.finish(&register)
     }
 
-    /// Writes a register, and prints its notes, failures and counts. `alone` is true for a block that stands alone.
-    fn finish(&self, register: &Register, alone: bool) -> anyhow::Result<Outcome> {
+    /// Writes a register, and prints its notes, failures and counts.
+    fn finish(&self, register: &Register) -> anyhow::Result<Outcome> {
+        let alone = register.blocks.len() == 1;
         let place = match &self.output {
             Some(output) => {
-                register.write(output, self.replace && !alone)?;
+                register.write(output, self.replace)?;
                 format!(" in {}", shown(output))
             }
             None => String::new(),
@@ -144,14 +145,14 @@ impl RegisterCommand {
     }
 }
 
-/// Parses a prefix of URLs, and the folder that stands for them.
+/// Parses a prefix of URLs, and the folder or the file that stands for them.
 fn import(text: &str) -> Result<(String, PathBuf), String> {
     // The URL may contain an equals sign, too.
     match text.rsplit_once('=') {
-        Some((prefix, folder)) if prefix.contains("://") && PathBuf::from(folder).is_dir() => {
-            Ok((prefix.to_owned(), PathBuf::from(folder)))
+        Some((prefix, path)) if prefix.contains("://") && PathBuf::from(path).exists() => {
+            Ok((prefix.to_owned(), PathBuf::from(path)))
         }
-        Some((prefix, folder)) if prefix.contains("://") => Err(format!("{folder} is not a folder")),
+        Some((prefix, path)) if prefix.contains("://") => Err(format!("cannot find {path}")),
         _ => Err("write URL=DIR, such as https://example.org/register=../register".to_owned()),
     }
 }

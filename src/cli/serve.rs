@@ -18,7 +18,7 @@ use super::format::OF_LOGS;
 use super::input::InputSource;
 use super::judging::judged;
 use super::question::base;
-use super::read::{GraphArgs, InputOutcome, OF_MAPPING, ReadArgs};
+use super::read::{GraphArgs, OF_MAPPING, ReadArgs};
 #[cfg(target_os = "linux")]
 use super::supervised::{self, HandedOver};
 use super::target::print;
@@ -204,18 +204,7 @@ impl Logs {
         let all = Dataset::of_everything();
         let mut loading = all.load(&Cancel::default())?;
         let mut run = read.run(&PLAIN, quiet)?;
-        let mut unread = 0;
-        for source in &self.sources {
-            if let InputOutcome::Unread(why) = run.convert(source, &mut loading.sink())? {
-                print_failure(&why);
-                unread += 1;
-            }
-        }
-        run.findings.end();
-        run.check_pointers()?;
-        if unread == self.sources.len() {
-            run.check_read()?;
-        }
+        run.load(&self.sources, &mut loading, false, &Cancel::default())?;
         loading.commit()?;
         let logs = Arc::clone(self);
         let load = move |loading: &mut Loading<'_>, query: &Query| {

@@ -13,7 +13,7 @@ use crate::diagnostic;
 use crate::json::{Value, quoted};
 use crate::message::{ErrorMember, Id, Message, Problem};
 use crate::record::{Format, LogLine, Sender, Time, unix_epoch};
-use crate::session::Annotated;
+use crate::session::{Annotated, RequestState};
 
 /// The maximum length of a text in the index, in characters.
 const SHORT: usize = 120;
@@ -47,6 +47,21 @@ pub(super) enum RowState {
     Open = 3,
     /// The answer comes only after some event (MCP).
     Waiting = 4,
+    /// A later request took its id.
+    Superseded = 5,
+}
+
+impl From<RequestState> for RowState {
+    fn from(state: RequestState) -> Self {
+        match state {
+            RequestState::Answered => Self::None,
+            RequestState::Cancelled => Self::Cancelled,
+            RequestState::Superseded => Self::Superseded,
+            RequestState::Unanswered => Self::Unanswered,
+            RequestState::Waiting => Self::Waiting,
+            RequestState::Open => Self::Open,
+        }
+    }
 }
 
 /// A row. Texts are indexes into [`PageIndex::texts`], where 0 is an absent text.

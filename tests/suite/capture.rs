@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rpcgraph::capture::{Capture, block};
+use rpcgraph::capture::{Capture, CaptureOptions, block};
 use rpcgraph::record::ReaderOptions;
 use rpcgraph::register::Files;
 
@@ -65,7 +65,7 @@ fn every_log_becomes_a_block() {
         let name = log.display().to_string();
         let bytes = fs::read(&log).unwrap();
         let read = |bytes: &[u8]| {
-            let mut capture = Capture::new();
+            let mut capture = Capture::new(CaptureOptions::default());
             capture.read("log", bytes, &ReaderOptions::default()).map(|_| capture)
         };
         let Ok(capture) = read(&bytes) else {

@@ -30,7 +30,7 @@ use oxrdf::{GraphName, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParser};
 use tempfile::TempDir;
 
-/// A call and its result, two notifications (one with numbers), a call that fails: 46 triples.
+/// A call and its result, two notifications (one with numbers), a call that fails: 48 triples.
 pub const LOG: &str = r#"{"jsonrpc":"2.0","id":1,"method":"subtract","params":[42,23]}
 {"jsonrpc":"2.0","id":1,"result":19}
 {"jsonrpc":"2.0","method":"note","params":{"x":1.50}}
@@ -40,7 +40,7 @@ pub const LOG: &str = r#"{"jsonrpc":"2.0","id":1,"method":"subtract","params":[4
 
 /// What is said of [`LOG`] where triples were written.
 pub const LOG_SUMMARY: &str =
-    "5 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response; 46 triples\n";
+    "5 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response; 48 triples\n";
 
 pub const REQUEST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#;
 pub const RESPONSE: &str = r#"{"jsonrpc":"2.0","id":1,"result":true}"#;

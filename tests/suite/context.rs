@@ -142,7 +142,7 @@ fn a_value_is_checked_and_not_loaded() {
     assert_eq!(refusal(from(json!(["c.jsonld"]))), message);
     assert_eq!(refusal(from(json!({ "@import": "c.jsonld" }))), message);
     assert_eq!(refusal(from(json!({ "a": { "@id": "x:a", "@context": "c.jsonld" } }))), message);
-    assert!(matches!(from(json!({ "a": "@id" })), Err(LoadError::KeywordAlias { .. })));
+    assert!(matches!(from(json!({ "a": "@graph" })), Err(LoadError::KeywordAlias { .. })));
     assert!(matches!(from(json!(null)), Err(LoadError::NullContext { .. })));
 }
 
@@ -230,18 +230,24 @@ fn a_null_context_may_only_clear_what_is_under_a_term() {
 
 #[test]
 fn keyword_aliases_are_refused_wherever_they_are() {
-    let message = "`FILE` makes \"id\" an alias of \"@id\", so that logs could name nodes and types: map it to an IRI, \
+    let message = "`FILE` makes \"id\" an alias of \"@graph\", so that logs could change their messages: map it to an IRI, \
                    or leave it out";
-    assert_eq!(refused(json!({ "id": "@id" })), message);
-    assert_eq!(refused(json!({ "id": { "@id": "@id" } })), message);
-    assert_eq!(refused(json!([{}, { "a": { "@id": "x:a", "@context": [{ "id": "@id" }] } }])), message);
-    for keyword in ["@type", "@nest", "@graph", "@value", "@reverse", "@context", "@included", "@none", "@", "@:"] {
+    assert_eq!(refused(json!({ "id": "@graph" })), message);
+    assert_eq!(refused(json!({ "id": { "@id": "@graph" } })), message);
+    assert_eq!(refused(json!([{}, { "a": { "@id": "x:a", "@context": [{ "id": "@graph" }] } }])), message);
+    // Payloads may name nodes and classes; messages may not.
+    let aliases = json!({ "id": "@id", "type": { "@id": "@type", "@container": "@set" } });
+    assert_eq!(inlined(aliases.clone()), aliases);
+    for member in ["jsonrpc", "method", "params", "result", "error", "code", "message", "data"] {
+        assert!(refused(json!({ member: "@id" })).contains("an alias of"), "{member}");
+    }
+    for keyword in ["@nest", "@graph", "@value", "@reverse", "@context", "@included", "@none", "@", "@:"] {
         assert!(refused(json!({ "t": keyword })).contains("an alias of"), "{keyword}");
     }
     assert!(refused(json!({ "t": { "@reverse": "@type" } })).contains("an alias of"));
     assert!(refused(json!({ "@vocab": "@" })).contains("an alias of"));
     // Control characters out of a document do not reach the terminal.
-    assert!(refused(json!({ "\u{1b}[2J": "@type" })).contains(r#"makes "\u{1b}[2J" an alias"#));
+    assert!(refused(json!({ "\u{1b}[2J": "@graph" })).contains(r#"makes "\u{1b}[2J" an alias"#));
     // What JSON-LD ignores, allows, or reports itself is left.
     let left =
         json!({ "@future": "x:y", "t": "@future", "@type": { "@container": "@set" }, "j": { "@type": "@json" } });

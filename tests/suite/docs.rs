@@ -92,7 +92,7 @@ fn commands_of_the_documents() {
 /// README is short, the changelog has this version, and every relative link leads to a file.
 #[test]
 fn documents_are_short_and_linked() {
-    assert!(document("README.md").lines().count() <= 140);
+    assert!(document("README.md").lines().count() <= 150);
     assert!(document("CHANGELOG.md").contains(concat!("\n## [", env!("CARGO_PKG_VERSION"), "]")));
     for (name, text) in documents() {
         for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {

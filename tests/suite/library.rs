@@ -51,7 +51,7 @@ fn the_example_of_a_register_makes_one() {
     let out = folder.path().join("register");
     register::register(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/json-rpc"), &out).unwrap();
     assert!(out.join("register.json").is_file());
-    assert!(out.join("report.json").is_file());
+    assert!(out.join("tests/report.json").is_file());
 }
 
 #[test]

@@ -281,6 +281,7 @@ mod peaks {
                 filled(r#"{"method":"m","params":["#, same(r#"{"a":1}"#), "]}", 10),
                 &["-m", "bblock", "-t", "ntriples", "-c", "map"],
             ),
+            ("comments", format!("data: {}\n{}", note(r#""id":1}"#), ": x\n".repeat(1 << 20)), &["-t", "ntriples"]),
             ("not a message", filled(r#"{"a":["#, same("[]"), "]}", 4), &["-t", "nquads"]),
         ] {
             let bytes = log.len() as f64 / f64::from(1 << 20);

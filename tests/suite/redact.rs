@@ -468,6 +468,8 @@ fn the_command() {
     place
         .run(&["redact", "ida.ndjson", "--key-file", "short"])
         .said(2, "error: short is too short for a key: it needs 16 bytes\n");
+    place.run(&["redact", "ida.ndjson", "-o", "none.ndjson", "--session-by", "/nope"]).began(2, "error: no line has");
+    assert!(!place.path("none.ndjson").exists());
     let edge = fs::read(own("tests/formats/zed-acp/edge.json")).unwrap();
     place.put("edge.json", edge);
     place.run(&["redact", "edge.json"]).began(2, "error: edge.json cannot be redacted in its own format");

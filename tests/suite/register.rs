@@ -210,39 +210,39 @@ fn a_null_stands_for_nothing_under_nest() {
 fn the_register_is_described_in_rdf() {
     let options = RegisterOptions { base: Some("https://example.org/build".into()), ..RegisterOptions::default() };
     let register = build(&fixture("calculator"), &options);
-    let quads = turtle(&register.files["examples.ttl"], "https://wrong.example/");
+    let quads = turtle(&register.files["bblocks.ttl"], "https://wrong.example/");
     let has = |subject: &str, predicate: &str, object: &str| {
         let quad = quads.iter().find(|quad| {
             quad.subject.to_string() == format!("<https://example.org/build/{subject}>")
                 && quad.predicate.as_str() == predicate
                 && quad.object.to_string() == object
         });
-        assert!(quad.is_some(), "{subject} {predicate} {object}\n{}", register.files["examples.ttl"]);
+        assert!(quad.is_some(), "{subject} {predicate} {object}\n{}", register.files["bblocks.ttl"]);
     };
     let (dct, dcat) = ("http://purl.org/dc/terms/", "http://www.w3.org/ns/dcat#");
     let title = format!("{dct}title");
-    has("examples.ttl#example_1", &title, "\"A sum\"");
-    has("examples.ttl#example_4", &title, "\"Only words\"");
+    has("bblocks.ttl#calculator/example_1", &title, "\"A sum\"");
+    has("bblocks.ttl#calculator/example_4", &title, "\"Only words\"");
     has(
-        "examples.ttl#example_1",
+        "bblocks.ttl#calculator/example_1",
         &format!("{dct}conformsTo"),
         "<https://example.org/build/annotated/calculator/schema.yaml#Sum>",
     );
     has(
-        "examples.ttl#example_3",
+        "bblocks.ttl#calculator/example_3",
         &format!("{dct}conformsTo"),
         "<https://example.org/build/annotated/calculator/schema.yaml#/definitions/Quotient>",
     );
     let file = "<https://example.org/build/tests/calculator/example_1_1.ttl>";
-    has("examples.ttl#example_1", &format!("{dcat}distribution"), file);
-    has("examples.ttl#example_1", &format!("{dct}source"), &file.replace(".ttl", ".json"));
+    has("bblocks.ttl#calculator/example_1", &format!("{dcat}distribution"), file);
+    has("bblocks.ttl#calculator/example_1", &format!("{dct}source"), &file.replace(".ttl", ".json"));
     has("tests/calculator/example_1_1.ttl", &format!("{dcat}downloadURL"), file);
     let class = "<bblocks://test.calculator> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> \
                  <https://www.opengis.net/def/bblocks/Schema>";
     assert!(quads.iter().any(|quad| quad.to_string().contains(class)), "{class}");
     // Without a base, the same with relative references.
     let relative = build(&fixture("calculator"), &RegisterOptions::default());
-    let relative = turtle(&relative.files["examples.ttl"], "https://example.org/build/examples.ttl");
+    let relative = turtle(&relative.files["bblocks.ttl"], "https://example.org/build/bblocks.ttl");
     crate::support::assert_isomorphic(&quads, &relative, "with a base and without");
 }
 
@@ -251,16 +251,16 @@ fn the_register_is_described_in_rdf() {
 fn links_lead_somewhere() {
     let register = build(&fixture("calculator"), &RegisterOptions::default());
     let files = &register.files;
-    let page = &files["index.md"];
+    let page = &files["generateddocs/markdown/calculator/index.md"];
     let links: Vec<_> = page.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     assert!(links.len() > 15, "{links:?}");
     for link in links.into_iter().filter(|link| !link.contains("://")) {
-        assert!(files.contains_key(link), "{link}");
+        assert!(link.strip_prefix("../../../").is_some_and(|path| files.contains_key(path)), "{link}");
     }
-    let html = &files["report.html"];
+    let html = &files["tests/report.html"];
     let references: Vec<_> = html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert_eq!(references.len(), register.blocks[0].report.items.len());
-    assert!(references.iter().all(|file| files.contains_key(*file)), "{references:?}");
+    assert!(references.iter().all(|file| files.contains_key(&format!("tests/{file}"))), "{references:?}");
     for tag in ["<script", "<link", "<img", "@import", "url("] {
         assert!(!html.contains(tag), "the report needs nothing else: {tag}");
     }
@@ -279,7 +279,7 @@ fn texts_of_examples_are_escaped() {
     );
     place.put("b/s.json", r#"{"required": ["<i>"]}"#);
     let register = build(&place.path("b"), &RegisterOptions::default());
-    let (page, html) = (&register.files["index.md"], &register.files["report.html"]);
+    let (page, html) = (&register.files["generateddocs/markdown/b/index.md"], &register.files["tests/report.html"]);
     assert!(page.contains("\n`````json\n"), "{page}");
     assert!(page.contains("\n### \\<b\\>\\`x\\`\\</b\\> \\# y\n"), "{page}");
     assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;"), "{html}");
@@ -295,7 +295,7 @@ fn texts_of_metadata_are_escaped() {
         "sources": [{"title": "s](x", "link": "javascript:alert(1)"}, {"title": "t", "link": "https://example.org/> <b>"}]}"#;
     place.put("b/bblock.json", metadata);
     let register = build(&place.path("b"), &RegisterOptions::default());
-    let (page, html) = (&register.files["index.md"], &register.files["report.html"]);
+    let (page, html) = (&register.files["generateddocs/markdown/b/index.md"], &register.files["tests/report.html"]);
     for line in [
         "### !\\[i\\](x) \\&lt; \\_a_b\\_",
         "i\\` \\<b\\>, status: s \\# x",
@@ -305,8 +305,6 @@ fn texts_of_metadata_are_escaped() {
         assert!(page.lines().any(|found| found == line), "{line}\n{page}");
     }
     assert!(!html.contains("javascript:"), "{html}");
-    // Their own URL is a name like any other, and stays one.
-    assert!(register.files["register.json"].contains("\"ldContext\": \"javascript:"));
 }
 
 /// Whatever text of a block has HTML, links or ends of other syntaxes in it, pages show it, and graphs hold it.
@@ -380,7 +378,7 @@ fn a_register_is_the_same_on_every_run() {
     let options =
         RegisterOptions { generated: rpcgraph::register::date_time(1_772_366_399), ..RegisterOptions::default() };
     let files = build(&fixture("calculator"), &options).files.clone();
-    for file in ["report.json", "tests/calculator/_report.json"] {
+    for file in ["tests/report.json", "tests/calculator/_report.json"] {
         assert_eq!(json(&files[file])["generated"], "2026-03-01T11:59:59+00:00");
     }
     assert!(files["tests/calculator/plus.validation_passed.txt"].contains("\nGenerated 2026-03-01T11:59:59+00:00\n"));
@@ -393,7 +391,7 @@ fn the_time_of_the_environment_is_in_the_reports() {
     place.put("b/examples.yaml", "- snippets: [{language: json, code: '{\"p\": 1}'}]");
     place.set("SOURCE_DATE_EPOCH", "0");
     place.run(&["register", "b", "-o", "out", "--quiet"]).quietly();
-    let report = json(&String::from_utf8(place.read("out/report.json")).expect("text"));
+    let report = json(&String::from_utf8(place.read("out/tests/report.json")).expect("text"));
     assert_eq!(report["generated"], "1970-01-01T00:00:00+00:00");
     let mut place = Place::with("b/context.jsonld", "");
     place.set("SOURCE_DATE_EPOCH", "soon");
@@ -409,7 +407,7 @@ fn a_block_is_named_by_its_examples_too() {
     place.put("b/context.jsonld", r#"{"@context": {"p": "https://example.org/p"}}"#);
     place.put("b/examples.yaml", "- snippets: [{language: json, code: '{\"p\": 1}'}]");
     place.put("b/more.yaml", "- snippets: [{language: json, code: '{\"p\": 2}'}]");
-    place.run(&["register", "b/", "-o", "one"]).said(0, "b: 1 of 1 passed; 11 files in one\n");
+    place.run(&["register", "b/", "-o", "one"]).said(0, "b: 1 of 1 passed; 14 files in one\n");
     place.run(&["register", "b/examples.yaml", "-o", "two", "--quiet"]).quietly();
     place.run(&["register", "b/more.yaml", "-o", "three/", "--quiet"]).quietly();
     assert_eq!(place.read("one/tests/b/example_1_1.ttl"), place.read("two/tests/b/example_1_1.ttl"));
@@ -450,12 +448,12 @@ fn differences_are_found() {
     let folder = place.path("out");
     register.write(&folder, false).expect("a register");
     assert_eq!(compare(&register, &folder), []);
-    fs::write(folder.join("index.md"), "other").expect("a file");
+    fs::write(folder.join("bblocks.ttl"), "other").expect("a file");
     fs::write(folder.join("mine.txt"), "").expect("a file");
-    fs::remove_file(folder.join("report.html")).expect("removed");
+    fs::remove_file(folder.join("tests/report.html")).expect("removed");
     let expected = [
-        Difference::Changed("index.md".into()),
-        Difference::Missing("report.html".into()),
+        Difference::Changed("bblocks.ttl".into()),
+        Difference::Missing("tests/report.html".into()),
         Difference::Extra("mine.txt".into()),
     ];
     assert_eq!(compare(&register, &folder), expected);

@@ -7,7 +7,7 @@
 use oxsdatatypes::Decimal;
 use rpcgraph::message::{Content, Kind, Problem};
 use rpcgraph::record::{Direction, Flags, Format, Location, Record, Sender, Time};
-use rpcgraph::session::{Annotated, IdNode, Name, Node, Origin, Sessions};
+use rpcgraph::session::{Annotated, IdNode, Name, Node, Origin, RequestState, Sessions};
 
 /// What the session says of one node.
 #[derive(Debug, Clone, Default)]
@@ -160,6 +160,24 @@ fn an_id_may_be_used_while_it_is_open() {
     );
     let older: Vec<_> = told.iter().map(|node| node.takes_id_of.as_deref()).collect();
     assert_eq!(older, [None, Some("m1"), None, None, None, None, None]);
+}
+
+#[test]
+fn each_request_without_an_answer_has_a_state() {
+    let mut run = Run::default();
+    for short in ["c ?1", "s =1", "c ?2", "c ?2", "c ?3", "s =3", "s ?3", "c ?null", "c ?4"] {
+        run.short(short);
+    }
+    let states: Vec<_> = run.sessions.unanswered().map(|(name, state)| (name.to_string(), state)).collect();
+    let states: Vec<_> = states.iter().map(|(name, state)| (name.as_str(), *state)).collect();
+    let expected = [
+        ("m3", RequestState::Superseded),
+        ("m4", RequestState::Unanswered),
+        ("m7", RequestState::Open),
+        ("m8", RequestState::Open),
+        ("m9", RequestState::Open),
+    ];
+    assert_eq!(states, expected);
 }
 
 /// However many requests of both sides are open under one id, each is found at once.

@@ -95,7 +95,7 @@ fn blank_nodes_of_graphs_stay_apart() {
 #[test]
 fn an_interrupted_load_leaves_nothing_that_looks_whole() {
     let store = Store::new().unwrap();
-    let (old, few, new) = (calls(100), calls(10_000), calls(16_000));
+    let (old, few, new) = (calls(100), calls(9_000), calls(16_000));
     let spool = |log: &[u8]| spooled(NAME, log, &[], Mapping::Session);
     load(&spool(&old), &StoreTarget::new(store.clone()), &mut |_| {}, &mut Loaded::default()).unwrap();
     let before = quads(&store);

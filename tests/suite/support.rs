@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use oxrdf::dataset::CanonicalizationAlgorithm;
-use oxrdf::{Dataset, Quad};
+use oxrdf::{Dataset, Literal, Quad, Term};
 use rpcgraph::context::Context;
 use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::json::{Object, Value};
@@ -135,6 +135,21 @@ pub fn canonical<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Vec<String> {
     let mut lines: Vec<_> = dataset.iter().map(|quad| quad.to_string()).collect();
     lines.sort();
     lines
+}
+
+/// Writes the decimals of jsonld.js as decimals: it gives every number that is no integer the form of a double, such as `7.25E0`,
+/// which xsd:decimal does not have.
+pub fn with_decimals(mut quads: Vec<Quad>) -> Vec<Quad> {
+    for quad in &mut quads {
+        if let Term::Literal(literal) = &quad.object
+            && literal.datatype() == oxrdf::vocab::xsd::DECIMAL
+            && literal.value().contains('E')
+        {
+            let number: f64 = literal.value().parse().expect("a number");
+            quad.object = Literal::new_typed_literal(number.to_string(), oxrdf::vocab::xsd::DECIMAL).into();
+        }
+    }
+    quads
 }
 
 /// Asserts that two graphs are isomorphic, and shows what only one has if not.

@@ -2,21 +2,23 @@
 //!
 //! A [`Capture`] reads logs. Of all exchanges with the same method, tool, direction and outcome, it keeps the shortest,
 //! or the first of several with the same length. Its memory therefore grows with the number of examples and of open
-//! requests, not with the size of the logs. [`block`] makes a building block from the examples.
+//! requests, not with the size of the logs. [`block`] makes a building block from the examples, and [`collection`] a
+//! folder of logs of one exchange each, with a manifest.
 //!
 //! An example is a valid message of JSON-RPC 2.0. Other messages are counted in [`Capture::left_out`].
 
 mod files;
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Read;
+use std::io::{self, Read};
 
 use indexmap::IndexSet;
+use sha2::{Digest as _, Sha256};
 
-pub use self::files::{block, write};
+pub use self::files::{block, collection, write};
 use crate::json::{self, Value};
 use crate::log::summary::Summary;
-use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problem, is_keyword_like};
+use crate::message::{Content, ErrorMember, Id, Kind, Message, Payload, Problem};
 use crate::record::{Entry, ReadError, Reader, ReaderOptions, Record, Sender};
 use crate::session::{Annotated, Name, Node, Sessions};
 
@@ -70,8 +72,72 @@ pub struct ChosenExchange {
     pub call: Option<Side>,
     /// The answer to the request.
     pub answer: Option<Side>,
-    /// The number of exchanges of which it is the shortest.
+    /// The number of exchanges of its kind.
     pub count: u64,
+    /// The programs on both sides, as the log states them before this exchange ends.
+    pub peers: Peers,
+}
+
+/// The programs on both sides of a session, and the revision of their protocol.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Peers {
+    /// Name and version of the client.
+    pub client: Option<String>,
+    /// Name and version of the server.
+    pub server: Option<String>,
+    /// The revision that the server chose, or else the revision that the client asked for.
+    pub revision: Option<String>,
+}
+
+/// A log that was read.
+#[derive(Debug, Clone)]
+pub struct CapturedLog {
+    /// Its name.
+    pub name: String,
+    /// The SHA-256 digest of its bytes, in hexadecimal digits.
+    pub sha256: String,
+    /// The number of its records.
+    pub records: u64,
+}
+
+/// The exchanges to keep.
+#[derive(Debug, Clone)]
+pub struct CaptureOptions {
+    /// Globs for methods; empty for all. `*` stands for any text and `?` for a character.
+    pub methods: Vec<String>,
+    /// Globs for tools; empty for all.
+    pub tools: Vec<String>,
+    /// The number of exchanges to keep of each kind.
+    pub each: usize,
+}
+
+impl Default for CaptureOptions {
+    fn default() -> Self {
+        Self { methods: Vec::new(), tools: Vec::new(), each: 1 }
+    }
+}
+
+impl CaptureOptions {
+    fn take(&self, subject: &ExampleKey) -> bool {
+        let fits = |globs: &[String], text: Option<&str>| {
+            globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| fits(glob, text)))
+        };
+        fits(&self.methods, subject.method.as_deref()) && fits(&self.tools, subject.tool.as_deref())
+    }
+}
+
+/// True if a glob matches a whole text.
+fn fits(glob: &str, text: &str) -> bool {
+    match glob.chars().next() {
+        None => text.is_empty(),
+        Some('*') => {
+            let mut ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+            ends.any(|at| fits(&glob[1..], &text[at..]))
+        }
+        Some(first) => text.chars().next().is_some_and(|next| {
+            (first == '?' || first == next) && fits(&glob[first.len_utf8()..], &text[next.len_utf8()..])
+        }),
+    }
 }
 
 /// Reads logs, and keeps the exchanges for examples.
@@ -79,7 +145,12 @@ pub struct ChosenExchange {
 pub struct Capture {
     /// In order of appearance.
     subjects: IndexSet<ExampleKey>,
-    chosen: BTreeMap<(usize, CallOutcome), ChosenExchange>,
+    options: CaptureOptions,
+    /// The shortest exchanges of each kind, in the order of their lengths.
+    chosen: BTreeMap<(usize, CallOutcome), Vec<ChosenExchange>>,
+    logs: Vec<CapturedLog>,
+    /// The programs of each session of the log being read, by key.
+    peers: HashMap<Option<String>, Peers>,
     left_out: BTreeMap<&'static str, u64>,
     records: u64,
 }
@@ -93,8 +164,8 @@ type OpenCalls = HashMap<Name, (usize, CapturedSide)>;
 
 impl Capture {
     /// Creates a capture that has not read a log.
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(options: CaptureOptions) -> Self {
+        Self { options, ..Self::default() }
     }
 
     /// Reads a log to its end; examples name it `log`. Returns the counts of its records.
@@ -103,7 +174,8 @@ impl Capture {
     ///
     /// If the log cannot be read to its end. The messages read before stay.
     pub fn read(&mut self, log: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
-        let mut reader = Reader::new(input, options)?;
+        let mut digest = Sha256::new();
+        let mut reader = Reader::new(HashedReader { input, digest: &mut digest }, options)?;
         let mut summary = Summary::new(reader.format(), reader.wrappers());
         let (mut sessions, mut open) = (Sessions::default(), OpenCalls::new());
         while let Some(entry) = reader.next_entry()? {
@@ -113,21 +185,32 @@ impl Capture {
             };
             let (texts, mut content) = read(&record);
             summary.count(&content);
-            self.record(log, &mut open, sessions.annotate(&record, &mut content), texts);
+            let nodes = sessions.annotate(&record, &mut content);
+            let session = sessions.last_key().map(str::to_owned);
+            self.record(log, session, &mut open, nodes, texts);
         }
         let mut open: Vec<_> = open.into_iter().collect();
         open.sort_by_key(|(name, _)| *name);
         for (_, (place, call)) in open {
-            self.settle(log, place, CallOutcome::NoAnswer, call, Ok(None));
+            self.settle(log, &None, place, CallOutcome::NoAnswer, call, Ok(None));
         }
         summary.end_input(options.is_stated(), reader.head());
+        drop(reader);
         self.records += summary.records;
+        let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        self.logs.push(CapturedLog { name: log.to_owned(), sha256, records: summary.records });
+        self.peers.clear();
         Ok(summary)
     }
 
     /// Returns the chosen exchange of each kind: methods in order of appearance, results before errors.
     pub fn chosen(&self) -> impl Iterator<Item = &ChosenExchange> {
-        self.chosen.values()
+        self.chosen.values().flatten()
+    }
+
+    /// Returns the logs that were read.
+    pub fn logs(&self) -> &[CapturedLog] {
+        &self.logs
     }
 
     /// Returns the number of messages that are not in any example, by reason.
@@ -143,6 +226,7 @@ impl Capture {
     fn record<'r>(
         &mut self,
         log: &str,
+        session: Option<String>,
         open: &mut OpenCalls,
         nodes: impl IntoIterator<Item = Annotated<'r>>,
         texts: Vec<String>,
@@ -152,7 +236,7 @@ impl Capture {
             match &node.node {
                 Node::Message(message) => {
                     let part = self.part(&node, message, texts.next().unwrap_or_default());
-                    self.message(log, open, &node, message, part);
+                    self.message(log, &session, open, &node, message, part);
                 }
                 Node::Invalid(_) => {
                     texts.next();
@@ -167,26 +251,28 @@ impl Capture {
     fn message(
         &mut self,
         log: &str,
+        session: &Option<String>,
         open: &mut OpenCalls,
         node: &Annotated<'_>,
         message: &Message<'_>,
         part: CapturedSide,
     ) {
+        self.peers.entry(session.clone()).or_default().learn(message);
         let is_call = matches!(message.kind, Kind::Notification | Kind::Request);
         let place = if is_call { self.place(message.method.as_deref(), tool(message), node.sender) } else { 0 };
         match message.kind {
-            Kind::Notification => self.settle(log, place, CallOutcome::Notification, part, Ok(None)),
+            Kind::Notification => self.settle(log, session, place, CallOutcome::Notification, part, Ok(None)),
             // A null id does not identify the answer.
             Kind::Request if message.id == Some(Id::Null) => {
-                self.settle(log, place, CallOutcome::NoAnswer, part, Ok(None));
+                self.settle(log, session, place, CallOutcome::NoAnswer, part, Ok(None));
             }
             Kind::Request => drop(open.insert(node.name, (place, part))),
             Kind::Response | Kind::ErrorResponse => match node.responds_to.and_then(|name| open.remove(&name)) {
-                Some((place, call)) => self.settle(log, place, outcome(message), call, part),
+                Some((place, call)) => self.settle(log, session, place, outcome(message), call, part),
                 // The answer to a call that could not be read; its method is unknown, too.
                 None if message.kind == Kind::ErrorResponse && message.id == Some(Id::Null) => {
                     let place = self.place(None, None, node.sender.map(Sender::other));
-                    self.settle(log, place, outcome(message), Ok(None), part);
+                    self.settle(log, session, place, outcome(message), Ok(None), part);
                 }
                 None if part.is_err() => {}
                 None => self.leave_out("an answer to no request of the log"),
@@ -201,13 +287,8 @@ impl Capture {
 
     /// Returns the message as one side of an example, or the reason why it cannot be one.
     fn part(&mut self, node: &Annotated<'_>, message: &Message<'_>, text: String) -> CapturedSide {
-        let error_members = match &message.error {
-            Some(ErrorMember::Object(error)) => error.extra.listed(),
-            _ => &[],
-        };
-        let mut extra = message.extra.listed().iter().chain(error_members);
         let is_hindrance = |problem: &Problem| !matches!(problem, Problem::NullRequestId | Problem::Reconstructed);
-        let reason = if extra.any(|(name, _)| name.as_str().is_some_and(is_keyword_like)) {
+        let reason = if message.problems.contains(Problem::KeywordMember) {
             "a member named like a keyword of JSON-LD"
         } else if !is_portable(&text) {
             "a number or a nesting that other programs refuse"
@@ -222,7 +303,15 @@ impl Capture {
     }
 
     /// Completes an exchange.
-    fn settle(&mut self, log: &str, place: usize, outcome: CallOutcome, call: CapturedSide, answer: CapturedSide) {
+    fn settle(
+        &mut self,
+        log: &str,
+        session: &Option<String>,
+        place: usize,
+        outcome: CallOutcome,
+        call: CapturedSide,
+        answer: CapturedSide,
+    ) {
         let (call, answer) = match (call, answer) {
             (Ok(call), Ok(answer)) => (call, answer),
             (Ok(Some(_)), Err(_)) | (Err(_), Ok(Some(_))) => {
@@ -230,15 +319,17 @@ impl Capture {
             }
             _ => return,
         };
-        let Some(subject) = self.subjects.get_index(place) else { return };
+        let Some(subject) = self.subjects.get_index(place).filter(|subject| self.options.take(subject)) else {
+            return;
+        };
         let (subject, log) = (subject.clone(), log.to_owned());
-        let new = ChosenExchange { subject, outcome: outcome.clone(), log, call, answer, count: 0 };
-        let chosen = self.chosen.entry((place, outcome)).or_insert_with(|| new.clone());
-        let count = chosen.count + 1;
-        if new.length() < chosen.length() {
-            *chosen = new;
-        }
-        chosen.count = count;
+        let peers = self.peers.get(session).cloned().unwrap_or_default();
+        let new = ChosenExchange { subject, outcome: outcome.clone(), log, call, answer, count: 1, peers };
+        let kind = self.chosen.entry((place, outcome)).or_default();
+        let count = kind.first().map_or(0, |first| first.count) + 1;
+        kind.insert(kind.partition_point(|other| other.length() <= new.length()), new);
+        kind.truncate(self.options.each);
+        kind.iter_mut().for_each(|exchange| exchange.count = count);
     }
 
     fn leave_out(&mut self, reason: &'static str) {
@@ -254,6 +345,44 @@ impl ChosenExchange {
 
     fn length(&self) -> usize {
         self.sides().map(|side| side.text.len()).sum()
+    }
+}
+
+impl Peers {
+    /// Adds what `initialize` and its answer state.
+    fn learn(&mut self, message: &Message<'_>) {
+        let payload = match message.method.as_deref() {
+            Some("initialize") => message.params.as_ref(),
+            None => message.result.as_ref().filter(|result| result.text.contains("\"serverInfo\"")),
+            _ => None,
+        };
+        let Some(value) = payload.and_then(|payload| serde_json::from_str::<serde_json::Value>(&payload.text).ok())
+        else {
+            return;
+        };
+        let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+        let named = |member: &str| {
+            let program = value.get(member)?;
+            let version = program.get("version").and_then(text).map(|version| format!(" {version}"));
+            Some(text(program.get("name")?)? + &version.unwrap_or_default())
+        };
+        self.client = named("clientInfo").or(self.client.take());
+        self.server = named("serverInfo").or(self.server.take());
+        self.revision = value.get("protocolVersion").and_then(text).or(self.revision.take());
+    }
+}
+
+/// Computes the digest of what is read.
+struct HashedReader<'d, R> {
+    input: R,
+    digest: &'d mut Sha256,
+}
+
+impl<R: Read> Read for HashedReader<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(buffer)?;
+        self.digest.update(&buffer[..length]);
+        Ok(length)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Loader`] is configured, then given a [`Reference`]. It returns a [`Context`] without remote references, so that
 //! later stages do not read files or use the network. The loader refuses a context that could capture the annotations
-//! of a message, by aliasing a keyword or by defining a term for one of their full IRIs.
+//! of a message, by aliasing a keyword other than `@id` and `@type`, or by defining a term for one of their full IRIs.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub use builtin::{JSON_RPC, JSON_RPC_SCHEMA, JSON_RPC_SCHEMA_URL, JSON_RPC_URL, 
 pub use error::LoadError;
 pub use files::file_url;
 #[cfg(feature = "http")]
-pub use http_client::http_client;
+pub use http_client::{http_client, passing_client};
 pub use loader::Loader;
 #[cfg(feature = "http")]
 pub use remote::is_loopback;

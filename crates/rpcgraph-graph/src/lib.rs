@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 /// The version of the program `rpcgraph`, which spans state.
-pub const VERSION: &str = "0.2.0";
+pub const VERSION: &str = "0.1.0";
 
 pub mod context;
 pub mod convert;

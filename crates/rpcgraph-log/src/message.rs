@@ -7,26 +7,26 @@
 //! The terms come from the [JSON-RPC 2.0 specification](https://www.jsonrpc.org/specification).
 
 mod certainty;
-mod extra;
 mod id;
-mod large;
+mod oracle;
 mod parse;
 mod payload;
 mod problem;
-mod quick;
+mod scanner;
 
 use std::borrow::Cow;
 
-pub use self::extra::{ExtraMembers, Member};
 pub use self::id::{Id, MAX_ID_DIGITS};
-pub use self::large::{LARGE, LargeSingle};
 pub use self::parse::is_keyword_like;
 pub use self::payload::Payload;
 pub(crate) use self::payload::PayloadView;
 pub use self::problem::{Problem, Problems};
-pub use self::quick::{PayloadBuffer, Scanned, Scanner};
-use crate::json;
+pub use self::scanner::{PayloadBuffer, Scanned, Scanner};
+use crate::json::{self, Text, Value};
 use crate::record::{KnownMethod, known_method};
+
+/// A member of an object: its name and its value.
+pub type Member<'a> = (Text<'a>, Value<'a>);
 
 /// The content of a record.
 #[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
@@ -81,8 +81,9 @@ pub struct Message<'a> {
     pub result: Option<Payload<'a>>,
     /// `error`; present in error responses, and only there.
     pub error: Option<ErrorMember<'a>>,
-    /// All other members, and the members above with a value of the wrong type, in the order of the record.
-    pub extra: ExtraMembers<'a>,
+    /// An object of all other members, and of the members above with a value of the wrong type. Boxed, since few
+    /// messages have one.
+    pub extra: Option<Box<Payload<'a>>>,
     /// The problems of the message.
     pub problems: Problems,
     /// The source text, if the members above do not keep all of it (duplicate members).
@@ -104,7 +105,7 @@ impl Message<'_> {
             params: None,
             result: None,
             error: None,
-            extra: ExtraMembers::default(),
+            extra: None,
             problems: Problems::default(),
             text: None,
             known: None,
@@ -117,16 +118,15 @@ impl Message<'_> {
         self.result.as_ref()?.is_error()
     }
 
-    /// True if its payloads are longer than `most` bytes, or its extra members are not listed.
+    /// True if its payloads and other members are longer than `most` bytes.
     pub fn is_longer(&self, most: usize) -> bool {
-        let (in_error, more) = match &self.error {
+        let (in_error, other) = match &self.error {
             None => (None, None),
             Some(ErrorMember::Other(payload)) => (Some(payload), None),
-            Some(ErrorMember::Object(error)) => (error.data.as_ref(), Some(&error.extra)),
+            Some(ErrorMember::Object(error)) => (error.data.as_ref(), error.extra.as_deref()),
         };
-        let payloads = [self.params.as_ref(), self.result.as_ref(), in_error];
+        let payloads = [self.params.as_ref(), self.result.as_ref(), self.extra.as_deref(), in_error, other];
         payloads.into_iter().flatten().map(|payload| payload.text.len()).sum::<usize>() > most
-            || [Some(&self.extra), more].into_iter().flatten().any(|extra| matches!(extra, ExtraMembers::Canonical(_)))
     }
 }
 
@@ -148,8 +148,8 @@ pub struct ErrorObject<'a> {
     pub message: Option<Cow<'a, str>>,
     /// `data`, of whatever type.
     pub data: Option<Payload<'a>>,
-    /// All other members, and the members above with a value of the wrong type.
-    pub extra: ExtraMembers<'a>,
+    /// An object of all other members, and of the members above with a value of the wrong type.
+    pub extra: Option<Box<Payload<'a>>>,
 }
 
 /// A JSON value that is not a message.

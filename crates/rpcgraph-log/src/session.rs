@@ -15,6 +15,7 @@ mod failure;
 mod pairing;
 mod sides;
 #[doc(hidden)]
+mod traffic;
 pub mod triples;
 
 use std::collections::{HashMap, HashSet};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use percent_encoding::utf8_percent_encode;
 
-pub use self::annotated::{Annotated, FailureKind, IdNode, Name, Node, Origin, SessionEnd};
+pub use self::annotated::{Annotated, FailureKind, IdNode, Name, Node, Origin, RequestState, SessionEnd};
 use self::answered::RecentAnswers;
 pub(crate) use self::connection::seconds_between;
 use self::connection::{Connection, IdleTally, InitializeRequest, SessionTally};
@@ -58,6 +59,8 @@ pub struct Sessions {
     answered: RecentAnswers,
     records: u64,
     given_up: u64,
+    /// The states of the requests that were given up, by the index in `keyed` of their session.
+    of_given_up: HashMap<usize, Vec<(Name, RequestState)>>,
 }
 
 /// The last two sessions of a connection, and the number of its sessions.
@@ -142,6 +145,13 @@ impl Sessions {
     /// among the requests that were answered last.
     pub(crate) fn asked(&self, sender: Option<Sender>, id: &Id<'_>) -> Option<Name> {
         self.at(self.last)?.exchanges.asked(sender, id, &self.answered)
+    }
+
+    /// Cancels the request before `notice` that [`asked`](Self::asked) returns.
+    pub(crate) fn cancel(&mut self, sender: Option<Sender>, id: &Id<'_>, notice: Name) -> Option<Name> {
+        let request = self.asked(sender, id).filter(|request| *request < notice)?;
+        self.at_mut(self.last).0.exchanges.cancel(id, request);
+        Some(request)
     }
 
     /// The key of the session of the last record; `None` for the input's own session.
@@ -289,7 +299,10 @@ impl Sessions {
             if let Some((_, session)) = self.keyed.get_index_mut(place)
                 && let KeyedSession::InUse(connection) = session
             {
-                self.given_up += u64::from(!connection.exchanges.is_empty());
+                if !connection.exchanges.is_empty() {
+                    self.given_up += 1;
+                    self.of_given_up.entry(place).or_default().extend(connection.unanswered());
+                }
                 *session = KeyedSession::Idle(IdleTally::new(&connection.tally));
             }
         }
@@ -327,7 +340,11 @@ impl Sessions {
     /// Returns the sessions' own nodes, after the last record, in the order in which the sessions began. An input whose
     /// records all belong to sessions with keys does not have a node of its own.
     pub fn ends<'s>(&'s self, origin: &'s Origin) -> impl Iterator<Item = SessionEnd<'s>> {
-        self.tallies().map(|(key, tally)| SessionEnd {
+        self.tallies().map(|(key, tally)| self.end(origin, key, tally))
+    }
+
+    fn end<'s>(&'s self, origin: &'s Origin, key: Option<&'s str>, tally: SessionTally) -> SessionEnd<'s> {
+        SessionEnd {
             key,
             source: &origin.source,
             format: origin.format,
@@ -335,7 +352,21 @@ impl Sessions {
             started: tally.times.map(|(started, _)| started),
             ended: tally.times.map(|(_, ended)| ended),
             sender_inferred: tally.sides.inferred,
-        })
+            clock_offset: tally.traffic.and_then(|traffic| traffic.clock_offset()),
+            one_sided: tally.traffic.is_some_and(|traffic| traffic.is_one_sided()),
+            unanswered: self.states(key.and_then(|key| self.keyed.get_index_of(key))),
+        }
+    }
+
+    /// Returns the states of the unanswered requests of the session with an index in `keyed`, or of the input's own.
+    fn states(&self, place: Option<usize>) -> Vec<(Name, RequestState)> {
+        let given_up = place.and_then(|place| self.of_given_up.get(&place)).cloned().unwrap_or_default();
+        [given_up, self.at(place).map(Connection::unanswered).unwrap_or_default()].concat()
+    }
+
+    /// Returns the states of all requests without an answer.
+    pub fn unanswered(&self) -> impl Iterator<Item = (Name, RequestState)> {
+        std::iter::once(None).chain((0..self.keyed.len()).map(Some)).flat_map(|place| self.states(place))
     }
 
     /// The number of sessions.
@@ -347,6 +378,17 @@ impl Sessions {
     /// Answers to these do not find a request.
     pub fn given_up(&self) -> u64 {
         self.given_up
+    }
+
+    /// The number of requests that stand after their answers in the log, by their times, within the last 1,024 answers
+    /// without a request. They are not paired.
+    pub fn misordered(&self) -> u64 {
+        self.answered.misordered()
+    }
+
+    /// The number of sessions of which the log holds one side.
+    pub fn one_sided(&self) -> u64 {
+        self.tallies().filter(|(_, tally)| tally.traffic.is_some_and(|traffic| traffic.is_one_sided())).count() as u64
     }
 
     /// The protocols whose methods implied senders; empty if the log states the senders, or no method implies one.

@@ -53,6 +53,7 @@ mod first;
 mod functions;
 mod graphed;
 mod items;
+mod join;
 mod names;
 mod needs;
 mod order;

@@ -29,7 +29,8 @@ SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text,
        m.tool, COALESCE(m.id_string, m.id_number) AS id, l.last_seq - m.seq AS after,
        CASE WHEN m.message_iri IN (SELECT message_iri FROM asked WHERE place = 1) THEN 'cancelled'
             WHEN m.method IN ('subscriptions/listen', 'tasks/result') THEN 'waiting'
-            WHEN p.problem IS NOT NULL OR COALESCE(t.seq, 0) > m.seq OR COALESCE(b.seq, 0) > m.seq THEN 'unanswered'
+            WHEN p.problem IS NOT NULL THEN 'superseded'
+            WHEN COALESCE(t.seq, 0) > m.seq OR COALESCE(b.seq, 0) > m.seq THEN 'unanswered'
             ELSE 'open' END AS state
 FROM messages m
 JOIN (SELECT session_iri, MAX(seq) AS last_seq FROM messages WHERE kind <> 'LogLine' GROUP BY session_iri) l

@@ -81,6 +81,7 @@ function fillFilter() {
     ["failed"],
     ["cancelled"],
     ["unanswered", "no answer"],
+    ["superseded", "no answer, id reused"],
     ["open", "no answer, log ended"],
     ["waiting"],
     ["ok", "answered"],

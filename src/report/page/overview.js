@@ -30,7 +30,7 @@ async function overview() {
   logs(failures, inState("unanswered"));
   document.getElementById("lists").replaceChildren();
   failedAlike(failures);
-  for (const state of ["unanswered", "open", "cancelled", "waiting"]) {
+  for (const state of ["unanswered", "superseded", "open", "cancelled", "waiting"]) {
     const title = STATE_WORDS[STATES.indexOf(state)];
     list(title[0].toUpperCase() + title.slice(1), inState(state), toRow, clock, { outcome: state });
   }
@@ -151,6 +151,7 @@ function verdict(failures, inState) {
     say("bad", `${counted(failures.length, "failure")}${among}, the first: `, toRow(failures[0]), error ? `: ${error}.` : ".");
   }
   waits("bad", "unanswered", "has", "have", "no answer");
+  waits("bad", "superseded", "has", "have", "no answer, and a later request took the id");
   waits("warn", "open", "has", "have", "no answer when the log ends");
   const broken = rowsWhere((row) => [KIND.invalid, KIND.malformed].includes(index.kind[row])).length;
   const records = `${counted(broken, "record")} ${broken === 1 ? "is" : "are"} not JSON-RPC`;
@@ -161,6 +162,7 @@ function verdict(failures, inState) {
     ["IdReusedWhileOpen", "id reused while its request was open"],
     ["AmbiguousPairing", "ambiguous pairing"],
     ["DuplicateAnswer", "second answer to a request"],
+    ["AnswerBeforeRequest", "answer with a time before its request: no latency"],
   ]) {
     const rows = rowsWhere(hasProblem(problem));
     first("warn", rows, `${rows.length} × ${name}`);

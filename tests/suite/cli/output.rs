@@ -60,7 +60,7 @@ fn an_option_goes_before_the_extension() {
     {
         place.convert(&["log", "--base", BASE, "-t", "ntriples", "-o", name]).said(0, LOG_SUMMARY);
         let found = parse(RdfFormat::NTriples, &decompressed(&place.read(name), compression));
-        assert_eq!(found.len(), 46, "{name}");
+        assert_eq!(found.len(), 48, "{name}");
     }
     // Without either, it is what is printed.
     let printed = place.convert(&["log"]).stdout;
@@ -75,7 +75,7 @@ fn an_existing_file_is_replaced_when_all_is_there() {
     let place = Place::with("log", LOG);
     place.put("out.nt", "old ".repeat(10_000));
     place.convert(&["log", "-o", "out.nt"]).said(0, LOG_SUMMARY);
-    assert_eq!(parse(RdfFormat::NTriples, &place.read("out.nt")).len(), 46);
+    assert_eq!(parse(RdfFormat::NTriples, &place.read("out.nt")).len(), 48);
     assert_eq!(place.names(), ["log", "out.nt"]);
 }
 
@@ -118,7 +118,7 @@ fn symbolic_links_are_followed() {
     {
         place.convert(&["log", "-o", name]).said(0, LOG_SUMMARY);
         assert!(fs::symlink_metadata(place.path(name)).expect("a link").is_symlink(), "{name} is still a link");
-        assert_eq!(parse(RdfFormat::NTriples, &place.read(target)).len(), 46, "{name}");
+        assert_eq!(parse(RdfFormat::NTriples, &place.read(target)).len(), 48, "{name}");
     }
     assert!(fs::symlink_metadata(place.path("first.nt")).expect("a link").is_symlink());
     link("circle.nt", "circle.nt");
@@ -133,14 +133,14 @@ fn devices_are_written_directly() {
     let place = Place::with("log", LOG);
     let ran = place.convert(&["log", "--base", BASE, "-o", "/dev/stdout", "-t", "nquads"]);
     ran.said(0, LOG_SUMMARY);
-    assert_eq!(ran.quads(RdfFormat::NQuads).len(), 46);
+    assert_eq!(ran.quads(RdfFormat::NQuads).len(), 48);
     place.convert(&["log", "-o", "/dev/null"]).said(0, LOG_SUMMARY).printed_nothing();
     // A pipe is there before its reader has anything, and stays one.
     let pipe = place.path("pipe.nq");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
     let reader = std::thread::spawn(move || fs::read(pipe).expect("a pipe"));
     place.convert(&["log", "-o", "pipe.nq"]).said(0, LOG_SUMMARY);
-    assert_eq!(parse(RdfFormat::NQuads, &reader.join().expect("a reader")).len(), 46);
+    assert_eq!(parse(RdfFormat::NQuads, &reader.join().expect("a reader")).len(), 48);
     assert_eq!(place.names(), ["log", "pipe.nq"]);
 }
 

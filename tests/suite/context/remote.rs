@@ -321,7 +321,7 @@ fn fetched_contexts_are_cached_for_a_day() {
 #[test]
 fn a_cache_keeps_nothing_refused_and_may_be_unwritable() {
     let server = Server::start(|path, stream| match path {
-        "/alias" => ok(stream, json!({ "@context": { "id": "@id" } })),
+        "/alias" => ok(stream, json!({ "@context": { "id": "@graph" } })),
         _ => ok(stream, json!({ "@context": {} })),
     });
     let dir = TempDir::new().unwrap();

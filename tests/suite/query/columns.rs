@@ -100,7 +100,7 @@ fn assert_same(query: &str, logs: &[Vec<u8>], contexts: &[Context]) -> usize {
     columns.len()
 }
 
-const QUERIES: [&str; 20] = [
+const QUERIES: [&str; 21] = [
     "SELECT * { ?s ?p ?o }",
     "SELECT DISTINCT ?o { ?s ?p ?o }",
     "SELECT ?o (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?o",
@@ -117,6 +117,9 @@ const QUERIES: [&str; 20] = [
     "SELECT ?m (SUM(STRLEN(STR(?o))) AS ?n) { ?s jrpc:hasMethod ?m ; jrpc:hasParameters ?o } GROUP BY ?m",
     "SELECT ?m ?o { VALUES ?m { \"a\" \"1234567\" } ?s jrpc:hasMethod ?m OPTIONAL { ?s jrpc:hasParameters ?o } }",
     "SELECT ?s ?k { ?s jrpc:hasMethod ?m BIND(SUBSTR(?m, 1, 4) AS ?k) ?other jrpc:hasMethod ?k }",
+    // Both sides have rows with a key, and rows without: those pair with any.
+    "SELECT ?m ?n ?k { { SELECT DISTINCT ?m ?k { ?s jrpc:hasMethod ?m BIND(xsd:integer(SUBSTR(?m, 6)) + 1 AS ?k) } }
+        { SELECT ?n ?k { { SELECT DISTINCT ?n { ?s jrpc:hasMethod ?n } } BIND(xsd:integer(SUBSTR(?n, 6)) AS ?k) } } }",
     "ASK { ?s jrpc:hasMethod \"many-69\" }",
     "CONSTRUCT { ?s ?p ?o } WHERE { ?s a jrpc:Request ; ?p ?o }",
     "DESCRIBE <https://e/one#m3>",

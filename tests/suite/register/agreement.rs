@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{build, fixture, reference, turtle};
 use crate::cli::Place;
-use crate::support::{assert_isomorphic, tool};
+use crate::support::{assert_isomorphic, tool, with_decimals};
 
 /// Where the registers are, for the processors.
 const BASE: &str = "https://example.org/build/";
@@ -99,7 +99,7 @@ impl Questions {
         for ((path, expected), answer) in self.expected.iter().zip(answers.lines()) {
             let theirs: String = serde_json::from_str(answer).unwrap_or_else(|_| panic!("{path}: {answer}"));
             let parser = RdfParser::from_format(RdfFormat::NQuads).for_slice(theirs.as_bytes());
-            assert_isomorphic(&parser.map(Result::unwrap).collect::<Vec<_>>(), expected, path);
+            assert_isomorphic(&with_decimals(parser.map(Result::unwrap).collect()), expected, path);
         }
     }
 }

@@ -127,7 +127,7 @@ fn contexts_elsewhere_are_not_fetched() {
 "#,
         ),
     ]);
-    register(&place).said(0, "b: 2 of 2 passed; 13 files in out\n");
+    register(&place).said(0, "b: 2 of 2 passed; 16 files in out\n");
     let report = String::from_utf8(place.read("out/tests/b/_report.json")).expect("text");
     assert!(report.contains("\"https://example.org/build/tests/b/example_1_1.jsonld\""), "{report}");
 }
@@ -166,7 +166,7 @@ fn folders_that_are_no_register_are_left_alone() {
     fs::remove_file(place.path("out/tests/b/mine.txt")).expect("removed");
     place.put("b/examples.yaml", "- {title: [}");
     assert_eq!(register(&place).status, Some(2));
-    assert!(!place.read("out/index.md").is_empty());
+    assert!(!place.read("out/register-summary.md").is_empty());
     // A file is no folder; folders above the register's are made.
     place.put("b/examples.yaml", EXAMPLES);
     place.put("file", "kept");

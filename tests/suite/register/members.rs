@@ -316,3 +316,56 @@ fn transforms_that_are_not_run_are_named() {
     let full = json(&register.files["generateddocs/json-full/a/index.json"]);
     assert_eq!(full["examples"][0]["snippets"][0]["transformResults"]["x"]["success"], false);
 }
+
+#[test]
+fn differences_from_a_published_register_are_listed_member_by_member() {
+    let place = Place::new();
+    place.put("r/bblocks-config.yaml", "identifier-prefix: eg\nname: Mine\nimports: []\n");
+    place.put("r/_sources/a/bblock.json", r#"{"name": "A", "tags": ["x", "y"]}"#);
+    place.put("r/_sources/a/schema.yaml", "properties: {p: {x-jsonld-id: 'https://example.org/p'}}\n");
+    place.put("r/_sources/a/examples.yaml", "- snippets: [{language: json, code: '{\"p\": 1}'}]\n");
+    let made = ["register", "r", "--base-url=https://example.net/r/build", "--quiet"];
+    place.run(&[&made[..], &["-o", "out"]].concat()).quietly();
+    place.run(&[&made[..], &["--compare", "out"]].concat()).quietly();
+    place.put("r/bblocks-config.yaml", "identifier-prefix: eg\nname: Yours\nlicense: MIT\nimports: []\n");
+    place.put("r/_sources/a/bblock.json", r#"{"name": "A", "tags": ["y", "z"]}"#);
+    place.put("r/_sources/a/examples.yaml", "- snippets: [{language: json, code: '{\"p\": 2}'}]\n");
+    let ran = place.run(&[&made[..], &["--compare", "out"]].concat());
+    assert_eq!(ran.status, Some(1));
+    let said: Vec<_> = ran.stderr.lines().filter(|line| !line.contains("/json-full/")).collect();
+    assert_eq!(
+        said,
+        [
+            "differs: register.json/name: \"Yours\" and not \"Mine\"",
+            "differs: register.json/license: is not there: \"MIT\"",
+            "differs: register.json/bblocks/eg.a/tags/z: is not there: \"z\"",
+            "differs: register.json/bblocks/eg.a/tags/x: is not made: \"x\"",
+            "differs: tests/a/example_1_1.ttl: another graph, 1 triples and not 1",
+        ]
+    );
+}
+
+#[test]
+fn outputs_of_transforms_are_validated_by_their_profiles() {
+    let register = register(&[
+        ("p/bblock.json", "{}"),
+        ("p/schema.yaml", "required: [more]\n"),
+        ("a/bblock.json", "{}"),
+        ("a/examples.yaml", "- snippets: [{language: json, code: '{\"v\": 1}'}]\n"),
+        (
+            "a/transforms.yaml",
+            "transforms:\n\
+             - {id: good, type: jq, code: '{more: .v}', outputs: {mediaTypes: [application/json], profiles: [eg.p]}}\n\
+             - {id: bad, type: jq, code: '{less: .v}', outputs: {mediaTypes: [application/json], profiles: [eg.p]}}\n",
+        ),
+    ]);
+    let full = json(&register.files["generateddocs/json-full/a/index.json"]);
+    let results = &full["examples"][0]["snippets"][0]["transformResults"];
+    assert_eq!(results["good"]["profilesValidation"]["eg.p"]["result"], true);
+    assert_eq!(results["bad"]["profilesValidation"]["eg.p"]["result"], false);
+    assert!(
+        notes(&register).contains("transform bad of example_1_1, profile eg.p: \"more\" is a required property"),
+        "{}",
+        notes(&register)
+    );
+}

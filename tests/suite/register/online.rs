@@ -27,7 +27,7 @@ fn schemas_are_fetched_from_hosts_that_are_named() {
     // Any URL of the host names it; the second run has a copy.
     for _ in 0..2 {
         let ran = place.run(&[&MADE[..], &["--online", "-c", &server.url]].concat());
-        ran.said(0, "1 of 1 blocks passed, 1 of 1 examples and tests; 17 files in out\n");
+        ran.said(0, "b: 1 of 1 passed; 17 files in out\n");
         assert_eq!(server.count(), 1);
     }
     let graph = String::from_utf8(place.read("out/tests/b/example_1_1.ttl")).expect("text");

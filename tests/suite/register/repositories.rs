@@ -342,7 +342,7 @@ fn hostile_repositories() {
     let ran = place.run(&SMALL);
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
     for said in [
-        "failed: eg.small.things.sibling: `../secret/s.yaml`, named by the schema, is outside",
+        "failed: eg.small.things.sibling: `../secret/s.yaml`, named by a schema, is outside",
         "failed: eg.small.bad.step: example 1, snippet 1: Semantic Uplift: No graph, for the step jq cannot be run: it takes more",
         "failed: eg.small.things.base: example 1, snippet 1: Semantic Uplift: No graph, for the step jq cannot be run: `../../../../secret/s.yaml`, named by semantic-uplift.yaml, is outside",
         "failed: eg.small.things.derived: _sources/things/derived/schema.yaml: with its references it has more than",

@@ -36,12 +36,21 @@ fn unchecked_shapes_are_noted() {
     ]);
     register(&place).said(
         0,
-        "note: more.shacl, https://example.org/s, rules.shacl: shapes are not checked; rpcgraph does that if it is built \
-         with `--features shacl`\nb: 1 of 1 passed; 11 files in out\n",
+        "note: shapes are not checked: more.shacl, https://example.org/s, rules.shacl (a build with `--features shacl` does \
+         that)\nb: 1 of 1 passed; 15 files in out\n",
     );
     let report = text(&place, "example_1_1.validation_passed.txt");
-    let line = "Shapes not checked: more.shacl, https://example.org/s, rules.shacl (a build with `--features shacl` does that)\n";
+    let line = "shapes are not checked: more.shacl, https://example.org/s, rules.shacl (a build with `--features shacl` does that)\n";
     assert!(report.contains(line), "{report}");
+    // A test that only the shapes can fail says so.
+    place.put("b/tests/one-fail.json", GOOD);
+    let ran = register(&place);
+    assert_eq!(ran.status, Some(1));
+    assert!(
+        ran.stderr.contains("test one-fail.json: Failure was expected, but the test passed; shapes are not checked: "),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[cfg(feature = "shacl")]
@@ -114,7 +123,7 @@ failed: example 2, snippet 1 (Bad): SHACL: Violation: An order has a whole numbe
 failed: example 2, snippet 1 (Bad): SHACL: Violation: A line is not free: 0. (focus node _:b0, {line}, shape \
                  <https://example.org/Line-is-not-free>)
 failed: example 2, snippet 2 (Bad): SHACL: Violation: An order has a whole number. (focus node <urn:t>, {order}
-failed: test one-fail.json: its name says that it must fail, but it passed
+failed: test one-fail.json: Failure was expected, but the test passed
 b: 2 of 5 passed; 25 files in out
 "
             ),
@@ -174,7 +183,7 @@ b: 2 of 5 passed; 25 files in out
         let place = block(&[("rules.shacl", &shapes(rules))]);
         register(&place).said(
             0,
-            "note: rules.shacl: validation ignores owl:imports, sh:js, sh:rule\nb: 1 of 1 passed; 11 files in out\n",
+            "note: rules.shacl: validation ignores owl:imports, sh:js, sh:rule\nb: 1 of 1 passed; 15 files in out\n",
         );
         let report = text(&place, "example_1_1.validation_passed.txt");
         assert!(report.contains("rules.shacl: validation ignores owl:imports, sh:js, sh:rule\n"), "{report}");

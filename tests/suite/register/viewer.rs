@@ -1,11 +1,15 @@
 //! Registers for those who read them: the official viewer, and repositories that import them.
 
+use std::fs;
+use std::path::Path;
+
 use rpcgraph::register::RegisterOptions;
 use serde_json::Value;
 
 use super::json;
 use super::repositories::made;
 use crate::cli::Place;
+use crate::support::files;
 
 /// What the viewer reads of a register: `src/services/bblock.service.js`.
 const REGISTER: &[&str] = &["/name", "/imports/0", "/bblocks/0/itemIdentifier", "/validationReport"];
@@ -53,6 +57,8 @@ const FULL: &[(&str, &str)] = &[
     ("/examples/0/snippets/0/language", "components/bblock/ExampleViewer.vue"),
     ("/examples/0/snippets/0/code", "components/bblock/ExampleViewer.vue"),
     ("/examples/0/snippets/0/url", "components/bblock/ExampleViewer.vue"),
+    ("/examples/0/snippets/0/sizeBytes", "components/bblock/BuildingBlockExamples.vue"),
+    ("/resolvedSchemaProperties", "components/bblock/SchemaPropertiesViewer.vue"),
     ("/examples/0/snippets/0/transformResults/up/success", "components/bblock/ExampleTransformResults.vue"),
     ("/examples/0/snippets/0/transformResults/up/url", "components/bblock/ExampleTransformResults.vue"),
 ];
@@ -97,7 +103,19 @@ fn files_read_by_the_official_viewer_exist() {
     let url = block["documentation"]["json-full"]["url"].as_str().expect("a URL");
     let full = json(&register.files[url.strip_prefix(BASE).expect("a file of the register")]);
     FULL.iter().for_each(|(pointer, by)| has(&full, pointer, by));
+    assert!(
+        register.files["tests/report.html"].contains("id=\"bblock-eg.w.thing\""),
+        "components/bblock/ValidationBanner.vue"
+    );
     assert_eq!(full["shaclShapes"]["eg.w.thing"][0], "https://example.net/w/_sources/thing/shapes.shacl");
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in files(from, "") {
+        let copied = to.join(file.strip_prefix(from).expect("a file below"));
+        fs::create_dir_all(copied.parent().expect("a folder")).expect("folders");
+        fs::copy(&file, copied).expect("a copy");
+    }
 }
 
 #[test]
@@ -117,14 +135,25 @@ fn another_repository_imports_what_is_made() {
         ["register", "x", "-o", "out", "--base-url=https://example.net/x/build", "--import=https://example.net/w=w"];
     let ran = place.run(&arguments);
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
-    for said in [
-        "failed: eg.x.more: example 3, snippet 1: JSON Schema: Validation failed: \"x\" is not of type \"number\"",
-        "0 of 1 blocks passed, ",
-    ] {
+    for said in
+        ["failed: example 3, snippet 1: JSON Schema: Validation failed: \"x\" is not of type \"number\"", "x/more: "]
+    {
         assert!(ran.stderr.contains(said), "{said}\n{}", ran.stderr);
     }
     #[cfg(feature = "shacl")]
-    assert!(ran.stderr.contains("failed: eg.x.more: example 2, snippet 1: SHACL: Violation: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("failed: example 2, snippet 1: SHACL: Violation: "), "{}", ran.stderr);
+    // The register's own URL names it, too, and so does a mapping of the repository to a folder in it; not to others.
+    let by_url = arguments[..5].iter().copied().chain(["--import=https://example.net/w/build/register.json=w/build"]);
+    let ran = place.run(&by_url.collect::<Vec<_>>());
+    assert!(ran.stderr.contains("\"x\" is not of type \"number\""), "{}", ran.stderr);
+    put("bblocks-config-local.yml", "url-mappings: {'https://example.net/w': ../w}\n");
+    let ran = place.run(&arguments[..5]);
+    let refused = "or allow it with --import https://example.net/w=../w\n";
+    assert!(ran.stderr.contains(refused) && ran.stderr.contains("its imports are not available"), "{}", ran.stderr);
+    put("bblocks-config-local.yml", "url-mappings: {'https://example.net/w/build': w}\n");
+    copy(&place.path("w/build"), &place.path("x/w"));
+    let ran = place.run(&arguments[..5]);
+    assert!(ran.stderr.contains("\"x\" is not of type \"number\""), "{}", ran.stderr);
     let read = |path: &str| String::from_utf8(place.read(&format!("out/{path}"))).expect("text");
     assert!(read("tests/x/more/example_1_1.ttl").contains("<https://example.org/v> 1"));
     let register = json(&read("register.json"));

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{CallOutcome, Capture, ChosenExchange, Side};
+use super::{CallOutcome, Capture, CapturedLog, ChosenExchange, Side};
 use crate::context::{JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::diagnostic;
-use crate::json::{self, pretty};
+use crate::json::{self, pretty, without_nulls};
 use crate::record::Sender;
 use crate::register::examples::{Example, Examples, Snippet};
 use crate::register::output::{self, Files, Product, WriteError, lines};
@@ -26,7 +26,7 @@ const LONGEST_METHOD: usize = 80;
 /// If YAML cannot hold the examples; no such case is known.
 pub fn block(capture: &Capture) -> Result<Files, serde_saphyr::ser_error::Error> {
     let mut names = HashSet::new();
-    let examples = capture.chosen().map(|chosen| example(chosen, &mut names)).collect();
+    let examples = capture.chosen().map(|chosen| example(chosen, capture.options.each, &mut names)).collect();
     let examples = Examples { examples, ..Examples::default() };
     let mut files = Files::from([
         ("description.md".to_owned(), DESCRIPTION.to_owned()),
@@ -36,10 +36,48 @@ pub fn block(capture: &Capture) -> Result<Files, serde_saphyr::ser_error::Error>
     Ok(files)
 }
 
-/// Writes a block into a folder, in place of an earlier block from captured traffic. On failure, the folder keeps its
-/// content.
+/// Makes a collection of real calls from a capture: each exchange in a log of its own, and a manifest.
+pub fn collection(capture: &Capture) -> Files {
+    let (mut names, mut files) = (HashSet::new(), Files::new());
+    let mut calls = Vec::new();
+    for chosen in capture.chosen() {
+        let path = format!("calls/{}.ndjson", unique(&slug(&title(chosen)), &mut names));
+        let code = match &chosen.outcome {
+            CallOutcome::Error(code) => code.parse::<i64>().ok(),
+            _ => None,
+        };
+        calls.push(without_nulls(json!({
+            "file": path,
+            "method": chosen.subject.method,
+            "tool": chosen.subject.tool,
+            "caller": chosen.subject.caller.map(|caller| if caller == Sender::Client { "client" } else { "server" }),
+            "outcome": if code.is_some() { "error".into() } else { in_title(&chosen.outcome) },
+            "code": code,
+            "client": chosen.peers.client,
+            "server": chosen.peers.server,
+            "revision": chosen.peers.revision,
+            "log": chosen.log,
+            "records": chosen.sides().map(|side| side.name.to_string()).collect::<Vec<_>>(),
+            "count": chosen.count,
+        })));
+        files.insert(path, chosen.sides().map(|side| format!("{}\n", side.text)).collect());
+    }
+    let log = |log: &CapturedLog| json!({ "file": log.name, "sha256": log.sha256, "records": log.records });
+    let manifest = json!({
+        "name": "Captured JSON-RPC traffic",
+        "logs": capture.logs().iter().map(log).collect::<Vec<_>>(),
+        "calls": calls,
+        "tooling": Product::COLLECTION.tooling(&files),
+    });
+    files.insert(Product::COLLECTION.marker.to_owned(), lines(&manifest));
+    files
+}
+
+/// Writes a block or a collection into a folder, in place of an earlier one from captured traffic. On failure, the
+/// folder keeps its content.
 pub fn write(files: &Files, folder: &Path) -> Result<(), WriteError> {
-    output::write(files, folder, Product::BLOCK, false)
+    let is_block = files.contains_key(Product::BLOCK.marker);
+    output::write(files, folder, if is_block { Product::BLOCK } else { Product::COLLECTION }, false)
 }
 
 /// Returns `bblock.json`, which also names the program and the block's files.
@@ -61,10 +99,11 @@ const DESCRIPTION: &str = "\
 # Captured JSON-RPC traffic
 
 Each example is an exchange as it was captured: a call and its answer, a call that nothing answered, or a notification. Of
-all exchanges with the same method, tool and outcome it is the shortest.
+all exchanges with the same method, tool and outcome it is the shortest, or among the shortest.
 ";
 
-fn example(chosen: &ChosenExchange, names: &mut HashSet<String>) -> Example {
+/// Returns method, tool, caller and outcome in a line.
+fn title(chosen: &ChosenExchange) -> String {
     let method = chosen.subject.method.as_deref();
     let shown = method.map_or_else(|| "unreadable call".to_owned(), printable);
     let caller = match chosen.subject.caller {
@@ -73,7 +112,11 @@ fn example(chosen: &ChosenExchange, names: &mut HashSet<String>) -> Example {
         None => "",
     };
     let tool = chosen.subject.tool.as_deref().map(|tool| format!(" {}", printable(tool))).unwrap_or_default();
-    let title = format!("{shown}{tool}{caller}: {}", in_title(&chosen.outcome));
+    format!("{shown}{tool}{caller}: {}", in_title(&chosen.outcome))
+}
+
+fn example(chosen: &ChosenExchange, each: usize, names: &mut HashSet<String>) -> Example {
+    let title = title(chosen);
     let (call, answer) = match chosen.outcome {
         CallOutcome::Notification => ("#Notification", ""),
         CallOutcome::Error(_) => ("#Request", "#ErrorResponse"),
@@ -82,7 +125,13 @@ fn example(chosen: &ChosenExchange, names: &mut HashSet<String>) -> Example {
     let call = chosen.call.iter().map(|side| snippet(side, call));
     let snippets = call.chain(chosen.answer.iter().map(|side| snippet(side, answer))).collect();
     let base_output_filename = Some(unique(&slug(&title), names));
-    Example { content: Some(content(chosen)), title: Some(title), base_output_filename, snippets, ..Example::default() }
+    Example {
+        content: Some(content(chosen, each)),
+        title: Some(title),
+        base_output_filename,
+        snippets,
+        ..Example::default()
+    }
 }
 
 fn snippet(side: &Side, element: &str) -> Snippet {
@@ -110,7 +159,7 @@ fn in_title(outcome: &CallOutcome) -> Cow<'static, str> {
 }
 
 /// Describes the example in Markdown.
-fn content(chosen: &ChosenExchange) -> String {
+fn content(chosen: &ChosenExchange, each: usize) -> String {
     let how = match &chosen.outcome {
         CallOutcome::Result => "The call succeeded.".to_owned(),
         CallOutcome::ToolFailure => {
@@ -128,7 +177,8 @@ fn content(chosen: &ChosenExchange) -> String {
     };
     let count = match chosen.count {
         1 => "Seen once".to_owned(),
-        count => format!("The shortest of {count}"),
+        count if each == 1 => format!("The shortest of {count}"),
+        count => format!("Among the shortest of {count}"),
     };
     let mut text = format!("{how} {count}: {records} of `{}`.", printable(&chosen.log));
     if sides.iter().any(|side| side.name.element.is_some()) {

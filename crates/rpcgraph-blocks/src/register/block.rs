@@ -80,8 +80,8 @@ pub struct Block {
     pub context_file: Option<&'static str>,
     /// The context that its author wrote, without remote references.
     pub context: Option<Value>,
-    /// The reason why the context cannot be used, if so; the block then has none.
-    pub context_error: Option<String>,
+    /// True if the context cannot be used; the reason is among the errors.
+    pub lacks_context: bool,
     /// File name of the schema.
     pub schema_file: Option<&'static str>,
     /// URI of the schema.
@@ -154,7 +154,7 @@ impl Block {
             metadata,
             context_file,
             context: None,
-            context_error: None,
+            lacks_context: false,
             schema_file: folder.find(SCHEMA),
             schema: None,
             openapi_file: folder.find(OPENAPI),
@@ -173,7 +173,12 @@ impl Block {
 
     /// Returns the file name of its schema in the register.
     pub fn published_schema(&self) -> Option<&'static str> {
-        if self.site.is_alone() { self.schema_file } else { self.schema.as_ref().map(|_| "schema.yaml") }
+        self.schema.as_ref().map(|_| "schema.yaml")
+    }
+
+    /// Returns the URL of an example or a test, which is the base of its relative references.
+    pub fn document(&self, file: &str) -> Option<String> {
+        self.site.url(&self.site.test(file))
     }
 
     /// Returns its short name.

@@ -21,7 +21,7 @@ use super::report::BlockReport;
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
-use super::site::RegisterPaths;
+use super::site::{CATALOGUE, REPORTS, RegisterPaths};
 use super::steps::Program;
 use super::uplift::Uplifter;
 use super::view::BlockView;
@@ -33,8 +33,8 @@ pub struct BlockPart {
     pub files: Files,
     pub report: BlockReport,
     pub notes: Vec<String>,
-    /// Errors in the block itself, rather than in an example.
-    pub errors: Vec<BlockError>,
+    /// The path of its report.
+    pub report_path: String,
     /// Its entry in `register.json`.
     pub entry: Value,
     /// Its part of the catalogue.
@@ -70,7 +70,7 @@ impl<'b> BlockBuilder<'b> {
             schemas: Schemas::new(library, sandbox, block),
             sandbox,
             shapes: Shapes::default(),
-            lacking: Vec::new(),
+            is_incomplete: block.lacks_context,
             strict: options.strict,
         };
         let report = BlockReport {
@@ -98,34 +98,30 @@ impl<'b> BlockBuilder<'b> {
         builder.finish()
     }
 
-    /// Finds the block's context. A block that stands alone uses the context that its author wrote; any other block, or
-    /// a block without such a context, uses the context made from its annotated schema. Returns the terms that its
-    /// schemas define differently.
+    /// Finds the block's context: the context made from its annotated schema, or, without a schema, the context that its
+    /// author wrote. Returns the terms that its schemas define differently.
     fn open_context(&mut self) -> Vec<String> {
         let block = self.view.block;
         let site = &block.site;
-        let by_hand = site.is_alone() && block.context_file.is_some();
         let (mut built, mut clashes) = (None, Vec::new());
-        match block.schema.as_ref().filter(|_| !by_hand).map(|uri| terms::context(self.library, uri)) {
+        match block.schema.as_ref().map(|uri| terms::context(self.library, uri)) {
             Some(Ok(found)) => {
-                self.runner.lacking.extend(found.lacking.into_values());
+                self.runner.is_incomplete |= !found.lacking.is_empty();
+                self.errors.extend(found.lacking.into_values().map(BlockError::Unusable));
                 clashes = found.clashes;
                 built = (!found.context.is_empty()).then_some(Value::Object(found.context));
             }
             Some(Err(error)) => {
-                self.runner.lacking.push(error.to_string());
+                self.runner.is_incomplete = true;
                 self.errors.push(error);
             }
             None => built.clone_from(&block.context),
         }
-        self.runner.lacking.extend(block.context_error.clone());
         let own = site.own("context.jsonld");
-        let published =
-            site.url(&own).or_else(|| block.metadata["ldContext"].as_str().filter(|_| by_hand).map(str::to_owned));
         if let Some(context) = built {
-            let reference = published.clone().unwrap_or_else(|| site.reference_from_test(&own));
+            let reference = site.reference_from(&site.test(""), &own);
             self.errors.extend(self.runner.uplifter.set_context(context, reference).err());
-            self.view.context = Some(published.unwrap_or_else(|| site.reference(&own)));
+            self.view.context = Some(site.reference(&own));
         }
         clashes
     }
@@ -142,18 +138,21 @@ impl<'b> BlockBuilder<'b> {
         if let Err(error) = self.add_own_files() {
             self.errors.push(error);
         }
-        self.view.report.errors.extend(self.errors.iter().map(|error| with_causes(error)));
+        for error in self.errors.iter().map(|error| with_causes(error)) {
+            if !self.view.report.errors.contains(&error) {
+                self.view.report.errors.push(error);
+            }
+        }
         self.add(&self.view.block.site.test("_report.json"), lines(&self.view.report.to_json()));
         let page = page(&self.view);
         self.add(&self.view.block.site.page(), page);
         let entry = self.entry();
-        if !self.view.block.site.is_alone() {
-            let full = lines(&self.full_entry(entry.clone()));
-            self.add(&self.view.block.site.json_full(), full);
-        }
+        let full = lines(&self.full_entry(entry.clone()));
+        self.add(&self.view.block.site.json_full(), full);
         let triples = catalogue::block(&self.view, &entry, self.view.block.site.register().as_deref());
-        let BlockView { files, report, .. } = self.view;
-        BlockPart { files, report, notes: self.notes, errors: self.errors, entry, triples }
+        let BlockView { block, files, report, .. } = self.view;
+        let report_path = block.site.test("_report.json");
+        BlockPart { files, report, notes: self.notes, report_path, entry, triples }
     }
 
     fn add(&mut self, path: &str, text: String) {
@@ -171,19 +170,18 @@ impl<'b> BlockBuilder<'b> {
         let block = self.view.block;
         let site = &block.site;
         if self.view.context.is_some() {
-            let context = self.runner.uplifter.context.value();
-            let by_hand = block.context_file.filter(|_| site.is_alone());
-            let text = by_hand.map(|file| block.folder.read(file, BLOCK)).transpose()?.unwrap_or_default();
-            // A context with references to other files is written out, since its references would be broken in the
-            // register.
-            let unchanged =
-                serde_json::from_str::<Value>(&text).is_ok_and(|document| document.get("@context") == Some(context));
-            let text = if unchanged { text } else { lines(&json!({ "@context": context })) };
+            let text = lines(&json!({ "@context": self.runner.uplifter.context.value() }));
             self.add_linked("JSON-LD context", site.own("context.jsonld"), text);
         }
-        match site.is_alone() {
-            true => self.add_schemas(site)?,
-            false => self.add_annotated(site),
+        self.add_annotated(site);
+        if site.source("").is_none() {
+            let used = self.runner.schemas.files.iter().filter(|uri| self.library.block_of(uri).is_none()).cloned();
+            for uri in used.chain(shape_uris(block)).filter(|uri| self.library.is_local(uri)).collect::<Vec<_>>() {
+                // A file that cannot be read is reported where it is used.
+                if let Ok(text) = self.library.text(&uri, BLOCK) {
+                    self.add(&site.own(&shown(&uri)), text);
+                }
+            }
         }
         if let Some(file) = block.openapi_file {
             self.add_openapi(file)?;
@@ -191,30 +189,11 @@ impl<'b> BlockBuilder<'b> {
         if let Some(ontology) = &block.ontology {
             self.add_linked("ontology", site.own("ontology.ttl"), ontology.clone());
         }
-        let [report, _, catalogue] = site.overview().map(str::to_owned);
-        let own_report = ("report, for programs", site.test("_report.json"));
-        self.view.links.extend([("report, for people", report), own_report, ("examples, as RDF", catalogue)]);
-        Ok(())
-    }
-
-    /// Adds the schemas as their author wrote them.
-    fn add_schemas(&mut self, site: &RegisterPaths) -> Result<(), BlockError> {
-        for uri in std::mem::take(&mut self.runner.schemas.files) {
-            if !self.library.is_local(&uri) {
-                continue;
-            }
-            let file = shown(&uri);
-            let text = self.view.block.folder.read(&file, BLOCK)?;
-            if Some(file.as_str()) != self.view.block.schema_file {
-                self.add(&site.own(&file), text);
-                continue;
-            }
-            self.add_linked("JSON Schema", site.own(&file), text);
-            if !file.ends_with(".json") {
-                let text = lines(&*self.library.document(&uri, BLOCK)?);
-                self.add_linked("JSON Schema, as JSON", site.own("schema.json"), text);
-            }
-        }
+        self.view.links.extend([
+            ("report, for people", REPORTS[0].to_owned()),
+            ("report, for programs", site.test("_report.json")),
+            ("examples, as RDF", CATALOGUE.to_owned()),
+        ]);
         Ok(())
     }
 
@@ -252,17 +231,22 @@ impl<'b> BlockBuilder<'b> {
             let target = self.library.resolve(uri, path).ok().filter(|_| !path.is_empty())?;
             let json = || self.library.imported_json(&target).filter(|_| name.ends_with(".json"));
             let url = match self.library.block_of(&target) {
-                Some(block) => published(block, name).or_else(|| Some(path.to_owned()))?,
-                None => json().map(str::to_owned).or_else(|| self.published(&target))?,
+                // Without a base, this is the only block.
+                Some(block) => published(block, name).unwrap_or_else(|| name.to_owned()),
+                None => json().map_or_else(|| self.published(&target, name), str::to_owned),
             };
             Some(if reference.contains('#') { format!("{url}#{fragment}") } else { url })
         });
         document
     }
 
-    /// Returns the published URL of a document of the library.
-    fn published(&self, uri: &str) -> Option<String> {
-        if self.library.is_local(uri) { self.view.block.site.source(&shown(uri)) } else { Some(uri.to_owned()) }
+    /// Returns the published URL of a document of the library: in the sources, or else of the block's copy, by the path
+    /// from its file `from`.
+    fn published(&self, uri: &str, from: &str) -> String {
+        let site = &self.view.block.site;
+        let file =
+            || site.source(&shown(uri)).unwrap_or_else(|| site.reference_from(&site.own(from), &site.own(&shown(uri))));
+        if self.library.is_local(uri) { file() } else { uri.to_owned() }
     }
 
     /// Returns the block's entry in `register.json`.
@@ -287,13 +271,11 @@ impl<'b> BlockBuilder<'b> {
         let openapi = block.openapi_file.filter(|_| self.view.files.contains_key(&site.own("openapi.yaml")));
         entry["openAPIDocument"] = json!(openapi.map(|_| own("openapi.yaml")));
         entry["ontology"] = json!(block.ontology.as_ref().map(|_| own("ontology.ttl")));
-        entry["testOutputs"] = site.reference(&site.test("")).into();
+        entry["testOutputs"] = (!report.items.is_empty()).then(|| site.reference(&site.test(""))).into();
         entry["dependsOn"] = json!(metadata.get("dependsOn").filter(|blocks| !identifiers(blocks).is_empty()));
         entry["validationPassed"] = report.is_success().into();
-        if site.is_alone() {
-            entry["license"] = json!(metadata.get("license"));
-        } else if let Value::Object(entry) = &mut entry {
-            entry.extend(self.repository_entry());
+        if let Value::Object(entry) = &mut entry {
+            entry.extend(self.further_entry());
             let entries = metadata.as_object().into_iter().flatten();
             for (name, value) in entries.filter(|(name, _)| !name.starts_with('$') && *name != "shaclRules") {
                 let refers = ["isProfileOf", "extends", "extensionPoints"].contains(&name.as_str());
@@ -304,8 +286,8 @@ impl<'b> BlockBuilder<'b> {
         without_nulls(entry)
     }
 
-    /// Returns the entries that only the register of a repository has.
-    fn repository_entry(&self) -> Map<String, Value> {
+    /// Returns the entries about transforms, sources, shapes and further files.
+    fn further_entry(&self) -> Map<String, Value> {
         const RESOLVED: &str = "resolvedProperties.json";
         let BlockView { block, report, files, .. } = &self.view;
         let site = &block.site;
@@ -314,7 +296,7 @@ impl<'b> BlockBuilder<'b> {
         let own = shape_uris(block);
         let own = (!own.is_empty()).then_some((&report.id, &own));
         let of = |(id, files): (&String, &Vec<String>)| {
-            (id.clone(), files.iter().filter_map(|uri| self.published(uri)).collect())
+            (id.clone(), files.iter().map(|uri| self.published(uri, "")).collect())
         };
         let shapes: Map<_, _> = self.inherited.shapes.iter().chain(own).map(of).collect();
         let page = |media: &str, path: String| json!({ "mediatype": media, "url": site.reference(&path) });
@@ -345,6 +327,10 @@ impl<'b> BlockBuilder<'b> {
         if let Some(description) = &block.description {
             full["description"] = description.clone().into();
         }
+        full["examplePrefixes"] = Some(&block.examples.prefixes)
+            .filter(|prefixes| !prefixes.is_empty())
+            .map(|prefixes| json!(prefixes))
+            .into();
         full["examples"] = shown.iter().map(|shown| shown.full.clone()).collect();
         let steps: Vec<_> = block.steps.iter().map(|step| step.step_entry(|file| self.source(file))).collect();
         full["semanticUplift"] = (!steps.is_empty()).then(|| json!({ "additionalSteps": steps })).into();

@@ -339,10 +339,7 @@ fn schema_url(view: &BlockView<'_>, schema: &str) -> Option<String> {
     if block.schema.as_deref().is_some_and(|own| shown(own) == path) {
         return Some(site.reference(&format!("{}{fragment}", site.own(block.published_schema()?))));
     }
-    match site.is_alone() {
-        true => Some(site.reference(&site.own(schema))),
-        false => site.source(schema),
-    }
+    Some(site.source(schema).unwrap_or_else(|| site.reference(&site.own(schema))))
 }
 
 /// Returns the IRI of a name with one of the prefixes.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::block::Block;
-use super::library::{Library, uri};
+use super::library::{BY_SCHEMA, Library, uri};
 use super::references::{BLOCKS, block_reference, identifiers, point, split};
 
 /// The dependencies and shapes that a block inherits from others.
@@ -81,7 +81,7 @@ fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     while let Some(document) = documents.pop() {
         // A document that cannot be read is reported where it is used.
-        let Some(schema) = library.document(&document, "a schema").ok().filter(|_| known.insert(document.clone()))
+        let Some(schema) = library.document(&document, BY_SCHEMA).ok().filter(|_| known.insert(document.clone()))
         else {
             continue;
         };

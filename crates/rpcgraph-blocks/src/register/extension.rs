@@ -10,15 +10,15 @@ use std::rc::Rc;
 use serde_json::{Map, Value, json};
 
 use super::block::Block;
-use super::error::BlockError;
+use super::error::{BlockError, with_causes};
 use super::library::{Library, shown};
 use super::references::{block_reference, each_object, identifiers, percent_encode, point, split};
 
 /// Where the messages about extension points come from.
 const BY: &str = "extensionPoints";
 
-/// Makes the schemas of the blocks with extension points, each after those that it builds upon. A block whose schema
-/// cannot be made has the reason among its errors, and its examples are not validated.
+/// Makes the schemas of the blocks with extension points, each after those that it builds upon. If a schema
+/// cannot be made, its document is the reason.
 pub fn apply(library: &mut Library) {
     let points = |block: &Block| block.schema_file.is_none().then(|| block.metadata.get("extensionPoints").cloned())?;
     let mut waiting: Vec<_> =
@@ -38,13 +38,13 @@ pub fn apply(library: &mut Library) {
         let before = waiting.len();
         for (id, points) in waiting {
             match extended_base(library, &points) {
-                Ok(schema) => library.provide(&id, schema),
+                Ok(schema) => library.provide(&id, Ok(schema)),
                 Err(error) => failed.push((id, points, error)),
             }
         }
         if failed.len() == before {
             for (id, _, error) in failed {
-                library.blocks.entry(id).and_modify(|block| block.errors.push(error));
+                library.provide(&id, Err(with_causes(&error)));
             }
             return;
         }

@@ -18,14 +18,10 @@ li{list-style:none}ul{padding-left:0}";
 
 /// Returns `report.html` for one block or several.
 pub fn html(reports: &[&BlockReport], title: &str) -> String {
-    let title = match reports {
-        [report] => format!("{} - {}", report.id, report.name),
-        _ => title.to_owned(),
-    };
     let (passed, total) =
         reports.iter().fold((0, 0), |(passed, total), report| (passed + report.passed(), total + report.items.len()));
     let (title, class) =
-        (xml(&title), if reports.iter().all(|report| report.is_success()) { "passed" } else { "failed" });
+        (xml(title), if reports.iter().all(|report| report.is_success()) { "passed" } else { "failed" });
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
@@ -37,9 +33,9 @@ pub fn html(reports: &[&BlockReport], title: &str) -> String {
         out.push_str(&format!("<p>Generated {}</p>\n", xml(generated)));
     }
     for report in reports {
-        if reports.len() > 1 {
-            out.push_str(&format!("<h2>{}</h2>\n", xml(&format!("{} - {}", report.id, report.name))));
-        }
+        // The viewer of registers links to this anchor.
+        let (id, name) = (xml(&report.id), xml(&report.name));
+        out.push_str(&format!("<h2 id=\"bblock-{id}\">{id} - {name}</h2>\n"));
         for error in &report.errors {
             out.push_str(&format!("<pre class=\"error\">{}</pre>\n", xml(error)));
         }

@@ -11,10 +11,11 @@ use super::block::Block;
 use super::examples::Prefixes;
 use super::language::Language;
 use super::lost::MissingValue;
-use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted};
+use super::report::{ItemSubject, MAX_LISTED, NO_FAILURE, NOT_VALIDATED, ReportItem, Section, unlisted};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
+use super::site::REPORTS;
 use super::steps::Program;
 use super::turtle::{self, read_turtle};
 use super::uplift::{Uplifted, Uplifter};
@@ -77,8 +78,8 @@ pub struct ItemRunner<'b> {
     pub sandbox: &'b RefCell<Sandbox>,
     /// Validates graphs.
     pub shapes: Shapes,
-    /// The reasons why the context is incomplete.
-    pub lacking: Vec<String>,
+    /// True if the context is incomplete, for reasons that are errors of the block.
+    pub is_incomplete: bool,
     /// True if a loss makes an item fail.
     pub strict: bool,
 }
@@ -102,8 +103,7 @@ impl ItemRunner<'_> {
             self.shapes.check(&done.graph, &mut done.item);
         }
         if job.must_fail && !done.item.has_errors() {
-            let message = "Failure was expected, but the test passed";
-            done.item.done(Section::General, message, json!({ "op": "require-fail" }));
+            done.item.done(Section::General, NO_FAILURE, json!({ "op": "require-fail" }));
         }
     }
 
@@ -114,7 +114,7 @@ impl ItemRunner<'_> {
             subject: job.subject.clone(),
             must_fail: job.must_fail,
             url: self.block.site.url(&file),
-            href: self.block.site.reference(&file),
+            href: self.block.site.reference_from(REPORTS[0], &file),
             file,
             language: job.language.media_type().to_owned(),
             entries: Vec::new(),
@@ -153,9 +153,8 @@ impl ItemRunner<'_> {
         if spelled.evidence().duplicate_member {
             self.loss(&mut done.item, "of members that have one name, only the last is used", None);
         }
-        for lacking in &self.lacking {
-            let message = format!("The context is not complete: {lacking}");
-            done.item.fail(Section::JsonLd, message, json!({ "op": "context-incomplete" }));
+        if self.is_incomplete {
+            done.item.fail(Section::JsonLd, "The context is not complete", json!({ "op": "context-incomplete" }));
         }
         let has_context = self.uplifter.has_context() || !job.prefixes.is_empty() || value.get("@context").is_some();
         let uplifted = if *job.language == Language::Json {

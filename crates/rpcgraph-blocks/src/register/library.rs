@@ -25,6 +25,8 @@ use crate::context::{Loader, joined};
 const ABOVE: &str = "block:///";
 /// The URI of the library's folder: below another folder, so that references that lead out of it are detected.
 pub const ROOT: &str = "block:///block/";
+/// The usual origin of references to schemas, for messages.
+pub const BY_SCHEMA: &str = "a schema";
 /// The maximum number of registers that are read, including those that they import.
 const MAX_REGISTERS: usize = 64;
 
@@ -39,7 +41,8 @@ pub struct Library {
     pub blocks: BTreeMap<String, Block>,
     /// The URIs of the blocks' schemas, by the URLs that they state or will have.
     by_url: BTreeMap<String, String>,
-    documents: RefCell<BTreeMap<String, Rc<Value>>>,
+    /// The documents that were read or made, and the reasons why schemas cannot be made.
+    documents: RefCell<BTreeMap<String, Result<Rc<Value>, String>>>,
     anchors: RefCell<BTreeMap<String, Anchors>>,
     annotated: RefCell<BTreeMap<String, Rc<Value>>>,
     /// The register entries of the blocks in imported registers, by identifier.
@@ -85,11 +88,11 @@ impl Library {
 
     /// Adds a block of the repository.
     pub fn add(&mut self, block: Block) {
-        if let Some((uri, Ok(own))) = block.schema.as_ref().map(|uri| (uri, self.document(uri, "a schema"))) {
+        if let Some((uri, Ok(own))) = block.schema.as_ref().map(|uri| (uri, self.document(uri, BY_SCHEMA))) {
             let urls = absolute_id(&own).into_iter().chain(published(&block, "schema.yaml"));
             self.by_url.extend(urls.map(|url| (url, uri.clone())));
-            if let Some(extends) = block.metadata.get("extends").filter(|_| !block.site.is_alone()) {
-                self.documents.get_mut().insert(uri.clone(), Rc::new(extended((*own).clone(), extends)));
+            if let Some(extends) = block.metadata.get("extends") {
+                self.documents.get_mut().insert(uri.clone(), Ok(Rc::new(extended((*own).clone(), extends))));
             }
         }
         self.blocks.insert(block.identifier.clone(), block);
@@ -101,13 +104,13 @@ impl Library {
         own.or_else(|| self.imported.get(id).map(|block| schema_urls(block).next().is_some()))
     }
 
-    /// Provides the schema of a block, which is not a file.
-    pub fn provide(&mut self, id: &str, schema: Value) {
+    /// Provides the schema of a block, which is not a file, or the reason why it cannot be made.
+    pub fn provide(&mut self, id: &str, schema: Result<Value, String>) {
         let Some((uri, block)) = self.blocks.get(id).and_then(|block| Some((block.schema.clone()?, block))) else {
             return;
         };
         self.by_url.extend(published(block, "schema.yaml").map(|url| (url, uri.clone())));
-        self.documents.get_mut().insert(uri, Rc::new(schema));
+        self.documents.get_mut().insert(uri, schema.map(Rc::new));
     }
 
     /// True if a URI names a file of the folder.
@@ -187,7 +190,7 @@ impl Library {
     /// Returns a document. `by` names the origin of the reference, for messages.
     pub fn document(&self, uri: &str, by: &str) -> Result<Rc<Value>, BlockError> {
         if let Some(known) = self.documents.borrow().get(uri) {
-            return Ok(Rc::clone(known));
+            return known.clone().map_err(BlockError::Unusable);
         }
         let document: Rc<Value> = Rc::new(match uri.strip_prefix(ROOT) {
             Some(path) => self.folder.read_data(&percent_decode(path), by)?,
@@ -197,7 +200,7 @@ impl Library {
                 value.map_err(|error| BlockError::syntax(uri, error))?
             }
         });
-        self.documents.borrow_mut().insert(uri.to_owned(), Rc::clone(&document));
+        self.documents.borrow_mut().insert(uri.to_owned(), Ok(Rc::clone(&document)));
         Ok(document)
     }
 
@@ -217,7 +220,7 @@ impl Library {
         if let Some(known) = self.annotated.borrow().get(uri) {
             return Ok(Rc::clone(known));
         }
-        let mut document = self.document(uri, "a schema")?;
+        let mut document = self.document(uri, BY_SCHEMA)?;
         if let Some(block) = self.block_of(uri) {
             let original = Rc::clone(&document);
             let schema = Rc::make_mut(&mut document);
@@ -276,7 +279,7 @@ fn extended(mut own: Value, extends: &Value) -> Value {
 
 /// Returns the URL of a block's annotated schema in the register of its repository, in the file `name`.
 pub fn published(block: &Block, name: &str) -> Option<String> {
-    block.schema.as_ref().filter(|_| !block.site.is_alone()).and_then(|_| block.site.url(&block.site.own(name)))
+    block.schema.as_ref().and_then(|_| block.site.url(&block.site.own(name)))
 }
 
 /// Returns the candidate URLs of a register.

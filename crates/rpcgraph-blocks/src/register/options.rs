@@ -20,7 +20,8 @@ pub struct RegisterOptions {
     pub contexts: Vec<String>,
     /// Never fetch anything.
     pub offline: bool,
-    /// Folders that stand for URLs, with the prefix of those URLs.
+    /// Folders that stand for URLs, with the prefix of those URLs, or with the URL of the register in the folder; and files that
+    /// stand for one URL.
     pub folders: Vec<(String, PathBuf)>,
     /// Fetch documents that schemas, contexts and registers refer to, from the hosts of the URLs in `contexts`.
     pub online: bool,
@@ -30,9 +31,14 @@ pub struct RegisterOptions {
 }
 
 impl RegisterOptions {
-    /// Returns the loader of contexts for blocks in a folder.
-    pub(super) fn loader(&self, folder: &Path) -> Result<Loader, LoadError> {
-        let loader = Loader::new().offline(self.offline).for_authors(folder.to_owned(), self.folders.clone());
+    /// Returns the loader of contexts for blocks in a folder, whose configuration maps URLs to further folders.
+    pub(super) fn loader(&self, folder: &Path, mapped: &[(String, PathBuf)]) -> Result<Loader, LoadError> {
+        let prefix = |(url, path): &(String, PathBuf)| {
+            let register = url.strip_suffix("/register.json").filter(|_| path.is_dir());
+            (register.unwrap_or(url).to_owned(), path.clone())
+        };
+        let mapped = self.folders.iter().chain(mapped).map(prefix).collect();
+        let loader = Loader::new().offline(self.offline).for_authors(folder.to_owned(), mapped);
         if self.online {
             return loader.online(&self.contexts);
         }

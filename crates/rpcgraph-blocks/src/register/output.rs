@@ -25,6 +25,9 @@ impl Product {
     /// A building block, made from captured traffic.
     pub const BLOCK: Self = Self { name: "building block", marker: "bblock.json" };
 
+    /// A collection of captured calls.
+    pub const COLLECTION: Self = Self { name: "collection", marker: "collection.json" };
+
     /// Returns the marker's entry about this tool: the list of the product's files.
     pub fn tooling(self, files: &Files) -> Value {
         let mut files: Vec<&str> = files.keys().map(String::as_str).chain([self.marker]).collect();

@@ -1,6 +1,6 @@
 //! The page of a register, in Markdown that repository hosts render.
 
-use super::site::{RegisterPaths, is_web};
+use super::site::{REPORTS, RegisterPaths, is_web};
 use super::view::{BlockView, ExampleView};
 use crate::diagnostic::markup::{markdown, markdown_block, markdown_code, markdown_link, safe_markdown};
 
@@ -26,7 +26,7 @@ pub fn page(view: &BlockView<'_>) -> String {
     let (passed, total) = (report.passed(), report.items.len());
     out.push_str(&format!(
         "{passed} of {total} examples and tests passed: {}.\n\n",
-        markdown_link("report", &site.reference(site.overview()[0]))
+        markdown_link("report", &site.reference_from(&site.page(), REPORTS[0]))
     ));
     if let Some(description) = &block.description {
         out.push_str(&format!("## Description\n\n{}\n\n", safe_markdown(description)));
@@ -47,7 +47,7 @@ pub fn page(view: &BlockView<'_>) -> String {
     }
     out.push_str("## Files\n\n");
     for (name, path) in &view.links {
-        out.push_str(&format!("- {}\n", markdown_link(name, &site.reference(path))));
+        out.push_str(&format!("- {}\n", markdown_link(name, &site.reference_from(&site.page(), path))));
     }
     let sources = metadata["sources"].as_array().map_or(&[][..], Vec::as_slice);
     if !sources.is_empty() {
@@ -83,7 +83,7 @@ fn example(shown: &ExampleView<'_>, site: &RegisterPaths, out: &mut String) {
         }
         let link = |(path, _): &(String, String)| {
             let name = path.rsplit('/').next().unwrap_or(path);
-            markdown_link(name, &site.reference(path))
+            markdown_link(name, &site.reference_from(&site.page(), path))
         };
         let files: Vec<_> = done.files.iter().map(link).collect();
         out.push_str(&format!("{}\n\n", files.join(", ")));

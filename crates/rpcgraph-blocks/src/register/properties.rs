@@ -8,7 +8,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::library::Library;
+use super::library::{BY_SCHEMA, Library};
 use super::references::block_reference;
 
 /// The maximum number of subschemas visited: with references, few bytes can stand for many subschemas.
@@ -129,7 +129,7 @@ impl PropertyResolver<'_> {
 
     fn reference(&mut self, reference: &str, uri: &str, path: &[String], vocab: Option<&str>) {
         // A reference that leads nowhere is reported where the schema is used.
-        let Ok(target) = self.library.follow(uri, reference, "a schema") else { return };
+        let Ok(target) = self.library.follow(uri, reference, BY_SCHEMA) else { return };
         let Ok(pointer) = target.pointer else { return };
         let place = format!("{}#{pointer}", target.uri);
         let Ok(document) = self.library.annotated(&target.uri) else { return };

@@ -13,6 +13,11 @@ pub const MAX_LISTED: usize = 50;
 /// The operation in the entry of an item whose validity is unknown.
 pub const NOT_VALIDATED: &str = "not-validated";
 
+/// The operation in the entry of an item whose shapes, or some of them, are not checked.
+pub const SHAPES_NOT_CHECKED: &str = "shacl-not-checked";
+/// The message for a test that must fail and does not.
+pub const NO_FAILURE: &str = "Failure was expected, but the test passed";
+
 /// Sections of a report, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -93,7 +98,7 @@ pub struct ReportItem {
     pub file: String,
     /// URL of the file, if the register has a URL.
     pub url: Option<String>,
-    /// URL of the file, or its path relative to the top of the register.
+    /// URL of the file, or its path relative to the report for people.
     pub href: String,
     /// Media type.
     pub language: String,
@@ -143,7 +148,9 @@ impl ReportItem {
     /// Returns the reasons why it did not pass, one line each.
     pub fn reasons(&self) -> Vec<String> {
         if self.must_fail && !self.has_errors() {
-            return vec!["its name says that it must fail, but it passed".to_owned()];
+            let unchecked = self.entries.iter().filter(|entry| entry.is(SHAPES_NOT_CHECKED));
+            let unchecked = unchecked.map(|entry| format!("; {}", entry.message));
+            return vec![std::iter::once(NO_FAILURE.to_owned()).chain(unchecked).collect()];
         }
         let errors = self.entries.iter().filter(|entry| entry.is_error);
         errors.map(|entry| format!("{}: {}", entry.section.title(), entry.message)).collect()

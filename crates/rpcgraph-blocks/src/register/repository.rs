@@ -3,11 +3,12 @@
 //!
 //! The blocks of a repository are the folders under `_sources/` that hold a `bblock.json`. A block's identifier is the
 //! prefix in `bblocks-config.yaml` followed by the names of the folders. Errors in a block are in its report, and the
-//! other blocks are still made. A block that stands alone does not have a register if it has errors.
+//! other blocks are still made. A block that stands alone is a repository of one block, in the folder itself; it does not
+//! have a register if it has errors.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
 use serde::Deserialize;
@@ -24,13 +25,15 @@ use super::output::{self, Files, Product, WriteError, lines};
 use super::references::{BLOCKS, resolve};
 use super::report::BlockReport;
 use super::sandbox::Sandbox;
-use super::site::{RegisterPaths, is_web};
+use super::site::{CATALOGUE, REPORTS, RegisterPaths, is_web};
 use super::{catalogue, dependencies, extension, yaml};
 use crate::context::{LoadError, Loader, Reference};
 use crate::diagnostic::markup::{markdown, markdown_code, safe_markdown};
 use crate::json::without_nulls;
 
 const CONFIG: &[&str] = &["bblocks-config.yaml", "bblocks-config.yml"];
+/// The configuration for one machine.
+const LOCAL: &[&str] = &["bblocks-config-local.yml", "bblocks-config-local.yaml"];
 const PLUGINS: &[&str] = &["transform-plugins.yml", "transform-plugins.yaml"];
 const SOURCES: &str = "_sources";
 /// The maximum nesting depth of folders with blocks.
@@ -50,6 +53,8 @@ struct Config {
     imports: Option<Vec<String>>,
     plugins: Value,
     sparql: Value,
+    /// Folders and files that stand for URLs.
+    url_mappings: BTreeMap<String, String>,
 }
 
 /// An opened repository.
@@ -57,10 +62,12 @@ struct Config {
 pub struct Repository {
     folder: Folder,
     config: Config,
-    /// Paths of the blocks' folders, by identifier.
+    /// Paths of the blocks' folders, by identifier; the empty path for a block that stands alone.
     blocks: BTreeMap<String, String>,
-    /// True for a block that stands alone.
-    is_alone: bool,
+    /// Folders and files of the repository that stand for URLs.
+    mapped: Vec<(String, PathBuf)>,
+    /// URL of the context of a block that stands alone, if it states one.
+    context_url: Option<String>,
     /// Name of the file with the block's examples, if it is not one of the usual names.
     examples: Option<String>,
     notes: Vec<String>,
@@ -99,7 +106,17 @@ impl Repository {
         let (_, config): (_, Config) = folder.read_first(CONFIG, by)?;
         let (_, plugins): (_, Value) = folder.read_first(PLUGINS, by)?;
         let modules = modules(&plugins).chain(modules(&config.plugins));
-        let notes = modules.map(|name| format!("the plugin {name} is not run, nor what needs it")).collect();
+        let mut notes: Vec<_> =
+            modules.map(|name| format!("the plugin {name} is not run, nor what needs it")).collect();
+        let (local, Config { url_mappings, .. }) = folder.read_first(LOCAL, by)?;
+        let mut mapped = Vec::new();
+        for (url, path) in url_mappings {
+            // A repository may come from anywhere, so its configuration cannot open the machine's other files.
+            match folder.locate(&path, local) {
+                Ok(path) => mapped.push((url, path)),
+                Err(error) => notes.push(format!("{}; or allow it with --import {url}={path}", with_causes(&error))),
+            }
+        }
         let prefix = config.identifier_prefix.as_deref().unwrap_or("ogc.").trim_end_matches('.').to_owned();
         let mut blocks = BTreeMap::new();
         let mut folders = vec![(SOURCES.to_owned(), prefix, 0)];
@@ -120,7 +137,7 @@ impl Repository {
             let message = format!("found no bblock.json in a folder below {SOURCES}");
             return Err(BlockError::unusable(&super::folder::shown(path), message));
         }
-        Ok(Self { folder, config, blocks, is_alone: false, examples: None, notes })
+        Ok(Self { folder, config, blocks, mapped, context_url: None, examples: None, notes })
     }
 
     fn open_block(path: &Path) -> Result<Self, BlockError> {
@@ -132,13 +149,18 @@ impl Repository {
             let message = "not a building block: found no bblock.json, context, schema, examples or tests in it";
             return Err(BlockError::unusable(&super::folder::shown(path), message));
         }
-        let blocks = BTreeMap::from([(key(&folder.name()), String::new())]);
-        Ok(Self { folder, config: Config::default(), blocks, is_alone: true, examples, notes: Vec::new() })
+        // Errors in the file are reported with the block's other errors.
+        let (_, metadata): (_, Value) = folder.read_first(METADATA, BLOCK).unwrap_or_default();
+        let text = |name: &str| metadata.get(name).and_then(Value::as_str).map(str::to_owned);
+        let id = text("itemIdentifier").unwrap_or_else(|| key(&folder.name()));
+        let context_url = text("ldContext").filter(|_| folder.find(CONTEXT).is_some());
+        let (config, blocks) = (Config::default(), BTreeMap::from([(id, String::new())]));
+        Ok(Self { folder, config, blocks, mapped: Vec::new(), context_url, examples, notes: Vec::new() })
     }
 
     /// True for a block that stands alone.
-    pub fn is_alone(&self) -> bool {
-        self.is_alone
+    fn is_block(&self) -> bool {
+        self.blocks.values().any(String::is_empty)
     }
 
     /// Makes the register, or only the part of the block with the identifier `only`. Calls `progress` with each block's
@@ -156,28 +178,22 @@ impl Repository {
         }
         let mut notes = self.notes.clone();
         let imports = self.imports();
-        let mut library = Library::new(self.folder.clone(), options.loader(self.folder.path())?, &imports);
-        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
-        let mut site = match self.is_alone {
-            true => RegisterPaths::default(),
-            false => RegisterPaths::new(Some(&self.base(options, &mut notes)?), Some(title)),
-        };
+        let mut library =
+            Library::new(self.folder.clone(), options.loader(self.folder.path(), &self.mapped)?, &imports);
+        let site = RegisterPaths::new(self.base(options, &mut notes)?.as_deref(), !self.is_block());
         self.read(&mut library, &site, options, &mut notes)?;
         let mut inherited = dependencies::inherited(&library);
         let sandbox = RefCell::new(Sandbox::new(options.worker.clone()));
         let mut parts = Vec::new();
-        for (id, block) in library.blocks.iter().filter(|(id, _)| only.is_none_or(|only| self.is_alone || only == *id))
+        for (id, block) in
+            library.blocks.iter().filter(|(id, _)| only.is_none_or(|only| self.is_block() || only == *id))
         {
             progress(id);
             let inherited = inherited.remove(id).unwrap_or_default();
-            let mut part = BlockBuilder::build(block, inherited, &library, &sandbox, options);
-            if self.is_alone {
-                if !part.errors.is_empty() {
-                    return Err(part.errors.swap_remove(0));
-                }
-                site.clone_from(&block.site);
+            parts.push(BlockBuilder::build(block, inherited, &library, &sandbox, options));
+            if let (true, Some(error)) = (self.is_block(), parts.iter().find_map(|part| part.report.errors.first())) {
+                return Err(BlockError::Unusable(error.clone()));
             }
-            parts.push(part);
         }
         let imports: Vec<_> = imports.iter().map(|import| library.register_url(import)).collect();
         Ok(self.joined(parts, &site, &imports, notes))
@@ -201,34 +217,26 @@ impl Repository {
             let folder = Folder::open_within(&self.folder.path().join(below), &self.folder)?;
             let mut block = Block::read(folder, below, self.examples.clone(), &library.loader);
             library.folder.provide_below(below, &block.folder);
-            if self.is_alone {
-                if !block.errors.is_empty() {
-                    return Err(block.errors.swap_remove(0));
-                }
-                block.identifier = options.identifier.clone().unwrap_or(block.identifier);
-                block.site = site_of(&block, options)?;
-            } else {
-                (block.key, block.identifier) = (path_of(id), id.clone());
-                block.site = site.of(&block.key);
+            block.identifier.clone_from(options.identifier.as_ref().filter(|_| self.is_block()).unwrap_or(id));
+            if !self.is_block() {
+                block.key = path_of(id);
             }
+            block.site = site.of(&block.key);
+            let has_points = block.metadata.get("extensionPoints").is_some();
             block.schema = match (block.schema_file, block.metadata["schema"].as_str()) {
                 (Some(file), _) => Some(uri(&format!("{below}{file}"))),
-                (None, Some(named)) if !self.is_alone && !named.starts_with(BLOCKS) => {
-                    resolve(Some(&uri(below)), named)
-                }
-                (None, _) if !self.is_alone && block.metadata.get("extensionPoints").is_some() => {
-                    Some(uri(&format!("{below}extensionPoints")))
-                }
-                _ => None,
+                (None, Some(named)) if !named.starts_with(BLOCKS) => resolve(Some(&uri(below)), named),
+                (None, _) => has_points.then(|| uri(&format!("{below}extensionPoints"))),
             };
             match self.context(&block, &library.loader, notes) {
                 Ok(context) => block.context = context,
-                Err(error) if self.is_alone && block.context_file.is_some() => return Err(error.into()),
-                Err(error) => block.context_error = Some(with_causes(&error)),
+                Err(error) => {
+                    block.lacks_context = true;
+                    block.errors.push(error.into());
+                }
             }
-            if block.metadata.get("extensionPoints").is_some() && (self.is_alone || block.schema_file.is_some()) {
-                let why = if self.is_alone { "alone, the block has no base" } else { "the block has its own schema" };
-                notes.push(format!("{id}: extensionPoints are not applied: {why}"));
+            if has_points && block.schema_file.is_some() {
+                notes.push(format!("{id}: extensionPoints are not applied: the block has its own schema"));
             }
             library.add(block);
         }
@@ -242,18 +250,16 @@ impl Repository {
         let (file, named) = (path.join("context.jsonld"), block.metadata["ldContext"].as_str());
         if !file.is_file() {
             let Some(named) = named else { return Ok(None) };
-            let context = match self.is_alone && block.context_file.is_some() {
-                // Loaded by its URL, the context keeps its base.
+            let context = match block.context_file.is_some() {
+                // Loaded by its URL, a built-in context keeps its base.
                 true => loader.load(&Reference::Url(named.to_owned()))?,
                 false => loader.load_value(&path.join("bblock.json"), Value::from(named))?,
             };
             return Ok(Some(context.value().clone()));
         }
-        if self.is_alone {
-            // The file stands for the URLs at which it is published.
-            for url in block.site.url(&block.site.own("context.jsonld")).as_deref().into_iter().chain(named) {
-                drop(loader.publish(url, &file));
-            }
+        // The file stands for the URLs at which it is published.
+        for url in block.site.url(&block.site.own("context.jsonld")).as_deref().into_iter().chain(named) {
+            drop(loader.publish(url, &file));
         }
         let context = match loader.load(&Reference::File(file.clone())) {
             // Authors write contexts by hand: parsing as YAML accepts an extra comma, and a missing wrapper is
@@ -273,21 +279,30 @@ impl Repository {
     }
 
     /// Returns the URL of the register's folder: from the options, else from the repository on GitHub, else from the
-    /// register that was published before.
-    fn base(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<String, BlockError> {
+    /// register that was published before. `None` if the URL of a block that stands alone is unknown.
+    fn base(&self, options: &RegisterOptions, notes: &mut Vec<String>) -> Result<Option<String>, BlockError> {
         let published = || {
             let register = self.folder.read_data("build/register.json", BLOCK).ok()?;
             let url = register.get("baseURL")?.as_str()?.trim_end_matches('/').to_owned();
             is_web(&url).then(|| format!("{url}/build/"))
         };
-        let base = options.base.clone().or_else(|| self.remote()).or_else(published).unwrap_or_else(|| {
-            let base = format!("https://example.invalid/{}/build/", key(&self.folder.name()));
-            notes
-                .push(format!("the URL of the published register is unknown; {base} is used: name it with --base-url"));
-            base
+        let of_context = || {
+            let tail = format!("annotated/{}/context.jsonld", key(&self.folder.name()));
+            // The register links to the URL, and links with other schemes may be harmful.
+            self.context_url.as_ref()?.strip_suffix(&tail).filter(|base| is_web(base)).map(str::to_owned)
+        };
+        let known = options.base.clone().or_else(|| self.remote()).or_else(published).or_else(of_context);
+        let base = known.or_else(|| {
+            (!self.is_block()).then(|| {
+                let base = format!("https://example.invalid/{}/build/", key(&self.folder.name()));
+                notes.push(format!(
+                    "the URL of the published register is unknown; {base} is used: name it with --base-url"
+                ));
+                base
+            })
         });
-        absolute(&base, || "--base-url".to_owned())?;
-        Ok(format!("{}/", base.trim_end_matches('/')))
+        base.iter().try_for_each(|base| absolute(base, || "--base-url".to_owned()))?;
+        Ok(base)
     }
 
     /// Returns the URL at which GitHub publishes the repository's build, from the remote in git's configuration.
@@ -315,48 +330,40 @@ impl Repository {
     fn joined(&self, parts: Vec<BlockPart>, site: &RegisterPaths, imports: &[String], notes: Vec<String>) -> Register {
         let mut files = Files::new();
         let (mut blocks, mut entries, mut catalogue) = (Vec::new(), Vec::new(), IndexSet::new());
-        for BlockPart { files: own, report, notes, entry, triples, .. } in parts {
+        let mut paths = Vec::new();
+        for BlockPart { files: own, report, notes, entry, triples, report_path } in parts {
             files.extend(own);
             entries.push(entry);
+            paths.push(site.reference_from(REPORTS[1], &report_path));
             catalogue.extend(triples);
             blocks.push(RegisterBlock { report, notes });
         }
         let reports: Vec<_> = blocks.iter().map(|block| &block.report).collect();
-        let title = site.title(reports.first().map_or("", |report| &report.name));
-        let [html_report, json_report, catalogue_file] = site.overview();
-        let path = |report: &BlockReport| match self.is_alone {
-            true => site.reference(&site.test("_report.json")),
-            false => site.reference(&site.of(&path_of(&report.id)).test("_report.json")),
-        };
-        let summary = BlockReport::summary(reports.iter().map(|report| (*report, path(report))));
-        files.insert(json_report.to_owned(), lines(&summary));
-        files.insert(html_report.to_owned(), html(&reports, &title));
-        let of_repository = |value: Value| if self.is_alone { Value::Null } else { value };
-        if !self.is_alone {
-            files.insert("register-summary.md".to_owned(), self.summary(&title, &entries));
-        }
+        let title = self.config.name.clone().unwrap_or_else(|| self.folder.name());
+        let summary = BlockReport::summary(reports.iter().copied().zip(paths));
+        files.insert(REPORTS[1].to_owned(), lines(&summary));
+        files.insert(REPORTS[0].to_owned(), html(&reports, &title));
+        files.insert("register-summary.md".to_owned(), self.summary(&title, &entries));
         let mut register = without_nulls(json!({
             "name": title,
             "abstract": self.config.r#abstract,
             "description": self.config.description,
             "license": self.config.license,
-            "modified": of_repository(json!(reports.iter().find_map(|report| report.generated.clone()))),
+            "modified": reports.iter().find_map(|report| report.generated.clone()),
             "baseURL": site.register(),
-            "validationReport": site.reference(html_report),
-            "validationReportJson": of_repository(json!(site.reference(json_report))),
-            "imports": of_repository(json!(imports)),
+            "validationReport": site.reference(REPORTS[0]),
+            "validationReportJson": site.reference(REPORTS[1]),
+            "imports": imports,
             "sparqlEndpoint": self.config.sparql.get("query"),
-            "gitRepository": of_repository(json!(self.git_repository())),
-            "links": of_repository(self_links(site)),
+            "gitRepository": self.git_repository(),
+            "links": self_links(site),
         }));
         let ids: Vec<_> = reports.iter().map(|report| report.id.as_str()).collect();
         let mut triples: IndexSet<_> = catalogue::register(&register, &ids).into_iter().collect();
         triples.extend(catalogue);
         let triples: Vec<_> = triples.into_iter().collect();
-        files.insert(catalogue_file.to_owned(), catalogue::text(&triples));
-        if !self.is_alone {
-            files.extend(catalogue::jsonld(&triples).map(|text| ("bblocks.jsonld".to_owned(), text)));
-        }
+        files.insert(CATALOGUE.to_owned(), catalogue::text(&triples));
+        files.extend(catalogue::jsonld(&triples).map(|text| ("bblocks.jsonld".to_owned(), text)));
         register["bblocks"] = entries.into();
         register["tooling"] = Product::REGISTER.tooling(&files);
         files.insert(Product::REGISTER.marker.to_owned(), lines(&register));
@@ -404,7 +411,7 @@ impl Register {
 fn self_links(site: &RegisterPaths) -> Value {
     let files = [
         ("register.json", "application/json", "JSON"),
-        ("bblocks.ttl", "text/turtle", "RDF Turtle"),
+        (CATALOGUE, "text/turtle", "RDF Turtle"),
         ("bblocks.jsonld", "application/ld+json", "JSON-LD"),
     ];
     let link = |(file, media_type, name): (&str, &str, &str)| json!({ "rel": "self", "href": site.reference(file), "type": media_type, "title": format!("This register in {name}") });
@@ -427,23 +434,4 @@ fn modules(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
 fn path_of(id: &str) -> String {
     let parts: Vec<_> = id.split('.').skip(1).filter(|part| !part.is_empty()).map(key).collect();
     if parts.is_empty() { key(id) } else { parts.join("/") }
-}
-
-/// Returns the paths and URLs for a block that stands alone, with the base URL from the options or from the URL of its
-/// published context.
-fn site_of(block: &Block, options: &RegisterOptions) -> Result<RegisterPaths, BlockError> {
-    let file = block.context_file.unwrap_or("context.jsonld");
-    let tail = format!("annotated/{}/{file}", block.key);
-    // The URL of a built-in context is not related to the block's own.
-    let own = block.metadata["ldContext"].as_str().filter(|_| !block.folder.is_built_in(file));
-    // The report links to the base URL, and links with other schemes may be harmful.
-    let told = own.and_then(|url| url.strip_suffix(&tail)).filter(|base| is_web(base));
-    let base = options.base.as_deref().or(told);
-    if let Some(base) = base {
-        absolute(base, || "--base-url".to_owned())?;
-    }
-    if let Some(url) = block.metadata["ldContext"].as_str() {
-        absolute(url, || "bblock.json, ldContext".to_owned())?;
-    }
-    Ok(RegisterPaths::new(base, None).of(&block.key))
 }

@@ -10,14 +10,11 @@ use serde_json::Value;
 
 use super::block::Block;
 use super::error::{BlockError, with_causes};
-use super::library::{Library, shown, uri};
+use super::library::{BY_SCHEMA, Library, shown, uri};
 use super::references::{is_without_anchors, percent_decode, percent_encode, point, split};
 use super::sandbox::Sandbox;
 use crate::schema::mark_undecidable;
 pub use crate::schema::{UnusableSchema, Validity};
-
-/// The usual origin of references to schemas, for messages.
-const BY: &str = "the schema";
 
 /// The URI of a schema, and its path and fragment for people.
 type SchemaTarget = (String, String);
@@ -51,8 +48,18 @@ impl<'b> Schemas<'b> {
         if self.targets.contains_key(reference) || (reference.is_empty() && self.own.is_none()) {
             return Ok(());
         }
+        // The reason is an error of the block, and is not repeated for each example.
+        let unusable = || Err("the block's schema cannot be used".to_owned());
+        if reference.starts_with('#') && self.targets.get("").is_some_and(Result::is_err) {
+            self.targets.insert(reference.to_owned(), unusable());
+            return Ok(());
+        }
         let prepared = self.prepared(reference, by);
-        let target = prepared.as_ref().map(SchemaTarget::clone).map_err(|error| with_causes(error));
+        let target = match &prepared {
+            Err(_) if reference.is_empty() => unusable(),
+            Err(error) => Err(with_causes(error)),
+            Ok(target) => Ok(target.clone()),
+        };
         self.targets.insert(reference.to_owned(), target);
         prepared.map(drop)
     }
@@ -77,7 +84,7 @@ impl<'b> Schemas<'b> {
         let target = format!("{uri}#{}", percent_encode(&pointer));
         if let Err(UnusableSchema { uri: at, why, .. }) = self.sandbox.borrow_mut().compile(&target) {
             // A document that cannot be read gives its own error.
-            self.library.document(&at, BY)?;
+            self.library.document(&at, BY_SCHEMA)?;
             return Err(BlockError::unusable(&shown(&at), why));
         }
         let fragment = if fragment.is_empty() { fragment } else { format!("#{fragment}") };
@@ -91,12 +98,12 @@ impl<'b> Schemas<'b> {
             if !self.files.insert(uri.clone()) {
                 continue;
             }
-            let source = self.library.document(&uri, BY)?;
+            let source = self.library.document(&uri, BY_SCHEMA)?;
             let mut schema = (*source).clone();
             point(&mut schema, &mut |reference| {
                 // A reference that cannot be followed stays as it is: it may be data, and otherwise fails when the
                 // validator follows it.
-                let found = self.library.follow(&uri, reference, BY).ok()?;
+                let found = self.library.follow(&uri, reference, BY_SCHEMA).ok()?;
                 let (path, mut fragment) = (split(reference).0, split(reference).1.to_owned());
                 if !fragment.is_empty() && !fragment.starts_with('/') && is_without_anchors(&found.document) {
                     fragment = percent_encode(&found.pointer.ok()?).to_string();

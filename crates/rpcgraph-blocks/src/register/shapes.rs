@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use self::validator::{ShapeFinding, ShapesValidator};
 use super::error::BlockError;
 use super::library::{Library, shown};
-use super::report::{MAX_LISTED, ReportItem, Section, unlisted};
+use super::report::{MAX_LISTED, ReportItem, SHAPES_NOT_CHECKED, Section, unlisted};
 use super::rules::{SHACL, prefixes, sh};
 use super::turtle::read_turtle;
 use crate::log::summary::counted;
@@ -79,7 +79,7 @@ impl Shapes {
     pub fn check(&self, triples: &[Triple], item: &mut ReportItem) {
         for url in &self.remote {
             let message = format!("Shapes not checked: {url} (not fetched)");
-            item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": [url] }));
+            item.done(Section::Shacl, message, json!({ "op": SHAPES_NOT_CHECKED, "shapes": [url] }));
         }
         let graph: Graph = triples.iter().collect();
         for file in &self.files {
@@ -96,7 +96,7 @@ impl Shapes {
             let payload = json!({ "op": "shacl-report", "shaclFile": file.name, "result": errors == 0 });
             item.done(Section::Shacl, message, payload);
             if !file.unknown.is_empty() {
-                let payload = json!({ "op": "shacl-not-checked", "shapes": [file.name], "terms": file.unknown });
+                let payload = json!({ "op": SHAPES_NOT_CHECKED, "shapes": [file.name], "terms": file.unknown });
                 item.done(Section::Shacl, file.unused(), payload);
             }
             for finding in found.iter().take(MAX_LISTED) {

@@ -4,82 +4,59 @@ use percent_encoding::{AsciiSet, PercentEncode, utf8_percent_encode};
 
 use crate::vocab::RESERVED;
 
+/// The report of all blocks, for people and for programs.
+pub const REPORTS: [&str; 2] = ["tests/report.html", "tests/report.json"];
+/// The catalogue of the register, as Turtle.
+pub const CATALOGUE: &str = "bblocks.ttl";
+
 /// The paths of a register, below a base URL if it has one.
 #[derive(Debug, Clone, Default)]
 pub struct RegisterPaths {
     base: Option<String>,
+    /// URL of the folder with the sources of the blocks.
+    sources: Option<String>,
     key: String,
-    /// Title of the register; `None` for a block that stands alone.
-    repository: Option<String>,
 }
 
 impl RegisterPaths {
-    /// Creates the site of a repository's register, with its title, or of a block that stands alone. The base is a
-    /// folder, with or without a slash at its end.
-    pub fn new(base: Option<&str>, repository: Option<String>) -> Self {
-        let base = base.map(|base| if base.ends_with('/') { base.to_owned() } else { format!("{base}/") });
-        Self { base, key: String::new(), repository }
+    /// Creates the paths of a register. The base is a folder, with or without a slash at its end. `has_sources` is true
+    /// if the repository, which holds the register as `build/`, is published, too.
+    pub fn new(base: Option<&str>, has_sources: bool) -> Self {
+        let base = base.map(|base| format!("{}/", base.trim_end_matches('/')));
+        let sources = base.as_ref().filter(|_| has_sources);
+        let sources = sources.map(|base| base.strip_suffix("build/").unwrap_or(base).to_owned());
+        Self { base, sources, key: String::new() }
     }
 
-    /// Returns the site of one of its blocks.
+    /// Returns the paths of one of its blocks.
     #[must_use]
     pub fn of(&self, key: &str) -> Self {
         Self { key: key.to_owned(), ..self.clone() }
     }
 
-    /// True for the register of a block that stands alone.
-    pub fn is_alone(&self) -> bool {
-        self.repository.is_none()
-    }
-
-    /// Returns the title of the register; a block that stands alone gives the name for it.
-    pub fn title(&self, block: &str) -> String {
-        self.repository.clone().unwrap_or_else(|| format!("Examples of {block}"))
-    }
-
-    /// Returns the URL of a file of the repository, which holds the register as `build/`.
+    /// Returns the URL of a file of the repository; `None` if that is not published.
     pub fn source(&self, path: &str) -> Option<String> {
-        let base = self.base().filter(|_| !self.is_alone())?;
-        Some(format!("{}{}", base.strip_suffix("build/").unwrap_or(base), encode(path)))
+        Some(format!("{}{}", self.sources.as_ref()?, encode(path)))
     }
 
-    /// Returns the IRI of the register: the URL of its repository, or of a lone block's folder.
+    /// Returns the IRI of the register: the URL of its repository, or of its own folder.
     pub fn register(&self) -> Option<String> {
-        if self.is_alone() { self.base.clone() } else { self.source("") }
+        self.sources.clone().or_else(|| self.base.clone())
     }
 
-    /// Returns the paths of the report for people, the report for programs, and the catalogue.
-    pub fn overview(&self) -> [&'static str; 3] {
-        match self.is_alone() {
-            true => ["report.html", "report.json", "examples.ttl"],
-            false => ["tests/report.html", "tests/report.json", "bblocks.ttl"],
-        }
-    }
-
-    /// Returns the URL of the block, or of a part of it, in the catalogue; without a base, a relative reference.
+    /// Returns the URL of a part of the block in the catalogue; without a base, a relative reference.
     pub fn node(&self, name: &str) -> String {
-        let within = if self.is_alone() || name == self.key { String::new() } else { format!("{}/", self.key) };
-        self.reference(&format!("{}#{within}{name}", self.overview()[2]))
+        self.reference(&format!("{CATALOGUE}#{}/{name}", self.key))
     }
 
     /// Returns the path of the block's page.
     pub fn page(&self) -> String {
-        if self.is_alone() { "index.md".to_owned() } else { format!("generateddocs/markdown/{}/index.md", self.key) }
+        format!("generateddocs/markdown/{}/index.md", self.key)
     }
 
     /// Returns the path of the block's full register entry, in JSON.
     pub fn json_full(&self) -> String {
         format!("generateddocs/json-full/{}/index.json", self.key)
-    }
-
-    /// Returns the URL of an example, which is the base of its relative references in the register of a repository.
-    pub fn document(&self, name: &str) -> Option<String> {
-        self.url(&self.test(name)).filter(|_| !self.is_alone())
-    }
-
-    /// Returns the base URL.
-    pub fn base(&self) -> Option<&str> {
-        self.base.as_deref()
     }
 
     /// Returns the path of an example's or test's file.
@@ -99,22 +76,19 @@ impl RegisterPaths {
 
     /// Returns the URL of a path, or the path relative to the top of the register.
     pub fn reference(&self, path: &str) -> String {
-        self.url(path).unwrap_or_else(|| encode(path).to_string())
+        self.reference_from("", path)
     }
 
-    /// Returns the URL of a path, or the path relative to the folder of an example's files.
-    pub fn reference_from_test(&self, path: &str) -> String {
-        self.url(path).unwrap_or_else(|| format!("../../{}", encode(path)))
+    /// Returns the URL of a path, or the path relative to the folder of the file `from`, which may be the folder itself
+    /// with a slash at its end.
+    pub fn reference_from(&self, from: &str, path: &str) -> String {
+        let folder = from.rfind('/').map_or("", |end| &from[..=end]);
+        let relative = || match path.strip_prefix(folder) {
+            Some(below) => encode(below).to_string(),
+            None => format!("{}{}", "../".repeat(folder.matches('/').count()), encode(path)),
+        };
+        self.url(path).unwrap_or_else(relative)
     }
-}
-
-#[cfg(test)]
-#[test]
-fn names_of_blocks_are_not_parts_of_paths() {
-    assert_eq!(
-        RegisterPaths::new(None, None).of("markdown").json_full(),
-        "generateddocs/json-full/markdown/index.json"
-    );
 }
 
 /// True if a URL has a harmless scheme, unlike `javascript:`.

@@ -57,6 +57,9 @@ struct ProgramsFile {
 #[serde(rename_all = "camelCase", default)]
 struct MediaTypes {
     media_types: Vec<MediaType>,
+    /// Blocks whose schemas the outputs must match.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    profiles: Vec<String>,
 }
 
 /// A media type, and the extension of its files.
@@ -163,6 +166,11 @@ impl Program {
         }
         let output = self.run(text, sandbox)?;
         json::parse(output.as_bytes()).map(|value| pretty(&value) + "\n").map_err(|error| error.to_string())
+    }
+
+    /// Returns the blocks whose schemas the outputs must match.
+    pub fn profiles(&self) -> &[String] {
+        &self.outputs.profiles
     }
 
     /// True if the transform takes texts of a language.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::annotate::{ANNOTATION, CONTEXT, EXTRA_TERMS, MAX_DEPTH, MAX_STEPS, PREFIXES, iri, too_large};
 use super::error::BlockError;
-use super::library::{Library, shown};
+use super::library::{BY_SCHEMA, Library, shown};
 use super::references::split;
 
 /// The maximum number of terms of one context, including scoped terms.
@@ -192,7 +192,7 @@ impl TermsBuilder<'_> {
     /// it.
     fn reference(&mut self, reference: &str, place: &Rc<Subschema>, scope: SchemaScope<'_>) -> Option<Terms> {
         let library = self.library;
-        let found = library.follow(&place.uri, reference, "a schema");
+        let found = library.follow(&place.uri, reference, BY_SCHEMA);
         let found = found.and_then(|found| Ok((library.annotated(&found.uri)?, found.uri, found.pointer)));
         let found = found.map_err(|error| error.to_string()).and_then(|(full, uri, pointer)| match pointer {
             Ok(at) => Ok((full, uri, at)),

@@ -151,7 +151,7 @@ pub enum LoadError {
     NullContext(String),
     /// A term is an alias of a keyword.
     #[error(
-        "`{origin}` makes {term:?} an alias of {keyword:?}, so that logs could name nodes and types: map it to an IRI, \
+        "`{origin}` makes {term:?} an alias of {keyword:?}, so that logs could change their messages: map it to an IRI, \
          or leave it out"
     )]
     KeywordAlias {

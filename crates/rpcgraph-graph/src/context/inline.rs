@@ -32,7 +32,7 @@ pub(super) type ReferenceResolver<'a> = dyn FnMut(&Document, &str) -> Result<Rc<
 /// The kind of document that a context is applied to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Audience {
-    /// A log: definitions that could turn its data into keywords are refused.
+    /// A log: definitions that could turn its data into keywords are refused, except aliases of `@id` and `@type`.
     #[default]
     Logs,
     /// A document by the author of the context, who may use all of JSON-LD.
@@ -173,6 +173,9 @@ impl Inliner<'_, '_> {
     }
 }
 
+/// The members of messages and errors whose terms cannot be aliases of keywords. An id is not written under its term.
+const MEMBERS: [&str; 8] = ["jsonrpc", "method", "params", "result", "error", "code", "message", "data"];
+
 /// Refuses a definition that could turn data into keywords, or capture the full IRIs of annotations.
 fn check(here: &Document, key: &str, value: &Value) -> Result<(), LoadError> {
     if PREFIXES.iter().any(|(_, namespace)| key.starts_with(namespace)) {
@@ -185,6 +188,10 @@ fn check(here: &Document, key: &str, value: &Value) -> Result<(), LoadError> {
     let Some(target) = target.and_then(Value::as_str) else { return Ok(()) };
     let captures = match key {
         "@base" | "@direction" | "@language" => false,
+        // In payloads alone: the mapping keeps an alias from the message and from annotations.
+        _ if matches!(target, "@id" | "@type") && value.get("@reverse").is_none() => {
+            key.starts_with('@') || MEMBERS.contains(&key)
+        }
         // `@` before a member called `id` would make it a keyword too.
         "@vocab" => target.starts_with('@'),
         _ => is_keyword(target) || (target.starts_with('@') && !is_keyword_like(target)),

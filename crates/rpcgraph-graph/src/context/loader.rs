@@ -104,7 +104,7 @@ impl Loader {
     /// for logs, which could then name nodes and types.
     ///
     /// Files are read only below `folder`, also through links; its path is canonical. The folders of `mapped` replace
-    /// the URLs that begin with a prefix: files in them are not fetched.
+    /// the URLs that begin with a prefix, and files one URL: files in them are not fetched.
     #[must_use]
     pub fn for_authors(self, folder: PathBuf, mapped: Vec<(String, PathBuf)>) -> Self {
         Self { audience: Audience::Authors, folder: Some(folder), mapped, ..self }
@@ -152,7 +152,8 @@ impl Loader {
             let is_part = prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/');
             let rest = percent_encoding::percent_decode_str(rest.trim_start_matches('/')).decode_utf8().ok()?;
             let folder = std::fs::canonicalize(folder).ok()?;
-            let file = std::fs::canonicalize(folder.join(&*rest)).ok()?;
+            let file =
+                if rest.is_empty() { folder.clone() } else { std::fs::canonicalize(folder.join(&*rest)).ok()? };
             (is_part && file.starts_with(folder) && file.is_file()).then_some((prefix.len(), file))
         };
         self.mapped.iter().filter_map(below).max().map(|(_, file)| file)

@@ -7,10 +7,10 @@
 use std::sync::atomic::Ordering;
 
 use super::error::ConvertError;
-use super::worker::{ConvertWorker, PairingState, ScannedRecord, WrittenOutput, bad_element};
-use crate::json::{self, Value};
+use super::worker::{ConvertWorker, PairingState, WrittenOutput, bad_element};
+use crate::json;
 use crate::mapping::{Loss, MapPart};
-use crate::message::{Content, LargeSingle, PayloadBuffer, Scanned, Single};
+use crate::message::{Content, PayloadBuffer, Single};
 use crate::protocol::Extract;
 use crate::record::{Certainty, Entry, KnownMethod, Record};
 use crate::session::OpenBatch;
@@ -92,8 +92,7 @@ impl ConvertWorker<'_, '_> {
     ) -> Result<Option<Certainty>, ConvertError> {
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
-        let mut large = Vec::new();
-        let mut singles = self.singles(piece, &mut payloads, &mut large);
+        let mut singles = self.singles(piece, &mut payloads);
         self.scanner.shrink();
         singles.iter().for_each(|single| paired.summary.count_element(single));
         let most = singles.iter().map(Single::certainty).max();
@@ -134,8 +133,7 @@ impl ConvertWorker<'_, '_> {
         let mut payloads = PayloadBuffer::default();
         json::elements(array).position(|element| {
             payloads.clear();
-            let mut large = Vec::new();
-            let singles = self.singles(&[element], &mut payloads, &mut large);
+            let singles = self.singles(&[element], &mut payloads);
             !singles.iter().all(|single| self.is_tolerated(single))
         })
     }
@@ -145,27 +143,20 @@ impl ConvertWorker<'_, '_> {
         let mut payloads = PayloadBuffer::default();
         json::elements(array).find_map(|element| {
             payloads.clear();
-            let mut large = Vec::new();
-            let mut singles = self.singles(&[element], &mut payloads, &mut large);
+            let mut singles = self.singles(&[element], &mut payloads);
             singles.iter_mut().for_each(Single::look_up_method);
             singles.iter().find_map(Single::known_sender)
         })
     }
 
-    /// Returns elements of a batch, which borrow from `payloads` and `large`.
-    fn singles<'e>(
-        &mut self,
-        elements: &[&'e str],
-        payloads: &'e mut PayloadBuffer,
-        large: &'e mut Vec<(usize, Box<LargeSingle<'e>>)>,
-    ) -> Vec<Single<'e>> {
-        let scanned = elements.iter().map(|element| self.scan(element.as_bytes(), false, payloads));
-        let mut scanned: Vec<ScannedRecord<'e>> = scanned.collect();
-        ScannedRecord::complete(&mut scanned, payloads, large);
-        let singles = elements.iter().zip(scanned).map(|(element, scanned)| match scanned {
-            ScannedRecord::Read(Scanned { content: Content::Single(single), .. }) => single,
+    /// Returns elements of a batch, which borrow from `payloads`.
+    fn singles<'e>(&mut self, elements: &[&'e str], payloads: &'e mut PayloadBuffer) -> Vec<Single<'e>> {
+        let scanned: Vec<_> = elements.iter().map(|element| self.scanner.scan_element(element, payloads)).collect();
+        let payloads = &*payloads;
+        let singles = scanned.into_iter().filter_map(|mut scanned| {
+            scanned.lend(payloads);
             // The element is valid, since the batch is valid.
-            _ => Single::from_value(json::parse(element.as_bytes()).unwrap_or(Value::Null)),
+            if let Content::Single(single) = scanned.content { Some(single) } else { None }
         });
         singles.collect()
     }

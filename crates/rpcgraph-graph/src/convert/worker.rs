@@ -14,7 +14,7 @@ use super::order::InOrder;
 use crate::diagnostic::Finding;
 use crate::json;
 use crate::mapping::{InputIri, InputMapper, Loss, MapPart, MapTally, MapTarget, Mapper, ReferenceError};
-use crate::message::{self, Content, LARGE, LargeSingle, PayloadBuffer, Problem, Scanned, Single};
+use crate::message::{self, Content, PayloadBuffer, Problem, Scanned, Single};
 use crate::protocol::{Extract, Extraction, Linker, Statement};
 use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
@@ -44,7 +44,7 @@ impl PairingState {
         let singles = nodes.iter_mut().filter(|node| matches!(node.node, Node::Message(_) | Node::Invalid(_)));
         for (node, extract) in singles.zip(extracts) {
             let first = statements.len();
-            self.linker.link(session, &self.sessions, node, extract, statements);
+            self.linker.link(session, &mut self.sessions, node, extract, statements);
             node.meaning = first..statements.len();
         }
     }
@@ -115,50 +115,6 @@ enum RenderStep<'c> {
     Plain { bytes: &'c [u8], content: &'c Content<'c>, at: Location },
 }
 
-/// A record or an element of a batch, read without regard to any other.
-#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
-pub(super) enum ScannedRecord<'e> {
-    Read(Scanned<'e>),
-    Large(Box<LargeSingle<'e>>),
-    /// The record must be read as values, or is not a message.
-    Careful,
-}
-
-impl<'e> ScannedRecord<'e> {
-    /// The content, unless the record is text between messages.
-    pub fn content(&self) -> Option<&Content<'e>> {
-        match self {
-            Self::Read(Scanned { content, .. }) => Some(content),
-            Self::Large(_) | Self::Careful => None,
-        }
-    }
-
-    /// Completes the contents, given the payloads that the records were scanned with. Moves the large messages, which
-    /// contents borrow, to `large`, with their indexes.
-    pub fn complete(
-        scanned: &mut [Self],
-        payloads: &'e PayloadBuffer,
-        large: &'e mut Vec<(usize, Box<LargeSingle<'e>>)>,
-    ) {
-        for (index, scanned) in scanned.iter_mut().enumerate() {
-            match scanned {
-                Self::Read(read) => read.lend(payloads),
-                Self::Large(_) => {
-                    if let Self::Large(found) = std::mem::replace(scanned, Self::Careful) {
-                        large.push((index, found));
-                    }
-                }
-                Self::Careful => {}
-            }
-        }
-        for (index, large) in &*large {
-            if let Some(scanned) = scanned.get_mut(*index) {
-                *scanned = Self::Read(Content::Single(large.single()).into());
-            }
-        }
-    }
-}
-
 /// One thread's part of a conversion.
 pub(super) struct ConvertWorker<'w, 's> {
     pub(super) shared: &'w WorkShared<'s>,
@@ -171,7 +127,7 @@ pub(super) struct ConvertWorker<'w, 's> {
 impl<'w, 's> ConvertWorker<'w, 's> {
     pub fn new(shared: &'w WorkShared<'s>, rendered: Box<dyn WorkerTarget>) -> Self {
         let mapper = InputMapper::new(shared.mapper, shared.iri);
-        let scanner = message::Scanner::new(shared.mapper.numbers()).with_payloads(shared.extracted.payloads);
+        let scanner = message::Scanner::default().with_payloads(shared.extracted.payloads);
         Self { shared, mapper, rendered, scanner, payloads: PayloadBuffer::default() }
     }
 
@@ -227,29 +183,22 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         let mut payloads = std::mem::take(&mut self.payloads);
         payloads.clear();
         let scanned = entries.iter().map(|entry| match entry {
-            Entry::Record(record) if !record.is_exchange() => {
-                self.scan(&record.bytes, record.flags.result_unknown, &mut payloads)
-            }
-            _ => ScannedRecord::Careful,
+            Entry::Record(record) if record.is_exchange() => Some(Content::Exchange.into()),
+            Entry::Record(record) => Some(self.scanner.scan(&record.bytes, record.flags.result_unknown, &mut payloads)),
+            Entry::LogLine(_) => None,
         });
-        let mut scanned: Vec<ScannedRecord<'_>> = scanned.collect();
-        let mut large = Vec::new();
-        ScannedRecord::complete(&mut scanned, &payloads, &mut large);
-        for (entry, scanned) in entries.iter().zip(&mut scanned) {
-            let Entry::Record(record) = entry else { continue };
-            if matches!(scanned, ScannedRecord::Careful) {
-                *scanned = ScannedRecord::Read(Content::of(record).into());
-            }
-            match scanned {
-                ScannedRecord::Read(read) if self.shared.mapper.in_session() => match self.shared.extracted.exchanges {
-                    true => read.content.look_up_methods(),
-                    false => forget_ids(&mut read.content),
-                },
-                _ => {}
+        let mut scanned: Vec<Option<Scanned<'_>>> = scanned.collect();
+        for scanned in scanned.iter_mut().flatten() {
+            scanned.lend(&payloads);
+            if self.shared.mapper.in_session() {
+                match self.shared.extracted.exchanges {
+                    true => scanned.content.look_up_methods(),
+                    false => forget_ids(&mut scanned.content),
+                }
             }
         }
         self.scanner.shrink();
-        let elements = scanned.iter().filter_map(ScannedRecord::content).flat_map(Content::elements);
+        let elements = scanned.iter().flatten().flat_map(|scanned| scanned.content.elements());
         let extracts = Extract::all(self.shared.extracted, scanned.len(), elements);
 
         let mut findings = Vec::new();
@@ -332,36 +281,12 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         result
     }
 
-    /// Reads a message by the quick path if possible, or as a message that is too large to be held as values.
-    pub(super) fn scan<'e>(
-        &mut self,
-        bytes: &'e [u8],
-        result_unknown: bool,
-        payloads: &mut PayloadBuffer,
-    ) -> ScannedRecord<'e> {
-        if let Some(scanned) = simdutf8::basic::from_utf8(bytes).ok().and_then(|text| self.scanner.scan(text, payloads))
-        {
-            return ScannedRecord::Read(scanned);
-        }
-        // Further contexts may map the extra members, which a large message does not list.
-        let mapper = self.shared.mapper;
-        if bytes.len() < LARGE || !mapper.payloads_stay_opaque() && !mapper.is_too_large(bytes.len()) {
-            return ScannedRecord::Careful;
-        }
-        match LargeSingle::new(bytes, result_unknown) {
-            Err(error) => ScannedRecord::Read(Content::Malformed(error).into()),
-            // Only an empty array is not read in pieces.
-            Ok(large) if large.is_array() => ScannedRecord::Careful,
-            Ok(large) => ScannedRecord::Large(Box::new(large)),
-        }
-    }
-
     /// Counts, judges and pairs the records of a chunk, up to one that ends the run.
     fn pair<'p, 'c: 'p>(
         &self,
         paired: &mut PairingState,
         (entries, first_key): (&'p [Entry<'c>], Option<&str>),
-        scanned: &'p [ScannedRecord<'c>],
+        scanned: &'p [Option<Scanned<'c>>],
         extracts: Vec<Extract<'p>>,
         findings: &mut Vec<Finding>,
     ) -> Steps<'p> {
@@ -372,7 +297,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         let mut steps = Vec::with_capacity(entries.len());
         let mut nodes = Vec::with_capacity(if in_session { entries.len() } else { 0 });
         for (entry, scanned) in entries.iter().zip(scanned) {
-            match (entry, scanned.content()) {
+            match (entry, scanned.as_ref().map(|scanned| &scanned.content)) {
                 (Entry::Record(record), Some(content)) => {
                     if let Some(finding) = self.judge(record, content) {
                         if self.shared.options.strict {

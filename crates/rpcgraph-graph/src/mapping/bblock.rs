@@ -108,7 +108,7 @@ impl PlainMessages {
         let error = match &message.error {
             None => None,
             Some(ErrorMember::Object(error))
-                if error.extra.is_empty()
+                if error.extra.is_none()
                     && is_canonical(error.data.as_ref())
                     && error.code.as_deref().is_none_or(is_short) =>
             {
@@ -116,7 +116,7 @@ impl PlainMessages {
             }
             Some(_) => return None,
         };
-        let covered = message.extra.is_empty()
+        let covered = message.extra.is_none()
             && message.text.is_none()
             && is_canonical(message.params.as_ref())
             && is_canonical(message.result.as_ref());

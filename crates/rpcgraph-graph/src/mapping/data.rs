@@ -5,11 +5,14 @@ use std::rc::Rc;
 
 use super::loss::{Loss, Losses};
 use super::reference::ReferenceError;
-use super::shape::{AcceptedValues, MappedTerm, MemberMeaning, Shape, Strings};
+use super::shape::{AcceptedValues, MappedTerm, MemberMeaning, NodeKeyword, Shape, Strings};
 use crate::json::{self, Canonical, Number, Numbers, Object, Value};
 use crate::message::{Member, is_keyword_like};
 use crate::session::triples::BlankName;
-use crate::vocab::rdf;
+use crate::vocab::{jrpc, rdf};
+
+/// The reason why the reference path produces the triples of nodes that a log names.
+const ALIAS: &str = "aliases of keywords";
 
 /// The result of examining members.
 #[derive(Default)]
@@ -64,12 +67,72 @@ impl DataWriter<'_> {
         Ok(())
     }
 
+    /// Writes the members of a node in a payload, where aliases of keywords name the node and its classes.
+    fn node(&mut self, shape: &Rc<Shape>, members: &[Member<'_>]) -> Result<(), ReferenceError> {
+        let mut known = Vec::new();
+        for member in members {
+            let name = member.0.as_str().filter(|name| !is_keyword_like(name));
+            let term = name.map(|name| shape.term(name)).transpose()?;
+            match term.as_deref() {
+                Some(MemberMeaning::Alias(keyword)) if !known.contains(keyword) => {
+                    known.push(*keyword);
+                    self.alias(shape, *keyword, &member.1);
+                }
+                Some(MemberMeaning::Alias(_)) => self.tally.losses.add(Loss::KeywordMember),
+                _ => self.members(shape, std::slice::from_ref(member))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn alias(&mut self, shape: &Shape, keyword: NodeKeyword, value: &Value<'_>) {
+        let values = match (value, keyword) {
+            (Value::Array(array), NodeKeyword::Type) => array.items.as_slice(),
+            (one, _) => std::slice::from_ref(one),
+        };
+        let mut iris = Vec::new();
+        for value in values {
+            let Value::String(text) = value else {
+                self.tally.losses.add(Loss::NotTaken);
+                continue;
+            };
+            let blank = text.as_str().filter(|text| keyword == NodeKeyword::Id && text.starts_with("_:"));
+            match blank.map(|text| self.own(text).into_owned()).or_else(|| shape.node_iri(keyword, text.as_str()?)) {
+                Some(iri) => iris.push(iri),
+                None => self.tally.losses.add(Loss::NoIri),
+            }
+        }
+        if iris.is_empty() {
+            return;
+        }
+        self.tally.uncovered(ALIAS);
+        self.key(if keyword == NodeKeyword::Id { "@id" } else { "@type" });
+        let is_list = keyword == NodeKeyword::Type;
+        self.raw(if is_list { "[" } else { "" });
+        for (index, iri) in iris.iter().enumerate() {
+            self.raw(if index > 0 { "," } else { "" });
+            self.string(iri);
+        }
+        self.raw(if is_list { "]" } else { "" });
+    }
+
     /// Writes one member, or nothing if the context does not map it.
     pub fn member(&mut self, shape: &Rc<Shape>, name: &str, value: &Value<'_>) -> Result<(), ReferenceError> {
         let start = self.out.as_ref().map_or(0, |out| out.len());
         match &*shape.term(name)? {
             MemberMeaning::Unmapped => self.tally.losses.add(Loss::UnmappedMember),
             MemberMeaning::KeyedByIri => self.tally.losses.add(Loss::KeyedByIri),
+            // The id of the message stays one, where its term is an alias.
+            MemberMeaning::Alias(_) if name == "id" => {
+                self.tally.uncovered(ALIAS);
+                let term = &MappedTerm::node(shape, jrpc::HAS_ID);
+                self.key(jrpc::HAS_ID.as_str());
+                let place = ValuePlace { shape, term, takes: term.takes, keyed: None, list: false };
+                if !self.value(place, value)? {
+                    self.truncate(start);
+                }
+            }
+            MemberMeaning::Alias(_) => self.tally.losses.add(Loss::KeywordMember),
             MemberMeaning::Json(property) => {
                 let property = property.as_ref().map(|property| property.as_str());
                 if self.json(name, property, value, shape.rules().numbers).is_none() {
@@ -195,7 +258,7 @@ impl DataWriter<'_> {
     fn object(&mut self, place: ValuePlace<'_>, object: &Object<'_>) -> Result<(), ReferenceError> {
         self.raw("{");
         match place.keyed {
-            None => self.members(&place.term.below, &object.members)?,
+            None => self.node(&place.term.below, &object.members)?,
             Some(keyed) => {
                 let takes = if place.takes == AcceptedValues::Anything { keyed } else { place.takes };
                 let below = ValuePlace { takes, keyed: None, ..place };

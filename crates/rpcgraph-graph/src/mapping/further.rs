@@ -132,7 +132,7 @@ impl<'e> MessagePlan<'e> {
                 plan.error.error(scope, error)?;
             }
         }
-        plan.message.extra_members(scope, message.extra.listed())?;
+        plan.message.extra_members(scope, message.extra.as_deref())?;
         Ok(plan)
     }
 
@@ -173,7 +173,7 @@ impl<'e> MembersPlan<'e> {
         {
             self.take(scope, "data", Cow::Owned(payload.value()))?;
         }
-        self.extra_members(scope, error.extra.listed())
+        self.extra_members(scope, error.extra.as_deref())
     }
 
     fn has_changed(
@@ -183,7 +183,7 @@ impl<'e> MembersPlan<'e> {
         is_same: impl Fn(&MemberMeaning) -> bool,
     ) -> Result<bool, ReferenceError> {
         let term = scope.shape.term(name)?;
-        let unmapped = matches!(*term, MemberMeaning::Unmapped | MemberMeaning::KeyedByIri);
+        let unmapped = matches!(*term, MemberMeaning::Unmapped | MemberMeaning::KeyedByIri | MemberMeaning::Alias(_));
         if unmapped {
             self.termless.push(name);
         }
@@ -222,17 +222,28 @@ impl<'e> MembersPlan<'e> {
         Ok(())
     }
 
-    fn extra_members(&mut self, scope: &mut MemberScope<'_>, extra: &'e [Member<'e>]) -> Result<(), ReferenceError> {
-        for (name, value) in extra {
+    fn extra_members(
+        &mut self,
+        scope: &mut MemberScope<'_>,
+        extra: Option<&'e Payload<'e>>,
+    ) -> Result<(), ReferenceError> {
+        for (name, value) in extra.into_iter().flat_map(members_of) {
             match name.as_str() {
-                Some(term) if scope.further.takes(term) => {
-                    self.map(scope, name.clone(), term, Cow::Borrowed(value))?;
+                Some(term)
+                    if scope.further.takes(term) && !matches!(*scope.shape.term(term)?, MemberMeaning::Alias(_)) =>
+                {
+                    self.map(scope, name.clone(), term, Cow::Owned(value))?;
                 }
-                _ => self.extra.push((name.clone(), value.clone())),
+                _ => self.extra.push((name, value)),
             }
         }
         Ok(())
     }
+}
+
+/// Returns the members of an object.
+fn members_of<'e>(object: &'e Payload<'e>) -> Vec<Member<'e>> {
+    if let Value::Object(object) = object.value() { object.members } else { Vec::new() }
 }
 
 fn string(text: &str) -> HeldValue<'_> {
@@ -261,5 +272,7 @@ fn error_value<'e>(error: &'e ErrorMember<'e>) -> Value<'e> {
     let data = object.data.as_ref().map(Payload::value);
     let named = |(name, value): (_, Option<Value<'e>>)| Some((Text::Unicode(Cow::Borrowed(name)), value?));
     let members = [("code", code), ("message", message), ("data", data)].into_iter().filter_map(named);
-    Value::Object(Object::from_members(members.chain(object.extra.listed().iter().cloned()).collect()))
+    Value::Object(Object::from_members(
+        members.chain(object.extra.as_deref().into_iter().flat_map(members_of)).collect(),
+    ))
 }

@@ -9,13 +9,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use json_ld::context::TermDefinitionRef;
+use json_ld::syntax::Keyword;
 use json_ld::{Container, Id, Nullable, Type, ValidId};
 use oxrdf::{Literal, NamedNode, NamedNodeRef};
 
 use super::number::NumberLiteral;
 use super::reference::{ActiveContext, ReferenceError, process_with};
 use crate::json::Numbers;
-use crate::vocab::rdf;
+use crate::vocab::{PREFIXES, rdf};
 
 /// The maximum number of cached names that the context does not define: a log may hold any number.
 const MAX_TERMS: usize = 4_096;
@@ -43,10 +44,19 @@ pub(super) enum MemberMeaning {
     Unmapped,
     /// A map by `@id` or `@type`, whose keys would become IRIs: data, where members do not name properties.
     KeyedByIri,
+    /// An alias of `@id` or `@type`, for nodes in payloads: data of a message itself.
+    Alias(NodeKeyword),
     /// A JSON literal, with the property if it can be written without the term.
     Json(Option<NamedNode>),
     /// A property of a node, or values.
     Mapped(Rc<MappedTerm>),
+}
+
+/// A keyword that identifies or types a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NodeKeyword {
+    Id,
+    Type,
 }
 
 /// The rules for values below a mapped member.
@@ -133,6 +143,33 @@ impl Shape {
         Ok(term)
     }
 
+    /// Returns the IRI that identifies or types a node of a payload: not an IRI of the log's own nodes, or of a term of
+    /// the vocabularies, which only the mapping states.
+    pub fn node_iri(&self, keyword: NodeKeyword, text: &str) -> Option<String> {
+        let active = &self.active;
+        let iri = |term: &json_ld::Term<json_ld::IriBuf, json_ld::BlankIdBuf>| match term {
+            json_ld::Term::Id(Id::Valid(ValidId::Iri(iri))) => Some(iri.as_str().to_owned()),
+            _ => None,
+        };
+        let base = active.base_iri().map(|base| base.as_str().split('#').next().unwrap_or_default());
+        let whole = match (text.split_once(':'), keyword) {
+            (Some((prefix, local)), _) => match active.get(prefix).filter(|_| !local.starts_with("//")) {
+                Some(term) => format!("{}{local}", iri(term.value()?)?),
+                None => text.to_owned(),
+            },
+            (None, NodeKeyword::Id) => oxiri::Iri::parse(base?).ok()?.resolve(text).ok()?.into_inner(),
+            (None, NodeKeyword::Type) => match active.get(text) {
+                // The context of a class would apply to the node's other members.
+                Some(class) => iri(class.value()?).filter(|_| class.context().is_none())?,
+                None => format!("{}{text}", iri(active.vocabulary()?)?),
+            },
+        };
+        let is_own = base
+            .is_some_and(|base| whole.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('#')));
+        let is_term = PREFIXES.iter().any(|(_, namespace)| whole.starts_with(namespace));
+        (!is_own && !is_term && oxiri::Iri::parse(whole.as_str()).is_ok()).then_some(whole)
+    }
+
     /// Returns the shape below a term without a context of its own.
     fn below(self: &Rc<Self>) -> Rc<Self> {
         self.outer.as_ref().unwrap_or(self).clone()
@@ -177,6 +214,8 @@ impl Shape {
     ) -> Result<MemberMeaning, ReferenceError> {
         let property = match definition.value() {
             Some(json_ld::Term::Id(Id::Valid(ValidId::Iri(iri)))) => NamedNode::new(iri.as_str()).ok(),
+            Some(json_ld::Term::Keyword(Keyword::Id)) => return Ok(MemberMeaning::Alias(NodeKeyword::Id)),
+            Some(json_ld::Term::Keyword(Keyword::Type)) => return Ok(MemberMeaning::Alias(NodeKeyword::Type)),
             Some(json_ld::Term::Id(_) | json_ld::Term::Keyword(_)) => None,
             Some(json_ld::Term::Null) | None => return Ok(MemberMeaning::Unmapped),
         };
@@ -294,6 +333,22 @@ impl MemberMeaning {
 }
 
 impl MappedTerm {
+    /// Creates the rules for references to nodes under a property.
+    pub fn node(shape: &Rc<Shape>, property: NamedNodeRef<'_>) -> Self {
+        Self {
+            below: shape.below(),
+            property: Some(property.into_owned()),
+            list: false,
+            strings: Strings::Iri,
+            iris: true,
+            datatype: None,
+            keyed: None,
+            iri_keys: false,
+            takes: AcceptedValues::Anything,
+            uncovered: None,
+        }
+    }
+
     /// Returns the literal of a number below the member; `None` if it is beyond the range of a double.
     pub fn number(&self, spelling: &str) -> Option<NumberLiteral> {
         NumberLiteral::new(spelling, self.below.rules.numbers, self.datatype.as_ref().map(NamedNode::as_ref))

@@ -57,7 +57,10 @@ impl<'t, 'v, T: TripleSink> TripleWriter<'t, 'v, T> {
     /// Writes a member of the current subject.
     fn member(&mut self, term: &MemberMeaning, value: &'v Value<'v>) {
         match term {
-            MemberMeaning::Unmapped | MemberMeaning::KeyedByIri | MemberMeaning::Json(None) => {}
+            MemberMeaning::Unmapped
+            | MemberMeaning::KeyedByIri
+            | MemberMeaning::Alias(_)
+            | MemberMeaning::Json(None) => {}
             MemberMeaning::Json(Some(property)) => self.push_json(property.as_ref(), value),
             MemberMeaning::Mapped(mapped) => {
                 let Some(property) = &mapped.property else { return };

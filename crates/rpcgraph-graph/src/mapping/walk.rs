@@ -26,12 +26,12 @@ use super::facts::Facts;
 use super::further::{MembersPlan, MessagePlan};
 use super::terms::{class, kind_of_error};
 use crate::json::{Canonical, Object, Value, sha256};
-use crate::message::{ErrorMember, ErrorObject, ExtraMembers, Id, Kind, Member, Message, Payload, Problem, Problems};
+use crate::message::{ErrorMember, ErrorObject, Id, Kind, Message, Payload, Problem, Problems};
 use crate::protocol::makers::MakerTerms;
 use crate::protocol::{Maker, Statement, StatementObject};
 use crate::record::{Sender, Time, date_time_text};
 use crate::session::triples::NodeRef;
-use crate::session::{Annotated, Name, Node, SessionEnd, session_reference};
+use crate::session::{Annotated, Name, Node, RequestState, SessionEnd, session_reference};
 use crate::vocab::{jrpc, prov, rpcg};
 
 /// A member of a message in the building block's context.
@@ -102,6 +102,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         DATA.property,
         rpcg::FAILURE,
         rpcg::TOOL_NAME,
+        rpcg::TARGET_URI,
         rpcg::PROTOCOL_VERSION,
         rpcg::IS_ERROR,
         rpcg::EXTRA_MEMBERS,
@@ -118,6 +119,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::SENT_BY,
         rpcg::RESPONDS_TO,
         rpcg::LATENCY_SECONDS,
+        rpcg::STATE,
         rpcg::PROBLEM,
     ];
     let of_ids_and_sessions = vec![
@@ -130,6 +132,9 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::SOURCE,
         rpcg::FORMAT,
         rpcg::RECORD_COUNT,
+        rpcg::CLOCK_OFFSET_SECONDS,
+        rpcg::CLOCK_OFFSET_ANSWERS,
+        rpcg::ONE_SIDED,
         rpcg::INFERRED,
         prov::STARTED_AT_TIME,
         prov::ENDED_AT_TIME,
@@ -248,6 +253,10 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
         self.provenance(annotated);
         self.writer.close();
+        if let Node::Exchange(others) = &annotated.node {
+            let requests = annotated.responds_to.iter().chain(others);
+            requests.for_each(|request| self.state(*request, RequestState::Answered));
+        }
     }
 
     /// Writes the session's own node.
@@ -262,12 +271,27 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 self.writer.literal(property, &time.to_string(), xsd::DATE_TIME);
             }
         }
+        if let Some((seconds, answers)) = end.clock_offset {
+            self.writer.literal(rpcg::CLOCK_OFFSET_SECONDS, &seconds.to_string(), xsd::DECIMAL);
+            self.writer.count(rpcg::CLOCK_OFFSET_ANSWERS, answers);
+        }
+        if end.one_sided {
+            self.writer.boolean(rpcg::ONE_SIDED, true);
+        }
         if self.provenance {
             self.writer.link(prov::USED, NodeRef::Session("#input"));
         }
         if end.sender_inferred {
             self.writer.link(rpcg::INFERRED, NodeRef::Iri(rpcg::SENT_BY.as_str()));
         }
+        self.writer.close();
+        end.unanswered.iter().for_each(|(request, state)| self.state(*request, *state));
+    }
+
+    /// Writes the state of a request.
+    fn state(&mut self, request: Name, state: RequestState) {
+        self.writer.open(NodeRef::Message(request));
+        self.writer.link(rpcg::STATE, NodeRef::Iri(state.iri().as_str()));
         self.writer.close();
     }
 
@@ -293,7 +317,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
         let mut problems = annotated.problems;
         problems.insert_if(plan.is_some_and(MessagePlan::has_keyword), Problem::KeywordMember);
-        self.annotations(annotated, extra(&message.extra, members).as_deref(), problems);
+        self.annotations(annotated, extra(message.extra.as_deref(), members).as_deref(), problems);
         self.optional_string(rpcg::TEXT, message.text);
         self.provenance(annotated);
         if let (Some(node), Some(id)) = (id, &message.id)
@@ -316,6 +340,9 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             self.writer.open(NodeRef::Message(older));
             self.problems(reused);
             self.writer.close();
+        }
+        if let Some(request) = annotated.responds_to {
+            self.state(request, RequestState::Answered);
         }
         let (_, others) = self.meaning(annotated);
         for statements in others.chunk_by(|one, next| one.subject == next.subject) {
@@ -415,7 +442,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         if let Some(plan) = plan {
             self.writer.mapped(plan);
         }
-        self.extra_members(extra(&error.extra, plan).as_deref());
+        self.extra_members(extra(error.extra.as_deref(), plan).as_deref());
         if let Some(kind) = kind {
             self.writer.link(rpcg::ERROR_KIND, NodeRef::Iri(kind.as_str()));
         }
@@ -457,6 +484,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         if let Node::Message(message) = &annotated.node {
             let facts = Facts::of(message);
             self.optional_string(rpcg::TOOL_NAME, facts.tool_name.as_deref());
+            self.optional_string(rpcg::TARGET_URI, facts.target_uri.as_deref());
             self.optional_string(rpcg::PROTOCOL_VERSION, facts.protocol_version.as_deref());
             if let Some(is_error) = facts.is_error {
                 self.writer.boolean(rpcg::IS_ERROR, is_error);
@@ -557,15 +585,10 @@ pub(super) fn role(sender: Sender) -> NamedNodeRef<'static> {
 
 /// Returns an object of the members that JSON-RPC does not define and no further context maps; `None` if there are
 /// none.
-pub(super) fn extra<'e>(all: &'e ExtraMembers<'_>, plan: Option<&MembersPlan<'_>>) -> Option<Cow<'e, Payload<'e>>> {
-    let object = |listed: &[Member<'_>]| {
-        (!listed.is_empty()).then(|| Cow::Owned((&Value::Object(Object::from_members(listed.to_vec()))).into()))
-    };
-    match (plan, all) {
-        (Some(plan), _) => object(&plan.extra),
-        (None, ExtraMembers::Listed(members)) => object(members),
-        (None, ExtraMembers::Canonical(object)) => Some(Cow::Borrowed(object)),
-    }
+pub(super) fn extra<'e>(all: Option<&'e Payload<'_>>, plan: Option<&MembersPlan<'_>>) -> Option<Cow<'e, Payload<'e>>> {
+    let Some(plan) = plan else { return all.map(Cow::Borrowed) };
+    let object = || (&Value::Object(Object::from_members(plan.extra.clone()))).into();
+    (!plan.extra.is_empty()).then(|| Cow::Owned(object()))
 }
 
 /// Returns the member, if the plan leaves it to the building block's context.

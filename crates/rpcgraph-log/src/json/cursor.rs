@@ -37,13 +37,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The text from `start` up to the cursor.
-    pub(super) fn text_from(&self, start: usize) -> &'a str {
+    pub fn text_from(&self, start: usize) -> &'a str {
         self.text_between(start, self.at).unwrap_or_default()
     }
 
     /// The text between two positions. `None` if it is not UTF-8.
     #[inline]
-    pub(super) fn text_between(&self, start: usize, end: usize) -> Option<&'a str> {
+    pub fn text_between(&self, start: usize, end: usize) -> Option<&'a str> {
         self.text.get(start..end)
     }
 
@@ -131,7 +131,7 @@ impl<'a> Cursor<'a> {
     /// Reads the rest of a string, behind its opening quote. Returns the text between the quotes, with its escape
     /// sequences, or the problem with it.
     #[inline(always)]
-    pub(super) fn rest_of_string(&mut self) -> Result<&'a str, &'static str> {
+    pub fn rest_of_string(&mut self) -> Result<&'a str, &'static str> {
         let start = self.at;
         loop {
             match self.next_special() {

@@ -1,6 +1,6 @@
 //! How sure it is that the records of a log are JSON-RPC. Any object may happen to have a `method` or an `id`.
 
-use super::{Content, ExtraMembers, Message, Single};
+use super::{Content, Message, Single};
 use crate::record::{Certainty, is_member_of_messages};
 
 impl Certainty {
@@ -42,13 +42,10 @@ impl Single<'_> {
 }
 
 fn is_doubtful(message: &Message<'_>) -> bool {
-    let is_known = |name: Option<&str>| name.is_some_and(|name| is_member_of_messages(name.as_bytes()));
-    let unknown = match &message.extra {
-        ExtraMembers::Listed(members) => members.iter().any(|(name, _)| !is_known(name.as_str())),
-        // Extra members with known names are small and few, so this object has other members.
-        ExtraMembers::Canonical(_) => true,
-    };
-    unknown && !message.extra.has("jsonrpc")
+    let Some(extra) = &message.extra else { return false };
+    let mut is_doubtful = false;
+    extra.view().each_member(&mut |name, _| is_doubtful |= !is_member_of_messages(name.as_bytes()));
+    is_doubtful && extra.member("jsonrpc").is_none()
 }
 
 #[cfg(test)]

@@ -24,10 +24,15 @@ impl<'a> Id<'a> {
     pub fn from_value(value: &Value<'a>) -> Option<Self> {
         match value {
             Value::String(_) => value.to_cow().map(Self::String),
-            Value::Number(number) => plain(number.as_str()).map(Self::Number),
+            Value::Number(number) => Self::number(number.as_str()),
             Value::Null => Some(Self::Null),
             Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         }
+    }
+
+    /// Returns the id in the spelling of a number.
+    pub(super) fn number(spelling: &'a str) -> Option<Self> {
+        plain(spelling).map(Self::Number)
     }
 
     /// Returns the id with text of its own.

@@ -20,6 +20,11 @@ impl<'a> Payload<'a> {
     pub fn new(text: impl Into<Cow<'a, str>>, canonical: Canonical) -> Self {
         Self { text: text.into(), canonical, members: None }
     }
+
+    /// Creates a payload whose text is set later. Until then, no member is known.
+    pub(super) fn later(canonical: Canonical) -> Self {
+        Self { text: Cow::Borrowed(""), canonical, members: Some(&[]) }
+    }
 }
 
 /// Writes the value with exact numbers.
@@ -50,6 +55,12 @@ impl Payload<'_> {
         let task = self.string_member("taskId")?;
         let is_error = || json::member(self.member("result")?, "isError");
         (self.string_member("status")? == "failed" || is_error() == Some("true")).then(|| task.into())
+    }
+
+    /// Returns the document or the resource that the params of a message name.
+    pub fn target_uri(&self) -> Option<Cow<'_, str>> {
+        let of_document = || json::string(json::member(self.member("textDocument")?, "uri")?);
+        self.string_member("uri").or_else(of_document)
     }
 
     /// True if it is an object.

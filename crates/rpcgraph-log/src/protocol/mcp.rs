@@ -92,7 +92,7 @@ pub(super) fn makers() -> [MakerTerms; 3] {
     let problems = vec![rpcg::AMBIGUOUS_PAIRING];
     [
         MakerTerms { problems, ..MakerTerms::new(Maker::Operation, of_records, of_nodes) },
-        records(Maker::Cancellation, rpcg::CANCELS),
+        MakerTerms::new(Maker::Cancellation, vec![rpcg::CANCELS, rpcg::STATE], Vec::new()),
         records(Maker::ErrorKind, rpcg::ERROR_KIND),
     ]
 }
@@ -162,7 +162,7 @@ impl Linker {
     pub fn link<'a>(
         &mut self,
         session: &Arc<str>,
-        sessions: &Sessions,
+        sessions: &mut Sessions,
         annotated: &mut Annotated<'a>,
         extract: Extract<'a>,
         out: &mut Vec<Statement<'a>>,
@@ -418,7 +418,7 @@ impl Linker {
     fn notification<'a>(
         &mut self,
         annotated: &Annotated<'a>,
-        sessions: &Sessions,
+        sessions: &mut Sessions,
         notification: McpNotification<'a>,
         out: &mut Vec<Statement<'a>>,
     ) {
@@ -436,7 +436,7 @@ impl Linker {
                 }
             }
             NotificationMeaning::Cancelled(id) => {
-                if let Some(request) = sessions.asked(*sender, &id).filter(|request| request < name) {
+                if let Some(request) = sessions.cancel(*sender, &id, *name) {
                     writer.by(Maker::Cancellation).link(rpcg::CANCELS, NodeRef::Message(request));
                 }
             }

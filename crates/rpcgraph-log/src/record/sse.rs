@@ -11,7 +11,7 @@ use memchr::memchr2;
 use std::borrow::Cow;
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
-    LineSplitter::boxed(Sse)
+    LineSplitter::boxed(Sse::default())
 }
 
 /// True for the HTTP head of an event stream, or an event whose data begins as a message does, before any line that is
@@ -45,22 +45,40 @@ pub(super) fn detect(window: &InputHead<'_>) -> bool {
     fields_only && message && before == window.bytes.len() && (named || !window.bytes.ends_with(b"\n"))
 }
 
-/// An event with a message is a record; every other line that is not blank is a [`LogLine`].
-struct Sse;
+/// An event with a message is a record; every other line that is not blank is a [`LogLine`], given before it.
+#[derive(Default)]
+struct Sse {
+    /// The event at the beginning of the input. Its lines are given one by one: an event may have millions of comments.
+    open: Option<OpenEvent>,
+}
+
+struct OpenEvent {
+    is_message: bool,
+    length: usize,
+    /// The offset of the first line that was not given.
+    next: usize,
+}
 
 impl LineFormat for Sse {
-    fn resume<'a>(&mut self, input: &'a [u8], end: bool, more: &mut Extras) -> Option<Step<'a>> {
-        input.first().filter(|byte| !is_blank(**byte))?;
-        let Some(event) = Event::read(input, end) else { return Some(Step::NeedMore) };
-        let is_message = event.is_message();
-        let lines = lines(&input[..event.length]).filter(|(_, line)| !is_message || !is_field(line));
-        let lines = lines.map(|(at, line)| (at + leading_blanks(line), LogLine::new(line.trim_ascii()).into()));
-        let (start, data) = event.trimmed();
-        let from_server = || Record { sender: Some(Sender::Server), ..Record::new(data) };
-        let message = is_message.then(|| (start, from_server().into()));
-        let first = more.first_of(lines.chain(message));
-        let first = first.unwrap_or_else(|| (0, LogLine::new(&input[..event.length]).into()));
-        Some(more.give(first, event.length))
+    fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
+        let open = match self.open.take() {
+            Some(open) => open,
+            None => {
+                input.first().filter(|byte| !is_blank(**byte))?;
+                let Some(event) = Event::read(input, end) else { return Some(Step::NeedMore) };
+                OpenEvent { is_message: event.is_message(), length: event.length, next: 0 }
+            }
+        };
+        let OpenEvent { is_message, length, next } = open;
+        let mut lines = lines(&input[next..length]).filter(|(_, line)| !is_message || !is_field(line));
+        if let Some((at, line)) = lines.next() {
+            let (start, text) = (next + at + leading_blanks(line), line.trim_ascii());
+            let consumed = if is_message || lines.next().is_some() { 0 } else { length };
+            self.open = (consumed == 0).then_some(OpenEvent { next: next + at + line.len(), ..open });
+            return Some(Step::entry(start, consumed, LogLine::new(text)));
+        }
+        let (start, data) = Event::read(&input[..length], true)?.trimmed();
+        Some(Step::entry(start, length, Record { sender: Some(Sender::Server), ..Record::new(data) }))
     }
 }
 
@@ -268,6 +286,21 @@ mod tests {
         assert_eq!(found(&format!("data: {{\n{}", "data: 1\n".repeat(100_000))), 1);
         assert_eq!(found(&"data: {}\n\n".repeat(50_000)), 50_000);
         assert_eq!(found(&"text\n".repeat(100_000)), 100_000);
+    }
+
+    #[test]
+    fn comments_are_given_without_a_copy() {
+        let input = format!("data: {{}}\n{}", ": x\n".repeat(1000));
+        let (mut decoder, mut given) = (decoder(), 0);
+        loop {
+            let Step::Entry { consumed, entry, .. } = decoder.step(input.as_bytes(), true) else { panic!() };
+            let (Entry::LogLine(LogLine { bytes, .. }) | Entry::Record(Record { bytes, .. })) = entry;
+            assert!(matches!(bytes, Cow::Borrowed(_)));
+            given += 1;
+            if consumed > 0 {
+                break assert_eq!((given, consumed), (1001, input.len()));
+            }
+        }
     }
 
     #[test]

@@ -78,7 +78,8 @@ impl TextOrigins {
 struct WrapperLayer {
     wrapper: Wrapper,
     inside: Vec<u8>,
-    /// The beginnings of continued lines, the oldest first; at most one for each stream.
+    /// The beginnings of continued lines, the oldest first; at most one for each stream, and together no longer than
+    /// one may be.
     begun: Vec<ContinuedLine>,
 }
 
@@ -361,9 +362,10 @@ impl UnwrappedLog {
             joined.marks.extend(marks.into_iter().map(|mark| TextMark { at: mark.at + length as u64, ..mark }));
             joined.text.extend_from_slice(&taken.text[..room]);
         }
+        let waiting: usize = begun.iter().map(|begun| begun.text.len()).sum();
         let done = match taken.goes_on {
             false => begun.remove(index),
-            true if begun.len() > STREAMS => begun.remove(0),
+            true if begun.len() > STREAMS || begun.len() > 1 && waiting > most => begun.remove(0),
             true => return,
         };
         self.give(level + 1, &done.text, &done.marks, true, &done.writer);
@@ -422,5 +424,22 @@ impl UnwrappedLog {
             self.others_length += bytes.len() + 1;
             self.others.push_back((self.made, line));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_that_wait_share_one_limit() {
+        let line = |n: usize| format!("{{\"log\":\"{}\",\"stream\":\"s{}\"}}\n", "x".repeat(4000), n % STREAMS);
+        let log: String = (0..40 * STREAMS).map(line).collect();
+        let mut unwrapped = UnwrappedLog::new(&[Wrapper::Docker], 1000, log.clone().into_bytes(), Location::START);
+        unwrapped.take_apart();
+        let waiting = unwrapped.layers[0].begun.iter().map(|begun| begun.text.len()).sum::<usize>();
+        assert!((1..=1 + 1000 + 2 * AROUND).contains(&waiting), "{waiting}");
+        let inside = UnwrappedLog::inside(Wrapper::Docker, log.as_bytes());
+        assert_eq!(inside.iter().filter(|byte| **byte == b'x').count(), 4000 * 40 * STREAMS);
     }
 }

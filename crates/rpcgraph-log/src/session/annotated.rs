@@ -3,10 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 
+use oxrdf::NamedNodeRef;
 use oxsdatatypes::{DateTime, Decimal};
 
 use crate::message::{Id, Invalid, Kind, Message, Problems};
 use crate::record::{Format, Http, HttpOutcome, Location, LogLine, Record, Sender, Time, stated_time};
+use crate::vocab::rpcg;
 
 /// A kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +34,37 @@ impl FailureKind {
     /// Returns the failure of the HTTP exchange of a message that does not fail by itself.
     pub(super) fn of_http(http: Option<&Http>) -> Option<Self> {
         http.filter(|http| http.outcome == HttpOutcome::Failed).map(|_| Self::Http)
+    }
+}
+
+/// The state of a request when its session ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestState {
+    /// An answer was paired with it.
+    Answered,
+    /// Its sender cancelled it, and no answer came.
+    Cancelled,
+    /// A later request took its id, and no answer came.
+    Superseded,
+    /// A later request of its sender was answered, or the connection began anew.
+    Unanswered,
+    /// Its answer comes only after an event (MCP).
+    Waiting,
+    /// None of these: the log may have ended before the answer.
+    Open,
+}
+
+impl RequestState {
+    /// The individual for the state.
+    pub fn iri(self) -> NamedNodeRef<'static> {
+        match self {
+            Self::Answered => rpcg::ANSWERED,
+            Self::Cancelled => rpcg::CANCELLED,
+            Self::Superseded => rpcg::SUPERSEDED,
+            Self::Unanswered => rpcg::UNANSWERED,
+            Self::Waiting => rpcg::WAITING,
+            Self::Open => rpcg::OPEN,
+        }
     }
 }
 
@@ -188,7 +221,7 @@ impl<'a> Annotated<'a> {
 }
 
 /// The node of a session.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct SessionEnd<'a> {
     /// The key that separates it from other sessions of the same input.
     pub key: Option<&'a str>,
@@ -204,4 +237,11 @@ pub struct SessionEnd<'a> {
     pub ended: Option<DateTime>,
     /// True if a sender was inferred because the log does not state it.
     pub sender_inferred: bool,
+    /// The seconds by which the clock of the side that answers is behind at least, and the number of answers with times
+    /// before their requests, which show it.
+    pub clock_offset: Option<(Decimal, u64)>,
+    /// True if the log holds the messages of one side alone.
+    pub one_sided: bool,
+    /// The requests without an answer, in the order of the log.
+    pub unanswered: Vec<(Name, RequestState)>,
 }

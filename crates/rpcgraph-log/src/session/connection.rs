@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use oxsdatatypes::{DateTime, Decimal};
 
-use super::annotated::{Annotated, FailureKind, Name, Node};
+use super::annotated::{Annotated, FailureKind, Name, Node, RequestState};
 use super::answered::RecentAnswers;
 use super::failure::Tasks;
 use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
 use super::sides::{MessageSide, Sides};
+use super::traffic::SessionTraffic;
 use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, Direction, KnownMethod, Record, Sender, Time};
+
+/// The methods of MCP whose answers come only after an event.
+const WAITING: [&str; 2] = ["subscriptions/listen", "tasks/result"];
 
 /// A connection between a client and a server, as far as it has been read.
 #[derive(Debug, Default)]
@@ -25,6 +29,8 @@ pub(super) struct Connection {
     pub tally: SessionTally,
     /// The `initialize` that it began with.
     pub begun_by: Option<InitializeRequest>,
+    /// The record of its last `initialize`.
+    last_initialize: u64,
     pub exchanges: Exchanges,
     tasks: Tasks,
 }
@@ -44,12 +50,14 @@ impl InitializeRequest {
 }
 
 /// The facts about a session as a whole.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct SessionTally {
     pub record_count: u64,
     /// The earliest and the latest time.
     pub times: Option<(DateTime, DateTime)>,
     pub sides: Sides,
+    /// `None` for a session that was not in use for a while.
+    pub traffic: Option<SessionTraffic>,
 }
 
 /// A tally in little memory, for a session that is not in use.
@@ -69,7 +77,14 @@ impl IdleTally {
     pub fn tally(&self) -> SessionTally {
         let times =
             self.times.map(|(started, ended)| (DateTime::from_be_bytes(started), DateTime::from_be_bytes(ended)));
-        SessionTally { record_count: self.record_count, times, sides: self.sides }
+        let traffic = (self.record_count == 0).then(SessionTraffic::default);
+        SessionTally { record_count: self.record_count, times, sides: self.sides, traffic }
+    }
+}
+
+impl Default for SessionTally {
+    fn default() -> Self {
+        IdleTally::default().tally()
     }
 }
 
@@ -90,6 +105,13 @@ impl Connection {
     /// Creates the connection of the session with this number and this reference of its graph.
     pub fn new(reference: Arc<str>, number: usize, tally: SessionTally) -> Self {
         Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
+    }
+
+    /// Returns the states of its open requests, in the order of the log.
+    pub fn unanswered(&self) -> Vec<(Name, RequestState)> {
+        let mut states: Vec<_> = self.exchanges.states(self.last_initialize).collect();
+        states.sort_unstable_by_key(|(name, _)| *name);
+        states
     }
 
     /// Annotates the content of its next record.
@@ -200,13 +222,27 @@ impl Connection {
         let mut answer = PairedAnswer::default();
         let mut superseded = None;
         match (message.kind, &message.id) {
-            (Kind::Request, Some(id)) if *id != Id::Null => {
+            (Kind::Request, Some(id)) => {
+                let method = message.method.as_deref();
+                if method == Some("initialize") {
+                    self.last_initialize = name.record;
+                }
+                let waits = method.is_some_and(|method| WAITING.contains(&method));
                 let protocols = message.known.map(|known| known.protocols).unwrap_or_default();
-                superseded = self.exchanges.open(id, OpenRequest::new(name, record.time, party, protocols));
-                self.tasks.ask(message, name);
+                let request = OpenRequest::new(name, record.time, party, protocols, waits);
+                if *id == Id::Null {
+                    self.exchanges.open_without_id(request);
+                } else {
+                    answered.note_request(self.exchanges.session(), id, record.time);
+                    superseded = self.exchanges.open(id, request);
+                    self.tasks.ask(message, name);
+                }
             }
             (Kind::Response | Kind::ErrorResponse, Some(id)) if *id != Id::Null => {
                 answer = self.exchanges.close(party, id, answered);
+                if answer.request.is_none() && !answer.duplicate {
+                    answered.note_unsolicited(self.exchanges.session(), id, record.time);
+                }
             }
             // HTTP shows which request an error without an id answers.
             (Kind::ErrorResponse, _) => {
@@ -233,6 +269,8 @@ impl Connection {
         }
         problems.insert_if(answer.ambiguous, Problem::AmbiguousPairing);
         problems.insert_if(answer.duplicate, Problem::DuplicateAnswer);
+        let early = request.filter(|_| !answer.ambiguous).and_then(|request| seconds_early(record, request));
+        problems.insert_if(early.is_some(), Problem::AnswerBeforeRequest);
         if record.sender.is_none()
             && let Some(request) = &answer.request
         {
@@ -241,6 +279,16 @@ impl Connection {
             }
             if answer.unlikely || party.sender.is_none() && (answer.one_side || !answer.ambiguous) {
                 party = self.tally.sides.answers(request.party.sender);
+            }
+        }
+        if let Some(traffic) = &mut self.tally.traffic {
+            traffic.note_sender(party.sender);
+            match message.kind {
+                Kind::Request => traffic.note_request(),
+                Kind::Response | Kind::ErrorResponse => {
+                    traffic.note_answer(party.sender, answer.request.is_some(), early);
+                }
+                Kind::Notification => {}
             }
         }
         let mut annotated = Annotated::new(record, party.sender, name, Node::Message(message), problems);
@@ -299,6 +347,12 @@ fn latency(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
         let (asked, answered) = (*request.time.as_deref()?, answer.time?);
         if answer.flags.shares_time && asked == answered { None } else { seconds_between(asked, answered) }
     })
+}
+
+/// Returns the seconds by which the time of an answer is before the time of its request, so that it has no latency.
+fn seconds_early(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
+    let seconds = answer.time?.seconds_to(*request.time.as_deref()?)?;
+    (seconds > Decimal::from(0) && latency(answer, request).is_none()).then_some(seconds)
 }
 
 /// Returns the seconds from a request to its answer, if both times are of one kind and the log's clock did not run

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::{iter, mem};
 
-use super::Name;
 use super::answered::RecentAnswers;
 use super::sides::MessageSide;
+use super::{Name, RequestState};
 use crate::json::KeyedHashes;
 use crate::message::Id;
 use crate::record::{Protocols, Sender, Time};
@@ -20,6 +20,10 @@ pub(super) struct Exchanges {
     /// The number of the session.
     session: usize,
     open: HashMap<IdKey, SameIdRequests, KeyedHashes>,
+    /// The requests with the id null, which no answer is paired with.
+    without_id: Vec<OpenRequest>,
+    /// The last record with a request that was answered: of the client, of the server, of an unknown side.
+    last_answered: [u64; 3],
 }
 
 /// The key for an id: most ids are numbers that need no memory of their own.
@@ -37,6 +41,11 @@ impl IdKey {
             None => Self::Other(Box::new(id.clone().into_owned())),
         }
     }
+}
+
+/// The index of a side.
+fn side(sender: Option<Sender>) -> usize {
+    sender.map_or(2, |sender| sender as usize)
 }
 
 /// Returns an id that is a natural number of at most 18 digits.
@@ -68,6 +77,16 @@ impl SameIdRequests {
     fn tops(&self) -> impl Iterator<Item = &OpenRequest> {
         let stacks = self.older.iter().flat_map(|older| older.iter());
         iter::once(&self.newest).chain(stacks.filter_map(|stack| stack.requests.last()))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &OpenRequest> {
+        let stacks = self.older.iter().flat_map(|older| older.iter());
+        iter::once(&self.newest).chain(stacks.flat_map(|stack| &stack.requests))
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut OpenRequest> {
+        let stacks = self.older.iter_mut().flat_map(|older| older.iter_mut());
+        iter::once(&mut self.newest).chain(stacks.flat_map(|stack| &mut stack.requests))
     }
 
     /// Returns the newest request whose party fits.
@@ -131,6 +150,10 @@ pub(super) struct OpenRequest {
     pub party: MessageSide,
     /// The protocols that define its method.
     pub protocols: Protocols,
+    /// True if it is answered only after an event.
+    waits: bool,
+    /// True if its sender cancelled it.
+    cancelled: bool,
     /// True if a later request has taken its id.
     superseded: bool,
     /// True if an answer that was paired with another request may have been the answer to this one.
@@ -140,12 +163,14 @@ pub(super) struct OpenRequest {
 }
 
 impl OpenRequest {
-    pub fn new(name: Name, time: Option<Time>, party: MessageSide, protocols: Protocols) -> Self {
+    pub fn new(name: Name, time: Option<Time>, party: MessageSide, protocols: Protocols, waits: bool) -> Self {
         Self {
             name,
             time: time.map(Box::new),
             party,
             protocols,
+            waits,
+            cancelled: false,
             superseded: false,
             in_doubt: false,
             sides_in_doubt: false,
@@ -172,6 +197,11 @@ impl Exchanges {
     /// Creates the exchanges of the session with that number.
     pub fn new(session: usize) -> Self {
         Self { session, ..Self::default() }
+    }
+
+    /// Returns the number of the session.
+    pub fn session(&self) -> usize {
+        self.session
     }
 
     /// True if no request is open.
@@ -204,6 +234,36 @@ impl Exchanges {
         open.max(answered.find(self.session, id, fits))
     }
 
+    /// Adds a request with the id null.
+    pub fn open_without_id(&mut self, request: OpenRequest) {
+        self.without_id.push(request);
+    }
+
+    /// Cancels the request with an id and a name, if it is open.
+    pub fn cancel(&mut self, id: &Id<'_>, name: Name) {
+        let open = self.open.get_mut(&IdKey::new(id)).into_iter().flat_map(SameIdRequests::all_mut);
+        open.filter(|request| request.name == name).for_each(|request| request.cancelled = true);
+    }
+
+    /// Returns the states of the open requests, given the record of the session's last `initialize`.
+    pub fn states(&self, last_initialize: u64) -> impl Iterator<Item = (Name, RequestState)> {
+        let state = move |request: &OpenRequest| {
+            let last_answered = match request.party.sender {
+                None => self.last_answered.into_iter().max().unwrap_or_default(),
+                sender => self.last_answered[side(sender)],
+            };
+            let state = match request {
+                OpenRequest { cancelled: true, .. } => RequestState::Cancelled,
+                OpenRequest { waits: true, .. } => RequestState::Waiting,
+                OpenRequest { superseded: true, .. } => RequestState::Superseded,
+                _ if last_answered.max(last_initialize) > request.name.record => RequestState::Unanswered,
+                _ => RequestState::Open,
+            };
+            (request.name, state)
+        };
+        self.open.values().flat_map(SameIdRequests::all).chain(&self.without_id).map(state)
+    }
+
     /// Pairs a response with the newest open request of the other side that has its id.
     pub fn close(&mut self, party: MessageSide, id: &Id<'_>, answered: &mut RecentAnswers) -> PairedAnswer {
         let mut answer = PairedAnswer::default();
@@ -227,7 +287,11 @@ impl Exchanges {
             }
         }
         match &answer.request {
-            Some(request) => answered.insert(self.session, request.party.sender, id, request.name),
+            Some(request) => {
+                let last = &mut self.last_answered[side(request.party.sender)];
+                *last = request.name.record.max(*last);
+                answered.insert(self.session, request.party.sender, id, request.name);
+            }
             None => answer.duplicate = answered.contains(self.session, party.sender, id),
         }
         answer

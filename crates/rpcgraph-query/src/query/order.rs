@@ -12,6 +12,7 @@ use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, Property
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::{operands_mut, parts, pattern_mut};
+use super::join::by_hash;
 use super::paths::{Paths, empty, name_blanks};
 use super::scope::{Names, certain, in_scope, is_safe};
 use crate::sink::columns::{Columns, TermId};
@@ -350,14 +351,6 @@ fn merged(before: Option<GraphPattern>, chain: Vec<GraphPattern>) -> Option<Grap
             Some(if is_apart { GraphPattern::Join { left, right } } else { GraphPattern::Lateral { left, right } })
         }
     }
-}
-
-/// Joins two patterns by their solutions. The optimizer would evaluate the first for each solution of the second, in an
-/// order that is not for this, if it were not a subselect.
-fn by_hash(first: GraphPattern, second: GraphPattern) -> GraphPattern {
-    let variables = in_scope(&first).into_iter().collect();
-    let first = GraphPattern::Project { inner: Box::new(first), variables };
-    GraphPattern::Join { left: Box::new(first), right: Box::new(second) }
 }
 
 /// Returns a chain of patterns as a balanced tree.

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::super::error::{BlockError, absolute, with_causes};
+use super::super::error::{BLOCK, BlockError, absolute, with_causes};
 use super::super::examples::{Example, Prefixes, Snippet};
 use super::super::item::{ItemJob, ItemOutcome};
 use super::super::language::Language;
+use super::super::references::block_reference;
 use super::super::report::{ItemSubject, Section};
+use super::super::schema::Validity;
 use super::super::view::ExampleView;
 use super::BlockBuilder;
 use crate::json::indented;
@@ -50,7 +52,7 @@ impl BlockBuilder<'_> {
             }
             let text = done.files.first().map_or_else(|| snippet.text().to_owned(), |(_, text)| text.clone());
             let mut entry = json!(snippet);
-            entry["url"] = done.item.href.clone().into();
+            entry["url"] = self.view.block.site.reference(&done.item.file).into();
             texts.push((language, text, entry));
         }
         texts.extend(uplifted);
@@ -64,8 +66,16 @@ impl BlockBuilder<'_> {
                 let url = self.view.block.site.reference(&path);
                 let outcome = match transform.transform(&text, &language, prefixes, self.runner.sandbox) {
                     Ok(made) => {
+                        let mut outcome = json!({ "success": true, "url": url, "sizeBytes": made.len() });
+                        for id in transform.profiles() {
+                            let (result, why) = self.profile(id, &made);
+                            self.notes.extend(
+                                why.map(|why| format!("transform {} of {stem}, profile {id}: {why}", transform.id)),
+                            );
+                            outcome["profilesValidation"][id] = json!({ "result": result });
+                        }
                         self.add(&path, made);
-                        json!({ "success": true, "url": url })
+                        outcome
                     }
                     Err(why) => {
                         if transform.unsupported().is_none() {
@@ -76,6 +86,7 @@ impl BlockBuilder<'_> {
                 };
                 outcomes.insert(transform.id.clone(), outcome);
             }
+            entry["sizeBytes"] = text.len().into();
             if !outcomes.is_empty() {
                 entry["transformResults"] = outcomes.into();
             }
@@ -84,6 +95,24 @@ impl BlockBuilder<'_> {
         let mut full = json!(example);
         full["snippets"] = snippets.into();
         full
+    }
+
+    /// Validates the output of a transform by the schema of a block. Returns true, or false with the reason.
+    fn profile(&mut self, id: &str, output: &str) -> (bool, Option<String>) {
+        let reference = block_reference(id);
+        if let Err(error) = self.runner.schemas.prepare(&reference, BLOCK) {
+            return (false, Some(with_causes(&error)));
+        }
+        let Ok(value) = serde_json::from_str(output) else {
+            return (false, Some("not validated: the output is not JSON".to_owned()));
+        };
+        match self.runner.schemas.validate(&reference, &value) {
+            Some(Validity::Invalid(invalid)) => {
+                (false, Some(format!("{}, at {:?}", invalid.message, invalid.instance)))
+            }
+            Some(Validity::Unknown(why)) => (false, Some(format!("not validated: {why}"))),
+            _ => (true, None),
+        }
     }
 
     fn snippet(
@@ -107,7 +136,7 @@ impl BlockBuilder<'_> {
             drop(self.runner.schemas.prepare(reference, &format!("{place}, snippet {index}")));
         }
         let language = Language::from_name(&snippet.language);
-        let document = self.view.block.site.document(&format!("{stem}.{}", language.extension()));
+        let document = self.view.block.document(&format!("{stem}.{}", language.extension()));
         let job = ItemJob {
             subject: ItemSubject::Example { example: number, snippet: index, title: example.title.clone() },
             language: &language,
@@ -141,7 +170,7 @@ impl BlockBuilder<'_> {
         for test in &self.view.block.tests {
             let text = self.view.block.folder.read_any(&test.path, &test.by, &self.library.loader);
             let text = text.and_then(|text| self.claim(test.stem(), test.path.clone()).map(|()| text));
-            let document = self.view.block.site.document(&test.file);
+            let document = self.view.block.document(&test.file);
             let job = ItemJob {
                 subject: ItemSubject::Test { file: test.file.clone() },
                 language: &test.language,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::error::BlockError;
 use super::library::{Library, shown};
-use super::report::{ReportItem, Section};
+use super::report::{ReportItem, SHAPES_NOT_CHECKED, Section};
 
 /// The names of the shapes, which are not checked.
 #[derive(Default)]
@@ -19,16 +19,15 @@ impl Shapes {
 
     /// The shapes that are not used, and why.
     pub fn notes(&self) -> Vec<String> {
-        let note = "shapes are not checked; rpcgraph does that if it is built with `--features shacl`";
-        if self.0.is_empty() { Vec::new() } else { vec![format!("{}: {note}", self.0.join(", "))] }
+        let message =
+            || format!("shapes are not checked: {} (a build with `--features shacl` does that)", self.0.join(", "));
+        if self.0.is_empty() { Vec::new() } else { vec![message()] }
     }
 
     /// Notes in a report item that the shapes were not checked.
     pub fn check(&self, _: &[Triple], item: &mut ReportItem) {
-        if !self.0.is_empty() {
-            let message =
-                format!("Shapes not checked: {} (a build with `--features shacl` does that)", self.0.join(", "));
-            item.done(Section::Shacl, message, json!({ "op": "shacl-not-checked", "shapes": self.0 }));
+        for message in self.notes() {
+            item.done(Section::Shacl, message, json!({ "op": SHAPES_NOT_CHECKED, "shapes": self.0 }));
         }
     }
 }

@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::{Type, TypePtr};
 
 /// The version of the tables, stored under `rpcgraph.schema` in the metadata of each file.
-pub(super) const VERSION: &str = "2";
+pub(super) const VERSION: &str = "3";
 
 /// A view of requests with their answers.
 const EXCHANGES: &str = include_str!("../../../examples/lake/exchanges.sql");
@@ -211,6 +211,7 @@ table! {
         HTTP_STATUS "http_status" Integer nullable [Record rpcg HTTP_STATUS] "The status of its HTTP response.",
         HTTP_METHOD "http_method" Text nullable [Record rpcg HTTP_METHOD] "Of an HttpExchange: the method.",
         URL "url" Text nullable [Record rpcg URI] "Of an HttpExchange: the URL.",
+        TARGET_URI "target_uri" Text nullable [Record rpcg TARGET_URI] "The document or resource that the params name (LSP, MCP).",
     }
 }
 
@@ -226,6 +227,9 @@ table! {
         ENDED "ended" Timestamp nullable [] "Its latest time, if that has a zone.",
         ENDED_TEXT "ended_text" Text nullable [Session prov ENDED_AT_TIME] "The same with all digits, as xsd:dateTime; also without a zone.",
         SENDER_INFERRED "sender_inferred" Boolean nullable [] "Whether senders were inferred from methods.",
+        CLOCK_OFFSET_TEXT "clock_offset_text" Text nullable [Session rpcg CLOCK_OFFSET_SECONDS] "The most seconds by which an answer is before its request, as a decimal; null unless several of one side are.",
+        CLOCK_OFFSET_ANSWERS "clock_offset_answers" Integer nullable [Session rpcg CLOCK_OFFSET_ANSWERS] "The number of these answers.",
+        ONE_SIDED "one_sided" Boolean nullable [Session rpcg ONE_SIDED] "True if the log holds one side of the session.",
     }
 }
 

@@ -1,0 +1,161 @@
+//! Calls in buckets of time, and the incident: buckets in a row in which calls fail or take long more often than in the rest.
+
+use super::facts::{Call, CallOutcome};
+
+/// A bucket fails or is slow if it is this many times the rest.
+const TIMES: f64 = 3.0;
+/// The least number of calls of an incident.
+const MIN_CALLS: usize = 5;
+/// Lengths of buckets in seconds that clocks divide into.
+const STEPS: [u32; 25] = [
+    1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200,
+    86_400, 172_800, 604_800, 2_592_000,
+];
+
+/// Calls of a span of time.
+#[derive(Debug, Clone, Default)]
+pub struct Bucket {
+    pub calls: usize,
+    pub failed: usize,
+    /// Latencies of its calls, sorted.
+    latencies: Vec<f64>,
+}
+
+impl Bucket {
+    /// The 95th percentile of the latencies, by the nearest rank.
+    pub fn p95(&self) -> Option<f64> {
+        percentile(&self.latencies, 0.95)
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.failed += other.failed;
+        self.latencies.extend_from_slice(&other.latencies);
+    }
+}
+
+/// A percentile by the nearest rank of sorted numbers.
+pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
+/// Buckets of equal length.
+#[derive(Debug)]
+pub struct Buckets {
+    /// The time at which the first begins.
+    pub start: f64,
+    /// Their length, in seconds.
+    pub step: f64,
+    pub buckets: Vec<Bucket>,
+}
+
+impl Buckets {
+    /// Sorts calls into at most `most` buckets, whose edges are round times; `None` if no call has a time.
+    pub fn new(calls: &[Call], most: usize) -> Option<Self> {
+        let times = || calls.iter().filter_map(|call| call.time);
+        let (first, last) = (times().reduce(f64::min)?, times().reduce(f64::max)?);
+        let place = |step: f64, time: f64| (time / step).floor() - (first / step).floor();
+        let step = STEPS.iter().map(|step| f64::from(*step)).find(|step| place(*step, last) < most as f64)?;
+        let start = (first / step).floor() * step;
+        let mut buckets = vec![Bucket::default(); place(step, last) as usize + 1];
+        for call in calls {
+            let Some(bucket) = call.time.and_then(|time| buckets.get_mut(place(step, time) as usize)) else { continue };
+            bucket.calls += 1;
+            bucket.failed += usize::from(call.outcome == CallOutcome::Failed);
+            bucket.latencies.extend(call.seconds);
+        }
+        buckets.iter_mut().for_each(|bucket| bucket.latencies.sort_by(f64::total_cmp));
+        Some(Self { start, step, buckets })
+    }
+
+    /// Returns the incident with the most failures, and else with the most calls.
+    pub fn incident(&self) -> Option<Incident> {
+        let mut flagged = vec![false; self.buckets.len()];
+        for _ in 0..8 {
+            let rest = self.sum(|place| !flagged[place]);
+            let now: Vec<bool> = self.buckets.iter().map(|bucket| stands_out(bucket, &rest, 1)).collect();
+            if now == flagged {
+                break;
+            }
+            flagged = now;
+        }
+        let mut incidents = Vec::new();
+        let mut place = 0;
+        while let Some(begin) = (place..flagged.len()).find(|place| flagged[*place]) {
+            // A quiet bucket between two of an incident belongs to it.
+            let mut end = begin;
+            while (end + 1..flagged.len().min(end + 3)).any(|next| flagged[next]) {
+                end += 1;
+            }
+            place = end + 1;
+            let (within, rest) =
+                (self.sum(|place| (begin..=end).contains(&place)), self.sum(|place| !(begin..=end).contains(&place)));
+            if end > begin && stands_out(&within, &rest, MIN_CALLS) {
+                let from = self.start + begin as f64 * self.step;
+                let to = self.start + (end + 1) as f64 * self.step;
+                incidents.push(Incident { begin, end, from, to, within, rest });
+            }
+        }
+        incidents.into_iter().max_by_key(|incident| (incident.within.failed, incident.within.calls))
+    }
+
+    fn sum(&self, takes: impl Fn(usize) -> bool) -> Bucket {
+        let mut sum = Bucket::default();
+        self.buckets.iter().enumerate().filter(|(place, _)| takes(*place)).for_each(|(_, bucket)| sum.add(bucket));
+        sum.latencies.sort_by(f64::total_cmp);
+        sum
+    }
+}
+
+/// True if calls fail or are slow several times as often as in the rest.
+fn stands_out(bucket: &Bucket, rest: &Bucket, least: usize) -> bool {
+    let rate = |bucket: &Bucket| bucket.failed as f64 / bucket.calls.max(1) as f64;
+    let fails = bucket.failed > 1 && rate(bucket) > TIMES * rate(rest);
+    let is_slow = bucket.latencies.len() >= 3 && bucket.p95() > rest.p95().map(|rest| TIMES * rest);
+    bucket.calls >= least && rest.calls > 0 && (fails || is_slow)
+}
+
+/// Buckets in a row, and the others.
+#[derive(Debug)]
+pub struct Incident {
+    /// Its first and last bucket.
+    pub begin: usize,
+    pub end: usize,
+    /// Its times, from the edge of a bucket to another.
+    pub from: f64,
+    pub to: f64,
+    pub within: Bucket,
+    pub rest: Bucket,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(time: f64, seconds: f64, fails: bool) -> Call {
+        let outcome = if fails { CallOutcome::Failed } else { CallOutcome::Answered };
+        let (name, method) = ("m1".to_owned(), "m".to_owned());
+        Call { name, session: 0, time: Some(time), method, tool: None, seconds: Some(seconds), outcome }
+    }
+
+    fn incident(calls: &[Call]) -> Option<(f64, f64, usize)> {
+        let incident = Buckets::new(calls, 60).unwrap().incident()?;
+        Some((incident.from, incident.to, incident.within.failed))
+    }
+
+    #[test]
+    fn an_incident_fails_more_often_or_is_slower_than_the_rest() {
+        let all = |fails: &dyn Fn(u32) -> bool, seconds: &dyn Fn(u32) -> f64| -> Vec<Call> {
+            (0..1200).map(|second| call(f64::from(second), seconds(second), fails(second))).collect()
+        };
+        let in_incident = |second: u32| (480..720).contains(&second);
+        let failing = all(&|second| second % if in_incident(second) { 4 } else { 100 } == 0, &|_| 0.1);
+        assert_eq!(incident(&failing), Some((480.0, 720.0, 60)));
+        let slow = all(&|_| false, &|second| if in_incident(second) { 1.0 } else { 0.1 });
+        assert_eq!(incident(&slow), Some((480.0, 720.0, 0)));
+        let steady = all(&|second| second % 20 == 0, &|second| 0.1 + f64::from(second % 7) / 100.0);
+        assert_eq!(incident(&steady), None);
+        assert_eq!(incident(&all(&|_| true, &|_| 0.1)), None);
+    }
+}

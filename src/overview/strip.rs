@@ -1,0 +1,95 @@
+//! The strip of calls over time: a row of small bars each for calls, failures and the 95th percentile.
+
+use super::incident::{Bucket, Buckets, Incident};
+use super::moment::{clock, date};
+use super::units::{duration, number};
+
+/// The width of the names of rows.
+const NAMES: usize = 8;
+/// The width of the largest values, behind the bars.
+const MOST: usize = 11;
+/// Columns from one label of the time to the next.
+const LABELS: usize = 15;
+
+/// The number of bars in lines of a width.
+pub fn bars(width: Option<usize>) -> usize {
+    width.map_or(60, |width| width.saturating_sub(NAMES + MOST).clamp(10, 120))
+}
+
+/// Draws the rows, and below them a mark of the incident.
+pub fn rows(buckets: &Buckets, incident: Option<&Incident>) -> Vec<String> {
+    let count = buckets.buckets.len();
+    let per_minute = |most: f64| {
+        let rate = most * 60.0 / buckets.step;
+        match rate {
+            rate if rate >= 1.0 => format!("{}/min", number(rate.round() as usize)),
+            rate => format!("{}/h", number((rate * 60.0).round() as usize)),
+        }
+    };
+    let calls = buckets.buckets.iter().map(|bucket| bucket.calls as f64).collect::<Vec<_>>();
+    let failed = buckets.buckets.iter().map(|bucket| bucket.failed as f64).collect::<Vec<_>>();
+    let p95 = buckets.buckets.iter().map(|bucket| Bucket::p95(bucket).unwrap_or(0.0)).collect::<Vec<_>>();
+    let mut rows = vec![labels(buckets)];
+    for (name, values, unit) in [("calls", calls, 0), ("failed", failed, 0), ("p95", p95, 1)] {
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let text = match (unit, most) {
+            (_, 0.0) => "none".to_owned(),
+            (0, most) => per_minute(most),
+            (_, most) => duration(most),
+        };
+        rows.push(format!("{name:<NAMES$}{}{text:>MOST$}", heights(&values, most)));
+    }
+    if let Some(incident) = incident {
+        let span = span(incident);
+        let (left, room) = (NAMES + incident.begin, incident.end + 1 - incident.begin);
+        let width = span.chars().count();
+        let mark =
+            if room >= width + 2 { format!("╰{}╯", centred(&span, room - 2)) } else { format!("╰{span}╯") };
+        let left = left.min((NAMES + count).saturating_sub(mark.chars().count()).max(NAMES));
+        rows.push(format!("{}{mark}", " ".repeat(left)));
+    }
+    rows
+}
+
+/// Formats the times of an incident.
+pub fn span(incident: &Incident) -> String {
+    let with_seconds = incident.from % 60.0 != 0.0 || incident.to % 60.0 != 0.0;
+    format!("{}–{}", clock(incident.from, with_seconds), clock(incident.to, with_seconds))
+}
+
+fn centred(text: &str, width: usize) -> String {
+    let left = (width - text.chars().count()) / 2;
+    format!("{}{text}{}", "─".repeat(left), "─".repeat(width - left - text.chars().count()))
+}
+
+fn heights(values: &[f64], most: f64) -> String {
+    let bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let bar = |value: f64| match value {
+        value if value <= 0.0 || most <= 0.0 => ' ',
+        value => bars[((value / most * 8.0).ceil() as usize).clamp(1, 8) - 1],
+    };
+    values.iter().map(|value| bar(*value)).collect()
+}
+
+/// The line of clock times above the bars; dates, in a log of days.
+fn labels(buckets: &Buckets) -> String {
+    let count = buckets.buckets.len();
+    let last = buckets.start + buckets.step * count as f64;
+    let are_dates = last - buckets.start > 2.0 * 86_400.0;
+    let with_seconds = buckets.step < 4.0;
+    // Labels stand at round times.
+    let each = LABELS.min(count.max(1));
+    let mut line = " ".repeat(NAMES);
+    let mut end = NAMES;
+    for place in (0..count).step_by(each) {
+        let time = buckets.start + buckets.step * place as f64;
+        let label = if are_dates { date(time)[5..].to_owned() } else { clock(time, with_seconds) };
+        if place + label.len() <= count {
+            line += &" ".repeat(NAMES + place - end);
+            line += &label;
+            end = NAMES + place + label.len();
+        }
+    }
+    line += &" ".repeat(NAMES + count - end);
+    format!("{line}{:>MOST$}", "most")
+}
