@@ -275,7 +275,8 @@ impl Scanner {
         let kind = match (method.is_some() || bad_method.is_some(), result.is_some(), error.is_some()) {
             (true, false, false) => match bad_method {
                 Some(reason) => Err(reason),
-                None if id.is_some() => Ok(Kind::Request),
+                // In JSON-RPC 1.0, a null id marks a notification.
+                None if id.as_ref().is_some_and(|id| *id != Id::Null || members.seen & 1 != 0) => Ok(Kind::Request),
                 None => Ok(Kind::Notification),
             },
             (true, ..) if bad_method == Some(OTHER_METHOD) => Err(OTHER_METHOD),
