@@ -89,7 +89,7 @@ for question in progress operations capabilities; do
     done
     judge "ask $question" "${counts[@]}"
 done
-# Every rule and every question, by processor time.
-# Takes minutes: only where RPCGRAPH_GROWTH is set.
+# Every rule and every question, by processor time. It takes minutes, and some rules may still grow faster than the log: only where
+# RPCGRAPH_GROWTH is set.
 [ -z "${RPCGRAPH_GROWTH:-}" ] || benches/growth.py "$target/release/rpcgraph" || status=1
 exit $status

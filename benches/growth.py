@@ -3,15 +3,18 @@
 
     benches/growth.py PROGRAM [N]      N is 250 where it is not given
 
-Each rule judges its own examples, repeated N and 4N times in one session; each question is asked about the examples of each
-protocol, and about requests that share one id. Four times the log may take at most seven times the processor time.
+Each rule judges its own examples, one after the other, N and 4N times in one session, with ids of their own and with the same
+ids; each question is asked about the examples of each protocol, and about requests that share one id. Four times the log may
+take at most seven times the processor time.
 """
 import json
+import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 PROGRAM, N = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 250
 # Below these seconds, what the program takes to start decides.
@@ -39,12 +42,14 @@ def seconds(log, *arguments):
     with tempfile.NamedTemporaryFile('w', suffix='.ndjson') as file:
         file.write('\n'.join(log) + '\n')
         file.flush()
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        try:
-            subprocess.run([PROGRAM, *arguments, '--jobs', '1', '--quiet', file.name], capture_output=True, timeout=60)
-        except subprocess.TimeoutExpired:
-            return 60.0
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        command = [PROGRAM, *arguments, '--jobs', '1', '--quiet', file.name]
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        timer = threading.Timer(60, child.kill)
+        timer.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        timer.cancel()
+        child.returncode = os.waitstatus_to_exitcode(status)
+        return 60.0 if child.returncode < 0 else usage.ru_utime
 
 
 def grows(name, log, *arguments):
@@ -55,28 +60,40 @@ def grows(name, log, *arguments):
     return is_bad
 
 
+def samples(rule):
+    """The examples of a rule that are JSON lines, as handshakes and what follows: an entry of an archive cannot be repeated."""
+    text = output('check', '--rule', rule)
+    found = re.findall(r'\nThis (?:breaks|keeps) it:\n(.*?)(?=\n\nThis keeps it:|\Z)', text, re.S)
+    are_lines = lambda sample: all(line.startswith(('{"sender"', '{"jsonrpc"')) for line in sample.strip().split('\n'))
+    return [split(sample) for sample in found if are_lines(sample)]
+
+
+def repeated(head, bodies, messages, renumber=True):
+    """A session of about so many messages."""
+    body = [line for body in bodies for line in body]
+    copies = range(1 + messages // max(len(body), 1))
+    return head + [renumbered(line, copy) if renumber else line for copy in copies for line in body]
+
+
 def main():
-    bad, families = 0, {}
+    tasks, families = [], {}
     rules = [json.loads(line)['rule'] for line in output('check', '--list', '-t', 'json').splitlines()]
     for rule in rules:
-        text = output('check', '--rule', rule)
-        for sample in re.findall(r'\nThis (?:breaks|keeps) it:\n(.*?)(?=\n\nThis keeps it:|\Z)', text, re.S):
-            # Only JSON lines: one entry of an archive cannot be repeated.
-            if not all(line.startswith(('{"sender"', '{"jsonrpc"')) for line in sample.strip().split('\n')):
-                continue
-            head, body = split(sample)
-            families.setdefault(rule.split('/')[0], []).append((head, body))
-            log = lambda times: head + [renumbered(line, copy) for copy in range(times) for line in body]
-            bad += grows(f'{rule}, ids of their own', log, 'check', '--fail-on', 'never', '--only', rule)
-            bad += grows(f'{rule}, the same ids', lambda times: head + body * times, 'check', '--fail-on', 'never', '--only', rule)
+        found = samples(rule)
+        if not found:
+            continue
+        (head, _), bodies = found[0], [body for _, body in found]
+        families.setdefault(rule.split('/')[0], (head, []))[1].extend(bodies)
+        for ids, own in (('ids of their own', True), ('the same ids', False)):
+            log = lambda times, head=head, bodies=bodies, own=own: repeated(head, bodies, 8 * times, own)
+            tasks.append((f'{rule}, {ids}', log, 'check', '--fail-on', 'never', '--only', rule))
     logs = {'one id': lambda times: ['{"jsonrpc":"2.0","id":1,"method":"a"}'] * (8 * times)}
-    for family, samples in families.items():
-        (head, _), bodies = samples[0], [line for _, body in samples for line in body]
-        logs[family] = lambda times, head=head, bodies=bodies: head + [
-            renumbered(line, copy) for copy in range(1 + 8 * times // len(bodies)) for line in bodies]
+    for family, (head, bodies) in families.items():
+        logs[family] = lambda times, head=head, bodies=bodies: repeated(head, bodies, 8 * times)
     questions = [line for line in output('ask').splitlines() if re.fullmatch(r'[a-z0-9-]+', line)]
-    for question in questions:
-        bad += sum(grows(f'{question}, {name}', log, 'ask', question) for name, log in logs.items())
+    tasks += [(f'{question}, {name}', log, 'ask', question) for question in questions for name, log in logs.items()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        bad = sum(pool.map(lambda task: grows(*task), tasks))
     print(f'{len(rules)} rules and {len(questions)} questions: {bad} grow faster than the log')
     return bad > 0
 

@@ -74,8 +74,10 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
         writeln!(out, "{why}")?;
         outcome = Outcome::Findings;
     }
-    if !options.is_stated() {
-        writeln!(out, "\n{}", said(format, &head, &seen))?;
+    match reader.learned() {
+        Some(file) => writeln!(out, "\n# This file for --from says the same.\n{file}")?,
+        None if options.is_stated() => {}
+        None => writeln!(out, "\n{}", said(format, &head, &seen))?,
     }
     check_pointers(options)?;
     Ok(outcome)

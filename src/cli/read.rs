@@ -8,6 +8,7 @@ use crate::context::{self, Context, Loader};
 use crate::convert::{ConvertError, Converter, Input, Options};
 use crate::diagnostic::{Finding, printable};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
+use crate::message::Problem;
 use crate::protocol::Protocol;
 use crate::query::{Cancel, Loading};
 use crate::record::ReaderOptions;
@@ -379,6 +380,19 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
             "note: {input}: {reused} requests take an id that is still open, as where several sessions are in one log: \
              say with --session-by what tells them apart"
         ));
+    }
+    let early = summary.problem(Problem::AnswerBeforeRequest);
+    if !quiet && early > 0 {
+        let answers = if early == 1 { "1 answer has a time".to_owned() } else { format!("{early} answers have times") };
+        say(&format!("note: {input}: {answers} before the request; latencies are of the other answers"));
+    }
+    if !quiet && summary.one_sided > 0 {
+        let sessions = counted(summary.one_sided, "session");
+        say(&format!("note: {input}: {sessions} of one side alone: what the other side sent is not in this log"));
+    }
+    if !quiet && summary.misordered > 0 {
+        let requests = counted(summary.misordered, "request");
+        say(&format!("note: {input}: out of order: {requests} below an answer with a later time, which is not paired"));
     }
     why
 }

@@ -71,7 +71,11 @@ impl Buckets {
 
     /// Returns the incident with the most failures, and else with the most calls.
     pub fn incident(&self) -> Option<Incident> {
-        let mut flagged = vec![false; self.buckets.len()];
+        // Begins with the faster half as the rest, so that a long incident does not hide itself.
+        let mut slowness: Vec<f64> = self.buckets.iter().filter_map(Bucket::p95).collect();
+        slowness.sort_by(f64::total_cmp);
+        let median = percentile(&slowness, 0.5);
+        let mut flagged: Vec<bool> = self.buckets.iter().map(|bucket| bucket.p95() > median).collect();
         for _ in 0..8 {
             let rest = self.sum(|place| !flagged[place]);
             let now: Vec<bool> = self.buckets.iter().map(|bucket| stands_out(bucket, &rest, 1)).collect();

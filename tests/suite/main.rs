@@ -22,6 +22,7 @@ mod endpoint;
 mod formats;
 mod http;
 mod json;
+mod learner;
 mod library;
 mod lifted;
 mod load;

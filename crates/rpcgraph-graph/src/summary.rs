@@ -50,6 +50,10 @@ pub struct Summary {
     pub unread: u64,
     /// The number of sessions whose open requests were given up; see [`Sessions::given_up`].
     pub given_up: u64,
+    /// The number of requests that stand after their answers; see [`Sessions::misordered`].
+    pub misordered: u64,
+    /// The number of sessions of which the log holds one side; see [`Sessions::one_sided`].
+    pub one_sided: u64,
     /// True if there are times with a zone, and true if there are times without.
     zones: [bool; 2],
     /// The protocols whose methods implied senders that the log does not state.
@@ -119,6 +123,8 @@ impl Summary {
     pub(crate) fn count_sessions(&mut self, sessions: &Sessions) {
         self.sessions = sessions.count() as u64;
         self.given_up = sessions.given_up();
+        self.misordered = sessions.misordered();
+        self.one_sided = sessions.one_sided();
         self.protocols = sessions.protocols();
         self.zones = sessions.zones();
     }
@@ -253,6 +259,8 @@ impl Summary {
         self.unread += other.unread;
         self.doubtful += other.doubtful;
         self.given_up += other.given_up;
+        self.misordered += other.misordered;
+        self.one_sided += other.one_sided;
         self.protocols = self.protocols.or(other.protocols);
         self.losses.merge(&other.losses);
         for (reason, count) in &other.by_reference {

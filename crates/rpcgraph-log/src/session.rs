@@ -15,6 +15,7 @@ mod failure;
 mod pairing;
 mod sides;
 #[doc(hidden)]
+mod traffic;
 pub mod triples;
 
 use std::collections::{HashMap, HashSet};
@@ -351,6 +352,8 @@ impl Sessions {
             started: tally.times.map(|(started, _)| started),
             ended: tally.times.map(|(_, ended)| ended),
             sender_inferred: tally.sides.inferred,
+            clock_offset: tally.traffic.and_then(|traffic| traffic.clock_offset()),
+            one_sided: tally.traffic.is_some_and(|traffic| traffic.is_one_sided()),
             unanswered: self.states(key.and_then(|key| self.keyed.get_index_of(key))),
         }
     }
@@ -375,6 +378,17 @@ impl Sessions {
     /// Answers to these do not find a request.
     pub fn given_up(&self) -> u64 {
         self.given_up
+    }
+
+    /// The number of requests that stand after their answers in the log, by their times, within the last 1,024 answers
+    /// without a request. They are not paired.
+    pub fn misordered(&self) -> u64 {
+        self.answered.misordered()
+    }
+
+    /// The number of sessions of which the log holds one side.
+    pub fn one_sided(&self) -> u64 {
+        self.tallies().filter(|(_, tally)| tally.traffic.is_some_and(|traffic| traffic.is_one_sided())).count() as u64
     }
 
     /// The protocols whose methods implied senders; empty if the log states the senders, or no method implies one.

@@ -162,6 +162,7 @@ function verdict(failures, inState) {
     ["IdReusedWhileOpen", "id reused while its request was open"],
     ["AmbiguousPairing", "ambiguous pairing"],
     ["DuplicateAnswer", "second answer to a request"],
+    ["AnswerBeforeRequest", "answer with a time before its request: no latency"],
   ]) {
     const rows = rowsWhere(hasProblem(problem));
     first("warn", rows, `${rows.length} × ${name}`);

@@ -84,7 +84,7 @@ function latencies(methods, width) {
       svg("line", { class: "half", x1: x(half), x2: x(half), y1: y - 9, y2: y + 9 }),
       svg("line", { class: "most", x1: x(late), x2: x(late), y1: y - 9, y2: y + 9 }),
     );
-    return [one.name, one.calls, one.failures, duration(half), duration(late), duration(sorted[sorted.length - 1])];
+    return [one.name, one.calls, one.failures, one.latencies.length, duration(half), duration(late), duration(sorted[sorted.length - 1])];
   });
   const note =
     every > 1
@@ -94,7 +94,7 @@ function latencies(methods, width) {
     "Latency by method",
     picture,
     el("p", { class: "faint" }, note),
-    table(["method", "calls", "failures", "median", "p95", "longest"], lines),
+    table(["method", "calls", "failures", "timed", "median", "p95", "longest"], lines),
   );
 }
 

@@ -2,7 +2,7 @@
 
 use super::{LINES, detected, record, text};
 use crate::support::{corpora, files};
-use rpcgraph::record::{Entry, Format, ReadError, Reader, ReaderOptions, Record, Sender, Time};
+use rpcgraph::record::{Direction, Entry, Format, ReadError, Reader, ReaderOptions, Record, Sender, Time};
 use serde_json::Value;
 
 /// The two directions of a session, each a stream of frames.
@@ -55,7 +55,7 @@ fn traces_of_the_lsp_inspector() {
 fn inspected(record: &Record<'_>) -> Option<Value> {
     let mut message: Value = serde_json::from_slice(&record.bytes).unwrap();
     let members = message.as_object_mut().unwrap();
-    let direction = if record.sender == Some(Sender::Client) { "send" } else { "recv" };
+    let direction = if record.direction == Some(Direction::Out) { "send" } else { "recv" };
     let (kind, arg) = match (members.contains_key("method"), members.contains_key("id")) {
         (true, true) => ("request", members.remove("params")?),
         (true, false) => ("notification", members.remove("params")?),

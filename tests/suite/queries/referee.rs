@@ -152,7 +152,7 @@ fn statistics<'e>(
     errors: bool,
     columns: &mut Vec<&'static str>,
 ) -> Vec<Vec<String>> {
-    columns.extend(["count", "failures", "noAnswer", "min", "mean", "p50", "p95", "max"]);
+    columns.extend(["count", "failures", "noAnswer", "timed", "min", "mean", "p50", "p95", "max"]);
     if errors {
         columns.push("errors");
     }
@@ -175,6 +175,7 @@ fn statistics<'e>(
             count(&|_| true).to_string(),
             count(&|exchange| exchange.is_failure()).to_string(),
             count(&|exchange| exchange.answer.is_none()).to_string(),
+            latencies.len().to_string(),
             seconds(latencies[0]),
             decimal(mean, 6),
             seconds(rank(50)),

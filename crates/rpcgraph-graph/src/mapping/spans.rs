@@ -6,6 +6,7 @@
 //! | a request of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.operation.name` |
 //! | an error | `rpc.status_code` |
 //! | an answer over HTTP | `http.response.status_code` |
+//! | an answer with a time before its request | `rpcgraph.answer_before_request`; the span has no duration |
 //! | a failure: an error, a tool or an HTTP exchange that failed | `error.type`, and the span's status |
 //! | payloads, if enabled | the message of the status, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
 
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::facts::Facts;
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
-use crate::message::{ErrorMember, Id, Kind, Message};
+use crate::message::{ErrorMember, Id, Kind, Message, Problem};
 use crate::protocol::{Statement, StatementObject, literal_of};
 use crate::record::units::{scaled, since_1970};
 use crate::record::{Protocols, Time, known_method};
@@ -116,9 +117,18 @@ impl SpanRecords {
     }
 
     fn answer(&self, annotated: &Annotated<'_>, request: Name, message: Option<&Message<'_>>) -> SpanPart {
-        let Some(latency) = annotated.latency else { return SpanPart::Untimed };
-        let (attributes, status) = self.outcome(annotated, message);
-        SpanPart::Answers(request, scaled(latency, 9), attributes, status)
+        let (mut attributes, status) = self.outcome(annotated, message);
+        let took = match annotated.latency {
+            Some(latency) => scaled(latency, 9),
+            // The duration is unknown.
+            None if annotated.problems.contains(Problem::AnswerBeforeRequest) => {
+                let key = "rpcgraph.answer_before_request";
+                attributes.push(json!({ "key": key, "value": { "boolValue": true } }));
+                0
+            }
+            None => return SpanPart::UntimedAnswer(request),
+        };
+        SpanPart::Answers(request, took, attributes, status)
     }
 
     /// Returns the attributes and the status that an answer gives its span.

@@ -132,6 +132,9 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::SOURCE,
         rpcg::FORMAT,
         rpcg::RECORD_COUNT,
+        rpcg::CLOCK_OFFSET_SECONDS,
+        rpcg::CLOCK_OFFSET_ANSWERS,
+        rpcg::ONE_SIDED,
         rpcg::INFERRED,
         prov::STARTED_AT_TIME,
         prov::ENDED_AT_TIME,
@@ -267,6 +270,13 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             if let Some(time) = time {
                 self.writer.literal(property, &time.to_string(), xsd::DATE_TIME);
             }
+        }
+        if let Some((seconds, answers)) = end.clock_offset {
+            self.writer.literal(rpcg::CLOCK_OFFSET_SECONDS, &seconds.to_string(), xsd::DECIMAL);
+            self.writer.count(rpcg::CLOCK_OFFSET_ANSWERS, answers);
+        }
+        if end.one_sided {
+            self.writer.boolean(rpcg::ONE_SIDED, true);
         }
         if self.provenance {
             self.writer.link(prov::USED, NodeRef::Session("#input"));

@@ -38,7 +38,7 @@ pub(crate) struct Spans<'w> {
 pub struct SpanCounts {
     /// Spans written.
     pub spans: u64,
-    /// Messages without a time, a zone or a date.
+    /// Messages without a time, a zone or a date, and requests whose answers lack them.
     pub untimed: u64,
     /// Requests without an answer.
     pub unanswered: u64,
@@ -69,6 +69,8 @@ pub(crate) enum SpanPart {
     Tells(Option<Name>, Value),
     /// A message without a time.
     Untimed,
+    /// An answer without a time: its request.
+    UntimedAnswer(Name),
     /// An answer to an unknown request.
     Apart,
 }
@@ -148,6 +150,9 @@ impl RecordSink for Spans<'_> {
                     _ => self.counts.apart += 1,
                 },
                 SpanPart::Untimed => self.counts.untimed += 1,
+                SpanPart::UntimedAnswer(request) => {
+                    self.counts.untimed += 1 + u64::from(self.open.take(request).is_some());
+                }
                 SpanPart::Apart => self.counts.apart += 1,
             }
         }

@@ -47,7 +47,9 @@ fn kind_of(object: &Object<'_>, result_unknown: bool) -> Result<Kind, &'static s
     match (method, result, error) {
         (Some(method @ Value::String(_)), None, None) => {
             method.to_cow().ok_or(HALF)?;
-            Ok(if id.is_some() { Kind::Request } else { Kind::Notification })
+            // In JSON-RPC 1.0, a null id marks a notification.
+            let is_request = id.is_some_and(|id| !matches!(id, Value::Null) || object.get("jsonrpc").is_some());
+            Ok(if is_request { Kind::Request } else { Kind::Notification })
         }
         (Some(Value::String(_)), ..) => Err("a method, and a result or error"),
         (Some(_), ..) => Err(OTHER_METHOD),

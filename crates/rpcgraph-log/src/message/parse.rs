@@ -11,7 +11,7 @@ impl<'a> Content<'a> {
     /// | method | id | result | error | it is |
     /// |---|---|---|---|---|
     /// | string | present | · | · | Request |
-    /// | string | · | · | · | Notification |
+    /// | string | ·, or null without `jsonrpc` | · | · | Notification |
     /// | · | * | present | · or null | Response |
     /// | · | * | · or null | present and not null | ErrorResponse |
     ///

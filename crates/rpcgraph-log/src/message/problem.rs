@@ -70,6 +70,8 @@ problems! {
     IdReusedWhileOpen = ID_REUSED_WHILE_OPEN,
     /// The request was answered before.
     DuplicateAnswer = DUPLICATE_ANSWER,
+    /// The time of the answer is before the time of its request: the clocks of the two sides differ.
+    AnswerBeforeRequest = ANSWER_BEFORE_REQUEST,
 }
 
 /// A set of problems.

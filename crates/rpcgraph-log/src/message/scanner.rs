@@ -118,6 +118,8 @@ impl Scanner {
             if cursor.peek()? != b'[' {
                 return scanner.single(cursor, 0, result_unknown, payloads, content.elements_mut().first_mut()?);
             }
+            // An array that is cut off may have millions of elements, which would be read for nothing.
+            json::check(record).ok()?;
             let mut elements = Vec::new();
             cursor.each(b'[', |cursor| {
                 scanner.element = elements.len();
@@ -273,7 +275,8 @@ impl Scanner {
         let kind = match (method.is_some() || bad_method.is_some(), result.is_some(), error.is_some()) {
             (true, false, false) => match bad_method {
                 Some(reason) => Err(reason),
-                None if id.is_some() => Ok(Kind::Request),
+                // In JSON-RPC 1.0, a null id marks a notification.
+                None if id.as_ref().is_some_and(|id| *id != Id::Null || members.seen & 1 != 0) => Ok(Kind::Request),
                 None => Ok(Kind::Notification),
             },
             (true, ..) if bad_method == Some(OTHER_METHOD) => Err(OTHER_METHOD),

@@ -7,6 +7,8 @@ use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A kind of compression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -50,28 +52,47 @@ impl fmt::Display for InputCompression {
 
 /// Returns the bytes in an input that is plain, compressed, or compressed twice, for files that are not logs.
 pub fn decompressed<'r>(input: impl Read + Send + 'r) -> io::Result<impl Read + Send + 'r> {
-    let inner = CompressionLayer::new(Box::new(LogSource(input)))?;
-    CompressionLayer::new(Box::new(inner))
+    Ok(layers(input, Arc::default())?.0)
+}
+
+/// Returns the decompressed input, and true if it was compressed.
+fn layers<'r>(input: impl Read + Send + 'r, pauses: Arc<AtomicBool>) -> io::Result<(CompressionLayer<'r>, bool)> {
+    let inner = CompressionLayer::new(Box::new(LogSource { input, pauses }))?;
+    let is_compressed = inner.kind.is_some();
+    Ok((CompressionLayer::new(Box::new(inner))?, is_compressed))
 }
 
 /// Returns the text of a log that is plain, compressed, or compressed twice, as UTF-8, for a [`Reader`](super::Reader).
 pub fn plain_text<'r>(input: impl Read + Send + 'r) -> io::Result<impl Read + Send + 'r> {
-    Ok(PlainText::new(input)?.0)
+    Ok(PlainText::new(input)?.text)
 }
 
 /// The text of an input that is plain, compressed, or compressed twice, as UTF-8. Reading fails with a [`TextFailure`].
 ///
 /// Data that ends early gives all text before its end. Damaged data may also lose a block of text before the damage:
 /// the libraries do not return a part of a block that is damaged.
-pub(super) struct PlainText<'r>(Utf8<'r>);
+pub(super) struct PlainText<'r> {
+    text: Utf8<'r>,
+    /// True if a read of the input that was interrupted, because nothing came for a while, is not repeated.
+    pauses: Arc<AtomicBool>,
+    is_compressed: bool,
+}
 
 impl<'r> PlainText<'r> {
     pub(super) fn new(input: impl Read + Send + 'r) -> io::Result<Self> {
-        Ok(Self(Utf8::new(Box::new(decompressed(input)?))))
+        let pauses = Arc::default();
+        let (plain, is_compressed) = layers(input, Arc::clone(&pauses))?;
+        Ok(Self { text: Utf8::new(Box::new(plain)), pauses, is_compressed })
+    }
+
+    /// Sets whether a read fails with [`io::ErrorKind::Interrupted`] if nothing came for a while. Compressed data does not
+    /// pause.
+    pub(super) fn set_pauses(&self, pauses: bool) {
+        self.pauses.store(pauses && !self.is_compressed, Ordering::Relaxed);
     }
 
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, TextFailure> {
-        self.0.read(buffer).map_err(|error| error.downcast().unwrap_or_else(TextFailure::Source))
+        self.text.read(buffer).map_err(|error| error.downcast().unwrap_or_else(TextFailure::Source))
     }
 }
 
@@ -86,13 +107,20 @@ pub(super) enum TextFailure {
 }
 
 /// The input itself. It marks its errors as its own, so that they do not count as damaged data.
-struct LogSource<R>(R);
+struct LogSource<R> {
+    input: R,
+    pauses: Arc<AtomicBool>,
+}
 
 impl<R: Read> Read for LogSource<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.0.read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            match self.input.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    if self.pauses.load(Ordering::Relaxed) {
+                        return Err(error);
+                    }
+                }
                 result => return result.map_err(|error| io::Error::other(TextFailure::Source(error))),
             }
         }

@@ -4,6 +4,7 @@ use super::elements::first_element;
 use super::own_format::{OwnFormat, OwnFormatError, envelope_parts};
 use super::pointer::Pointer;
 use super::rules::{FormatRule, FormatRules, LineRule, RuleKind, WordMeaning};
+use super::spelling::Spelling;
 use super::window::InputHead;
 use super::{Direction, Sender};
 use regex::bytes::Regex;
@@ -34,6 +35,11 @@ pub(super) struct FormatDefinition {
     array: bool,
     tail: Option<String>,
     truncated: Option<String>,
+    /// The value of `session` that stands for the input's own session.
+    own_session: Option<String>,
+    /// True if wrappers are searched for as in a log of unknown format.
+    #[serde(default)]
+    detect_wrappers: bool,
     /// One rule, or several.
     envelope: Option<BTreeMap<String, Pointers>>,
     line: Option<String>,
@@ -53,7 +59,7 @@ pub(super) struct FormatDefinition {
 }
 
 /// A rule, with words of its own.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct DescribedRule {
     gives: RuleKind,
@@ -62,10 +68,36 @@ struct DescribedRule {
     /// JSON Pointers to the parts.
     envelope: Option<BTreeMap<String, Pointers>>,
     line: Option<String>,
+    /// The spelling of the value in a line, the pointer to the text that holds it in the object that is the line, and
+    /// the text after it.
+    spelling: Option<Spelling>,
+    within: Option<String>,
+    behind: Option<String>,
+    /// False if objects without the shape of a message are text.
+    sure: bool,
     client: Vec<String>,
     server: Vec<String>,
     out: Vec<String>,
     r#in: Vec<String>,
+}
+
+impl Default for DescribedRule {
+    fn default() -> Self {
+        Self {
+            gives: RuleKind::default(),
+            r#where: BTreeMap::new(),
+            envelope: None,
+            line: None,
+            spelling: None,
+            within: None,
+            behind: None,
+            sure: true,
+            client: Vec::new(),
+            server: Vec::new(),
+            out: Vec::new(),
+            r#in: Vec::new(),
+        }
+    }
 }
 
 /// A regular expression for text before the first JSON value; or regular expressions for the values at pointers in the
@@ -158,12 +190,21 @@ impl FormatDefinition {
         let rules = self.rule.iter().chain(&own).map(|rule| self.one(rule)).collect::<Result<_, _>>()?;
         let regex = |text: &Option<String>| text.as_deref().map(Regex::new).transpose();
         let (tail, truncated) = (regex(&self.tail)?, regex(&self.truncated)?);
-        Ok(OwnFormat::new(FormatRules { rules, is_array: self.array, tail, truncated }))
+        let own_session = self.own_session.clone();
+        Ok(OwnFormat::new(FormatRules {
+            rules,
+            is_array: self.array,
+            tail,
+            truncated,
+            own_session,
+            detects_wrappers: self.detect_wrappers,
+        }))
     }
 
     fn one(&self, rule: &DescribedRule) -> Result<FormatRule, OwnFormatError> {
         let parts = |pointers: &BTreeMap<String, Pointers>| {
-            envelope_parts(pointers.iter().flat_map(|(name, pointers)| pointers.pairs(name)), Pointer::parse)
+            let pairs = pointers.iter().flat_map(|(name, pointers)| pointers.pairs(name));
+            envelope_parts(pairs, Pointer::parse, rule.spelling.is_some())
         };
         let envelope = rule.envelope.as_ref().map(parts).transpose()?;
         let line = rule.line.as_ref().map(|regex| LineRule::new(regex, "session", rule.gives)).transpose()?;
@@ -184,6 +225,10 @@ impl FormatDefinition {
             line,
             envelope,
             conditions: conditions(&rule.r#where)?,
+            spelling: rule.spelling,
+            within: rule.within.as_deref().map(Pointer::parse).transpose()?,
+            behind: rule.behind.as_ref().map(|text| Regex::new(&format!("^(?:{text})$"))).transpose()?,
+            is_sure: rule.sure,
             words: own.chain(all).collect(),
         })
     }

@@ -6,6 +6,7 @@ use super::decoder::{Decoder, Step};
 use super::described::FileFormat;
 use super::formats::listed;
 use super::json_lines::JsonLines;
+use super::learner::{self, Reading};
 use super::own_format::OwnFormat;
 use super::unwrapped::UnwrappedLog;
 use super::window::InputHead;
@@ -156,6 +157,25 @@ impl Format {
             let (wrappers, text) = Self::taken_off(head);
             (wrappers, Self::of(&text))
         })
+    }
+
+    /// True if a learned format may read more of a log than this one.
+    pub(super) fn may_be_learned(self) -> bool {
+        matches!(self, Self::JsonLines | Self::JsonValues | Self::Arrows | Self::ContentLength)
+    }
+
+    /// Returns the format that is learned from the beginning of a log, with the file that describes it, if it reads
+    /// all that this format does.
+    pub(super) fn learned(self, head: &[u8], is_all: bool) -> Option<(String, OwnFormat)> {
+        let (wrappers, inside) = Self::taken_off(head);
+        // The last line inside of a wrapper may be cut off.
+        let is_cut = !is_all && !wrappers.is_empty();
+        let inside = if is_cut { &inside[..memrchr(b'\n', &inside).map_or(0, |end| end + 1)] } else { &inside };
+        let text = learner::learn(inside)?;
+        let own_format = OwnFormat::described(&text).ok()?;
+        let (learned, own) = (Reading::of(own_format.decoder(), inside), Reading::of(self.detected_decoder(), inside));
+        let is_better = self == Self::JsonLines || learned.has_more_than(&own);
+        (is_better && learned.has_all_of(&own)).then_some((text, own_format))
     }
 
     /// Returns the wrappers of a log whose format was stated, built in or `own_format`, as soon as a record shows inside

@@ -232,6 +232,8 @@ pub struct LogLine<'a> {
     pub time: Option<Time>,
     /// The key of the session within the input, if the log states it for the line; empty for the input's own session.
     pub session: Option<Cow<'a, str>>,
+    /// True if the line holds a message that stands at another place of the log too.
+    pub is_copy: bool,
 }
 
 impl<'a> LogLine<'a> {
@@ -239,7 +241,7 @@ impl<'a> LogLine<'a> {
     pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         let bytes = bytes.into();
         let length = bytes.len() as u64;
-        Self { location: Location::START, length, bytes, oversized: false, time: None, session: None }
+        Self { location: Location::START, length, bytes, oversized: false, time: None, session: None, is_copy: false }
     }
 
     /// Creates a line that was too long to be kept: `length` bytes were skipped.

@@ -13,6 +13,8 @@ use super::identity::{file_id, open_file_id};
 
 /// The time between two checks for more text.
 const PAUSE: Duration = Duration::from_millis(100);
+/// The number of these pauses after which a read is interrupted.
+const SILENCE: usize = 5;
 /// The size of a read from a pipe, in bytes.
 const PIECE: usize = 64 * 1024;
 
@@ -30,7 +32,7 @@ pub enum FollowEvent {
 }
 
 /// Reads a log and waits for more at its end. The reader sees an end only when `stop` is true. A file that takes the
-/// place of the log continues it, on a new line.
+/// place of the log continues it, on a new line. A read of which nothing came for half a second is interrupted.
 pub struct Follow {
     source: FollowSource,
     stop: Arc<AtomicBool>,
@@ -154,7 +156,12 @@ impl Follow {
 
 impl Read for Follow {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut pauses = 0;
         while !buffer.is_empty() && !self.stop.load(Ordering::Relaxed) {
+            if pauses == SILENCE {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            pauses += 1;
             if let Some(length) = self.take(buffer)? {
                 if let Some(last) = buffer.get(..length).and_then(<[u8]>::last) {
                     self.in_line = *last != b'\n';

@@ -3,7 +3,7 @@
 
 use super::decoder::Decoder;
 use super::pointer::{Pointer, PointerError};
-use super::rules::{EnvelopeParts, FormatRule, FormatRules, LineRule, PARTS, RuleKind};
+use super::rules::{DurationUnit, EnvelopeParts, FormatRule, FormatRules, LineRule, PARTS, RuleKind};
 use regex::bytes::Regex;
 use std::sync::Arc;
 
@@ -45,6 +45,9 @@ pub enum OwnFormatError {
     /// The expression does not have the group of the session.
     #[error("the expression has no group `{0}`, which would be the key of the session")]
     NoGroup(String),
+    /// The unit of a duration is unknown.
+    #[error("unknown unit `{0}` of a duration; use one of s, ms, us, ns")]
+    Unit(String),
     /// The text is not a regular expression.
     #[error(transparent)]
     Regex(#[from] regex::Error),
@@ -71,12 +74,12 @@ impl OwnFormat {
             Ok::<_, OwnFormatError>((name.to_owned(), pointer.to_owned()))
         };
         let pairs = pointers.split_whitespace().map(pair).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::noted)?)))
+        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::noted, false)?)))
     }
 
     /// Returns the format for pairs of a name and a pointer.
     pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, OwnFormatError> {
-        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::parse)?)))
+        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::parse, false)?)))
     }
 
     /// Messages in lines of text, in the group `message` of a regular expression, with the optional groups `time`,
@@ -100,7 +103,7 @@ impl OwnFormat {
     }
 
     fn of(line: Option<LineRule>, envelope: Option<EnvelopeParts>) -> Self {
-        let rule = FormatRule { kind: RuleKind::Messages, line, envelope, conditions: Vec::new(), words: Vec::new() };
+        let rule = FormatRule { line, envelope, is_sure: true, ..FormatRule::default() };
         Self::new(FormatRules { rules: vec![rule], ..FormatRules::default() })
     }
 
@@ -114,22 +117,36 @@ impl OwnFormat {
         parts.filter_map(|pointer| pointer.uses()?.unmatched())
     }
 
+    /// True if wrappers are searched for as in a log of unknown format.
+    pub(super) fn detects_wrappers(&self) -> bool {
+        self.0.detects_wrappers
+    }
+
     pub(super) fn decoder(&self) -> Box<dyn Decoder> {
         self.0.clone().decoder()
     }
 }
 
-/// Returns the pointers of pairs of a name and a pointer, by [`PARTS`].
+/// Returns the pointers of pairs of a name and a pointer, by [`PARTS`]. One leads to the message, unless that is a part
+/// of a line.
 pub(super) fn envelope_parts(
     pairs: impl IntoIterator<Item = (String, String)>,
     parse: fn(&str) -> Result<Pointer, PointerError>,
+    in_line: bool,
 ) -> Result<EnvelopeParts, OwnFormatError> {
     let mut parts = EnvelopeParts::default();
     for (name, pointer) in pairs {
+        let (pointer, unit) = match pointer.rsplit_once(':').filter(|_| name == "duration") {
+            Some((pointer, unit)) => {
+                let unit = DurationUnit::named(unit).ok_or_else(|| OwnFormatError::Unit(unit.to_owned()))?;
+                (pointer.to_owned(), Some(unit))
+            }
+            None => (pointer, None),
+        };
         let place = PARTS.iter().position(|part| *part == name).and_then(|part| parts.get_mut(part));
-        place.ok_or(OwnFormatError::Part(name))?.push(parse(&pointer)?);
+        place.ok_or(OwnFormatError::Part(name))?.push(parse(&pointer)?.with_unit(unit));
     }
-    match parts[..3].iter().all(Vec::is_empty) {
+    match parts[..3].iter().all(Vec::is_empty) && !in_line {
         true => Err(OwnFormatError::NoMessage("message=/POINTER")),
         false => Ok(parts),
     }
@@ -153,11 +170,28 @@ impl LineRule {
         let front = text.strip_suffix('$').unwrap_or(text).strip_suffix(".*)").filter(|front| !front.ends_with('\\'));
         let is_message = |front: &&str| {
             let group = front.rfind("(?<").map_or("", |last| &front[last..]);
-            group.starts_with("(?<message>") || group.starts_with("(?<value>")
+            let inner = group.strip_prefix("(?<message>").or(group.strip_prefix("(?<value>"));
+            inner.is_some_and(is_balanced)
         };
         let front = front.filter(is_message).map(|front| Regex::new(&format!("{front})"))).transpose()?;
         Ok(Self { is_open: front.is_some(), regex: front.unwrap_or(whole), session: session.to_owned() })
     }
+}
+
+/// True if each parenthesis that is opened in a regular expression is closed in it, and no other.
+fn is_balanced(regex: &str) -> bool {
+    let (mut depth, mut is_escaped) = (0_usize, false);
+    for byte in regex.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'(' => depth += 1,
+            b')' if depth == 0 => return false,
+            b')' => depth -= 1,
+            _ => {}
+        }
+    }
+    depth == 0
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! JSON Pointers into the objects around messages, and into JSON that a string in them holds.
 
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
+use super::rules::DurationUnit;
 use crate::json::pointer_name;
 use regex::bytes::Regex;
 use std::borrow::Cow;
@@ -13,6 +14,8 @@ pub(super) struct Pointer {
     tokens: Vec<String>,
     /// Set for a pointer of the user, who is to know if it finds nothing.
     uses: Option<PointerUses>,
+    /// The unit of the number at the pointer, if it is stated.
+    pub unit: Option<DurationUnit>,
 }
 
 /// Notes whether a pointer finds a value. Clones share their notes.
@@ -53,13 +56,26 @@ impl Pointer {
         let bad = |token: &str| token.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1']));
         let is_pointer = tokens.next() == Some("") && !tokens.clone().any(bad);
         is_pointer
-            .then(|| Self { tokens: tokens.map(|token| pointer_name(token).into_owned()).collect(), uses: None })
+            .then(|| Self {
+                tokens: tokens.map(|token| pointer_name(token).into_owned()).collect(),
+                uses: None,
+                unit: None,
+            })
             .ok_or_else(|| PointerError(text.to_owned()))
     }
 
     /// Parses a pointer of the user, and notes its uses.
     pub(super) fn noted(text: &str) -> Result<Self, PointerError> {
         Ok(Self { uses: Some(PointerUses::new(text)), ..Self::parse(text)? })
+    }
+
+    pub(super) fn with_unit(self, unit: Option<DurationUnit>) -> Self {
+        Self {
+            unit: unit.or_else(|| {
+                super::rules::duration_unit(self.tokens.last()?).filter(|unit| *unit != DurationUnit::Stated)
+            }),
+            ..self
+        }
     }
 
     /// The notes about a pointer of the user.

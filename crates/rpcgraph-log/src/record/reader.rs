@@ -1,12 +1,14 @@
 //! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
 
 use super::capped::CappedDecoder;
+use super::certainty::Certainty;
 use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::ExaminedInput;
 use super::session_by::SessionBy;
 use super::unwrapped::UnwrappedLog;
 use super::writer::{BYTE_ORDER_MARK, CHUNK, WriterInput};
 use super::{Decoder, Entry, Format, Location, LogLine, OwnFormat, Step, Time, Wrapper};
+use memchr::memrchr;
 use std::io::{self, Read};
 use std::mem;
 
@@ -126,6 +128,10 @@ pub struct Reader<'r> {
     most: usize,
     /// The first bytes of the text, without blanks before them.
     head: Vec<u8>,
+    /// The file that describes the format, if it was learned from the log.
+    learned: Option<String>,
+    /// True if a read returned because nothing more came for a while.
+    has_paused: bool,
 }
 
 /// Entries that a decoder supplies itself, without bytes to read.
@@ -149,7 +155,7 @@ enum ReaderState {
 /// The number of bytes of the text that are kept to describe it.
 const HEAD: usize = 4 * 1024;
 /// The maximum number of writers whose text is kept, besides the last writer.
-const WRITERS: usize = 64;
+const WRITERS: usize = 1000;
 
 impl<'r> Reader<'r> {
     /// Reads until the content settles the format, or shows a record of the format in the options, but at most 64 KiB
@@ -175,6 +181,8 @@ impl<'r> Reader<'r> {
             options: options.clone(),
             most: options.max_record_size.saturating_add(2 * CHUNK),
             head: Vec::new(),
+            learned: None,
+            has_paused: false,
         };
         reader.fill(BYTE_ORDER_MARK.len());
         reader.state = match reader.state {
@@ -184,11 +192,14 @@ impl<'r> Reader<'r> {
         if reader.current.unread().starts_with(BYTE_ORDER_MARK) {
             reader.consume(BYTE_ORDER_MARK.len());
         }
-        if options.is_stated() {
+        if options.own_format.as_ref().is_some_and(OwnFormat::detects_wrappers) {
+            (reader.wrappers, _) = reader.settle(Format::settled);
+        } else if options.is_stated() {
             let own_format = options.own_format.as_ref();
             reader.wrappers = reader.settle(|head, all, looked| format.wrappers(own_format, head, all, looked));
         } else {
             (reader.wrappers, reader.format) = reader.settle(Format::settled);
+            reader.learn();
         }
         reader.current.decoder = reader.decoder();
         if !reader.wrappers.is_empty() {
@@ -198,6 +209,36 @@ impl<'r> Reader<'r> {
             return Err(ReadError::Refused { format: reader.format, reason });
         }
         Ok(reader)
+    }
+
+    /// Learns the format of a log whose lines are not messages by themselves, from the beginning of the input: up to 64
+    /// KiB, or what came until a pause.
+    fn learn(&mut self) {
+        // Nothing is held back of a log that begins with a message.
+        let begins_with_message = self.format == Format::JsonLines && is_message(self.current.unread());
+        if begins_with_message || !self.format.may_be_learned() {
+            return;
+        }
+        self.input.set_pauses(true);
+        while matches!(self.state, ReaderState::Open)
+            && self.current.unread().len() < Format::WINDOW
+            && !self.has_paused
+        {
+            self.fill(self.current.unread().len() + 1);
+        }
+        self.input.set_pauses(false);
+        let head = self.current.unread();
+        let is_all = !matches!(self.state, ReaderState::Open) && head.len() <= Format::WINDOW;
+        let head = &head[..head.len().min(Format::WINDOW)];
+        let head = if is_all { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] };
+        if let Some((text, own_format)) = self.format.learned(head, is_all) {
+            (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
+        }
+    }
+
+    /// The file that describes the format of the log, if it was learned.
+    pub fn learned(&self) -> Option<&str> {
+        self.learned.as_deref()
     }
 
     fn decoder(&self) -> CappedDecoder {
@@ -451,6 +492,10 @@ impl<'r> Reader<'r> {
                         return;
                     }
                 }
+                Err(TextFailure::Source(error)) if error.kind() == io::ErrorKind::Interrupted => {
+                    self.has_paused = true;
+                    return;
+                }
                 Err(failure) => {
                     self.state = ReaderState::Failed(ReadError::new(failure, self.text_length()));
                     return;
@@ -507,6 +552,12 @@ impl Reader<'_> {
             ..nothing
         })
     }
+}
+
+/// True if the first line is a message by itself.
+fn is_message(head: &[u8]) -> bool {
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
+    line.starts_with(b"{\"jsonrpc\"") && Certainty::of(line) == Certainty::Sure
 }
 
 #[cfg(test)]

@@ -1,15 +1,18 @@
 //! Rules: how a format's file turns a piece of a log, a line or an element of an array, into entries.
 
-use super::certainty::names_member;
+use super::certainty::{mentions, names_member};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::elements::object_array;
+use super::har_entry::ids;
 use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
 use super::lines::{head, in_envelope, with_others, with_text};
-use super::object::{RawObject, offset_in, scalar, unescape, unescaped};
+use super::object::{RawObject, objects, offset_in, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
+use super::spelling::{Spelling, has_shape};
 use super::surroundings::{named_direction, named_side};
 use super::value::{Extent, value, value_shown};
-use super::{Direction, Entry, Flags, LogLine, Record, Sender, Time, times, vscode};
+use super::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time, times, vscode};
+use memchr::memmem;
 use oxsdatatypes::Decimal;
 use regex::bytes::{Captures, Regex};
 use std::borrow::Cow;
@@ -26,9 +29,12 @@ pub(super) struct FormatRules {
     /// The text that the log writes after a message, and the text that it writes for a part that it leaves out.
     pub tail: Option<Regex>,
     pub truncated: Option<Regex>,
+    /// The key of the input's own session.
+    pub own_session: Option<String>,
+    pub detects_wrappers: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FormatRule {
     pub kind: RuleKind,
     /// The part of a line that is a message, or an envelope around a message.
@@ -38,6 +44,14 @@ pub(super) struct FormatRule {
     /// Regular expressions for the values at pointers, all of which match in pieces that the rule reads.
     pub conditions: Vec<(Pointer, Regex)>,
     pub words: Vec<(String, WordMeaning)>,
+    /// The spelling of the value in a line; `None` if it is the rest of the line, or the text of a group.
+    pub spelling: Option<Spelling>,
+    /// The pointer to the text in which the line's expression is searched for.
+    pub within: Option<Pointer>,
+    /// The text after the value.
+    pub behind: Option<Regex>,
+    /// False if objects without the shape of a message are text.
+    pub is_sure: bool,
 }
 
 /// The result of a rule for a piece.
@@ -48,6 +62,8 @@ pub(super) enum RuleKind {
     Messages,
     /// A log line in a session.
     Text,
+    /// Messages that stand at another place too: log lines.
+    Copy,
     /// A log line, after which the next message of the session begins a connection.
     Start,
     /// A log line whose time, sender and session hold for the messages below it, and its duration for the first.
@@ -58,8 +74,84 @@ pub(super) type EnvelopeParts = [Vec<Pointer>; PARTS.len()];
 
 /// The parts of an entry, by the names of pointers and groups: `message` is an object or an array, also in a string;
 /// `value` is anything, as it is; `text` is the text of a string.
-pub(super) const PARTS: [&str; 9] =
-    ["message", "value", "text", "response", "time", "duration", "sender", "session", "truncated"];
+/// The `peer` is a second part of the session's key; `status` and `error` are the outcome of an exchange over HTTP.
+pub(super) const PARTS: [&str; 12] = [
+    "message",
+    "value",
+    "text",
+    "response",
+    "time",
+    "duration",
+    "sender",
+    "session",
+    "truncated",
+    "peer",
+    "status",
+    "error",
+];
+
+/// The unit of a number that is a duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DurationUnit {
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    Nanoseconds,
+    /// The text states it.
+    Stated,
+}
+
+impl DurationUnit {
+    pub fn named(unit: &str) -> Option<Self> {
+        Some(match unit {
+            "s" => Self::Seconds,
+            "ms" => Self::Milliseconds,
+            "us" => Self::Microseconds,
+            "ns" => Self::Nanoseconds,
+            _ => return None,
+        })
+    }
+
+    /// True if a text is a duration in this unit.
+    pub fn fits(self, text: &str) -> bool {
+        self.seconds(text).is_some()
+    }
+
+    fn seconds(self, text: &str) -> Option<Decimal> {
+        let parts = match self {
+            Self::Seconds => 1,
+            Self::Milliseconds => 1000,
+            Self::Microseconds => 1_000_000,
+            Self::Nanoseconds => 1_000_000_000,
+            Self::Stated => return times::with_units(text),
+        };
+        times::with_units(text)
+            .or_else(|| times::number(text.as_bytes())?.checked_div(parts).filter(|seconds| !seconds.is_negative()))
+    }
+}
+
+/// Returns the unit of a duration that its name states.
+pub(super) fn duration_unit(name: &str) -> Option<DurationUnit> {
+    const NAMES: [&str; 8] =
+        ["duration", "latency", "elapsed", "took", "request_time", "response_time", "time_taken", "rtt"];
+    // nginx counts in seconds.
+    if name.ends_with("request_time") || name.ends_with("response_time") {
+        return Some(DurationUnit::Seconds);
+    }
+    if NAMES.contains(&name) {
+        return Some(DurationUnit::Stated);
+    }
+    let units = [
+        (DurationUnit::Milliseconds, ["_ms", "Ms", "_millis", "Millis", "_milliseconds"]),
+        (DurationUnit::Microseconds, ["_us", "Us", "_micros", "Micros", "_microseconds"]),
+        (DurationUnit::Nanoseconds, ["_ns", "Ns", "_nanos", "Nanos", "_nanoseconds"]),
+        (DurationUnit::Seconds, ["_s", "_sec", "_secs", "Seconds", "_seconds"]),
+    ];
+    units.iter().find_map(|(unit, endings)| {
+        let is_named = |ending: &&str| name.strip_suffix(*ending).is_some_and(|stem| NAMES.contains(&stem));
+        endings.iter().any(is_named).then_some(*unit)
+    })
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct LineRule {
@@ -83,16 +175,47 @@ pub enum WordMeaning {
 type PartReader<'a> = fn(Cow<'a, [u8]>) -> Option<Cow<'a, [u8]>>;
 
 /// The facts around a message.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct EnvelopeFacts {
     time: Option<Time>,
     latency: Option<Decimal>,
     meaning: Option<WordMeaning>,
     session: Option<String>,
     is_truncated: bool,
+    /// The status of the exchange over HTTP, and the reason why it failed.
+    status: Option<u16>,
+    error: Option<String>,
 }
 
 impl EnvelopeFacts {
+    /// Returns the record of a message in the place of a rule. Unless the place is sure, only an answer took time.
+    fn of_rule<'a>(&self, rule: &FormatRule, message: Cow<'a, [u8]>) -> Record<'a> {
+        let is_call = || RawObject::parse(&message).is_some_and(|object| object.has("method"));
+        let latency = self.latency.filter(|_| rule.is_sure || !is_call());
+        Self { latency, ..self.clone() }.of(message)
+    }
+
+    /// Returns the record of the failure of a request over HTTP, without an answer.
+    fn failure(&self, call: &[u8]) -> Option<Entry<'static>> {
+        let ids: Vec<Box<str>> = ids(call).into_iter().map(|id| String::from_utf8_lossy(&id).into()).collect();
+        let is_failed = self.status.is_some_and(|status| status >= 400) || self.error.is_some();
+        if ids.is_empty() || !is_failed || !objects(call).any(|object| object.has("method")) {
+            return None;
+        }
+        let exchange = HttpExchange {
+            reason: self.error.clone().unwrap_or_default(),
+            method: "POST".to_owned(),
+            ..HttpExchange::default()
+        };
+        let http = Http { status: self.status, outcome: HttpOutcome::Failed, ids, exchange: Some(exchange) };
+        let record = http.record();
+        let (sender, time) =
+            (self.meaning, self.time.zip(self.latency).and_then(|(time, latency)| times::later(time, latency)));
+        let sender = if let Some(WordMeaning::Sent(sender)) = sender { Some(sender.other()) } else { None };
+        let session = self.session.clone().filter(|key| !key.is_empty()).map(Cow::Owned);
+        Some(Record { time, sender, session, latency: self.latency, ..record }.into())
+    }
+
     fn of<'a>(&self, message: Cow<'a, [u8]>) -> Record<'a> {
         let (sender, direction) = match self.meaning {
             Some(WordMeaning::Sent(sender)) => (Some(sender), None),
@@ -111,6 +234,17 @@ impl EnvelopeFacts {
         Record { time, sender: record.sender.map(Sender::other), direction: None, ..record }
     }
 
+    /// Returns these facts, and otherwise the others.
+    fn or(self, other: Self) -> Self {
+        Self {
+            time: self.time.or(other.time),
+            latency: self.latency.or(other.latency),
+            meaning: self.meaning.or(other.meaning),
+            session: self.session.or(other.session),
+            ..self
+        }
+    }
+
     fn key<'k>(&self) -> Option<Cow<'k, str>> {
         self.session.clone().filter(|key| !key.is_empty()).map(Cow::Owned)
     }
@@ -120,9 +254,13 @@ impl FormatRules {
     pub fn decoder(self: Arc<Self>) -> Box<dyn Decoder> {
         match self.is_array {
             true => object_array(move |object, text, more| self.open(object, text, more)),
-            false => {
-                LineSplitter::boxed(RuleReader { rules: self, connections: None, heading: EnvelopeFacts::default() })
-            }
+            false => LineSplitter::boxed(RuleReader {
+                rules: self,
+                connections: None,
+                heading: EnvelopeFacts::default(),
+                line_facts: None,
+                is_continued: false,
+            }),
         }
     }
 
@@ -163,8 +301,7 @@ impl FormatRule {
     /// Returns the entries of an envelope, if the rule reads it. The envelope's own facts take precedence over the facts
     /// before it.
     fn open<'a>(&self, object: &RawObject<'a>, line: &'a [u8], before: &EnvelopeFacts) -> Option<Vec<FoundEntry<'a>>> {
-        let parts = self.envelope.as_ref()?;
-        let [messages, values, texts, responses, times, durations, senders, sessions, truncated] = parts;
+        let [messages, values, texts, responses, ..] = self.envelope.as_ref()?;
         if !self.conditions.iter().all(|(pointer, regex)| pointer.has(object, line, regex)) {
             return None;
         }
@@ -178,28 +315,55 @@ impl FormatRule {
         };
         let message = |value| inside(value, message);
         let mut found = all(messages, message, true);
-        // A call and its answer come from different sides.
-        let senders = if found.len() > 1 { &[] } else { &senders[..] };
+        if !self.is_sure {
+            found.retain(|(_, value)| has_shape(value));
+            // Of an object and a part of it, the part is the message.
+            found.dedup_by(|(_, whole), (_, part)| whole.len() > part.len() && memmem::find(whole, part).is_some());
+        }
+        let has_sender = found.len() <= 1;
         found.extend(all(values, |value| (!value.starts_with(b"}")).then_some(value), false));
         found.extend(all(texts, text_of, true));
         found.sort_by_key(|(start, _)| *start);
-        let text = |pointer: &Pointer| pointer.find(object, line).and_then(|(_, value)| scalar(&value));
-        let said = EnvelopeFacts {
-            time: times.iter().filter_map(text).find_map(|text| time(&text)).or(before.time),
-            latency: durations.iter().filter_map(text).find_map(|text| duration(&text)).or(before.latency),
-            meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)).or(before.meaning),
-            session: sessions.iter().filter_map(text).find(|key| !key.is_empty()).or_else(|| before.session.clone()),
-            is_truncated: truncated.iter().filter_map(text).any(|text| text == "true"),
-        };
+        // A call and its answer come from different sides.
+        let said = self.around(object, line, before, has_sender);
         let responses: Vec<_> =
             all(responses, message, true).into_iter().map(|(start, text)| (start, said.answer(text).into())).collect();
-        let said = EnvelopeFacts { latency: said.latency.filter(|_| responses.is_empty()), ..said };
-        let entry = |(start, text)| match self.kind {
-            RuleKind::Messages => (start, said.of(text).into()),
-            _ => (start, LogLine { session: said.key(), ..LogLine::new(text) }.into()),
+        let failure = match (&found[..], self.is_sure && said.status.is_none()) {
+            ([(start, call)], false) if responses.is_empty() => said.failure(call).map(|entry| (*start, entry)),
+            _ => None,
         };
-        let found: Vec<FoundEntry<'a>> = found.into_iter().map(entry).chain(responses).collect();
+        let has_answer = !responses.is_empty() || failure.is_some();
+        let said = EnvelopeFacts { latency: said.latency.filter(|_| !has_answer), ..said };
+        let entry = |(start, text): (usize, Cow<'a, [u8]>)| match self.kind {
+            RuleKind::Messages => (start, said.of_rule(self, text).into()),
+            kind => {
+                (start, LogLine { session: said.key(), is_copy: kind == RuleKind::Copy, ..LogLine::new(text) }.into())
+            }
+        };
+        let found: Vec<FoundEntry<'a>> = found.into_iter().map(entry).chain(responses).chain(failure).collect();
         (!found.is_empty()).then_some(found)
+    }
+
+    /// Returns the facts that the members of an object state, or else the facts before it.
+    fn around(&self, object: &RawObject<'_>, line: &[u8], before: &EnvelopeFacts, has_sender: bool) -> EnvelopeFacts {
+        let Some(parts) = &self.envelope else { return before.clone() };
+        let [_, _, _, _, times, durations, senders, sessions, truncated, peers, statuses, errors] = parts;
+        let text = |pointer: &Pointer| pointer.find(object, line).and_then(|(_, value)| scalar(&value));
+        let duration = |pointer: &Pointer| {
+            let text = text(pointer)?;
+            pointer.unit.map_or_else(|| duration(&text), |unit| unit.seconds(&text))
+        };
+        let senders = if has_sender { &senders[..] } else { &[] };
+        let key = |pointers: &[Pointer]| pointers.iter().filter_map(text).find(|key| !key.is_empty());
+        EnvelopeFacts {
+            time: times.iter().filter_map(text).find_map(|text| time(&text)).or(before.time),
+            latency: durations.iter().find_map(duration).or(before.latency),
+            meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)).or(before.meaning),
+            session: joined(key(sessions), key(peers)).or_else(|| before.session.clone()),
+            is_truncated: truncated.iter().filter_map(text).any(|text| text == "true"),
+            status: statuses.iter().filter_map(text).find_map(|text| text.parse().ok()),
+            error: errors.iter().filter_map(text).find(|text| !text.is_empty()),
+        }
     }
 
     fn said(&self, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
@@ -208,8 +372,8 @@ impl FormatRule {
             time: text("time").and_then(|text| time(&text)),
             latency: text("duration").and_then(|text| duration(&text)),
             meaning: text("sender").and_then(|word| self.meaning(&word)),
-            session: text(session),
-            is_truncated: false,
+            session: joined(text(session), text("peer")),
+            ..EnvelopeFacts::default()
         }
     }
 }
@@ -220,6 +384,9 @@ struct RuleReader {
     connections: Option<NamedConnections>,
     /// The facts of the last heading.
     heading: EnvelopeFacts,
+    /// The facts of the message before on the same line, and true if the current text continues that line.
+    line_facts: Option<EnvelopeFacts>,
+    is_continued: bool,
 }
 
 impl LineFormat for RuleReader {
@@ -230,18 +397,56 @@ impl LineFormat for RuleReader {
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let rules = self.rules.clone();
         let has_envelope = || rules.rules.iter().any(|rule| rule.line.is_none());
-        if line.starts_with(b"{") && has_envelope() {
-            return in_envelope(line, more, |object, own, more| rules.open(object, own, more));
+        self.is_continued = self.line_facts.is_some();
+        let by_line =
+            |reader: &mut Self, more: &mut Extras| rules.rules.iter().find_map(|rule| reader.line(rule, line, more));
+        let found = match line.starts_with(b"{") && has_envelope() {
+            true if rules.rules.iter().any(|rule| rule.spelling.is_some()) => match RawObject::parse(line)
+                .filter(|object| !object.has("jsonrpc"))
+            {
+                Some(object) if object.is_whole() => rules.open(&object, line, more).or_else(|| by_line(self, more)),
+                _ => in_envelope(line, more, |object, own, more| rules.open(object, own, more)),
+            },
+            true => in_envelope(line, more, |object, own, more| rules.open(object, own, more)),
+            false => by_line(self, more),
+        };
+        if more.taken.is_none() {
+            self.line_facts = None;
         }
-        rules.rules.iter().find_map(|rule| self.line(rule, line, more))
+        // A line between messages may state its session, too.
+        let found = found.map(|(start, mut entry)| {
+            if let Entry::LogLine(text @ LogLine { session: None, .. }) = &mut entry
+                && rules.rules.iter().any(|rule| !rule.is_sure && rule.envelope.is_some())
+                && let Some(object) = RawObject::parse(line)
+            {
+                let around = |rule: &FormatRule| rule.around(&object, line, &EnvelopeFacts::default(), false).session;
+                text.session = rules.rules.iter().find_map(around).map(Cow::Owned);
+            }
+            (start, entry)
+        });
+        let Some(own) = &rules.own_session else { return found };
+        let in_own = |entry: &mut Entry<'_>| {
+            let (Entry::Record(Record { session, .. }) | Entry::LogLine(LogLine { session, .. })) = entry;
+            session.take_if(|key| key == own);
+        };
+        more.entries.iter_mut().for_each(|(_, entry)| in_own(entry));
+        found.map(|(start, mut entry)| {
+            in_own(&mut entry);
+            (start, entry)
+        })
     }
 
     /// Reads a value that continues on the lines below.
-    fn below<'a>(&mut self, LineInInput { line, input, end, .. }: LineInInput<'a>, _: &mut Extras) -> Option<Step<'a>> {
+    fn below<'a>(
+        &mut self,
+        LineInInput { line, input, end, .. }: LineInInput<'a>,
+        more: &mut Extras,
+    ) -> Option<Step<'a>> {
         let start = match line.last()? {
             b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
                 let start = rule.line.as_ref()?.regex.captures(head(line))?.name("value")?.start();
-                Some(start + leading_blanks(&line[start..]))
+                let start = start + leading_blanks(&line[start..]);
+                matches!(line.get(start), Some(b'{' | b'[')).then_some(start)
             })?,
             _ => return None,
         };
@@ -251,8 +456,16 @@ impl LineFormat for RuleReader {
             Extent::Incomplete => return Some(Step::NeedMore),
             Extent::Broken(_) => return None,
         };
-        let found = if start + length > line.len() { self.read(line, &mut Extras::default()) } else { None };
-        let Some((_, Entry::Record(record))) = found else { return None };
+        if start + length <= line.len() {
+            return None;
+        }
+        if self.rules.rules.iter().any(|rule| rule.spelling.is_some()) {
+            let whole = &input[..start + length];
+            let found = self.read(whole, more)?;
+            let length = more.taken.take().unwrap_or(start + length);
+            return Some(more.give(found, length));
+        }
+        let Some((_, Entry::Record(record))) = self.read(line, &mut Extras::default()) else { return None };
         Some(Step::entry(
             start,
             start + length,
@@ -274,8 +487,96 @@ impl RuleReader {
         }
     }
 
+    /// Returns the first message in a text within an object.
+    fn nested<'a>(
+        &mut self,
+        rule: &FormatRule,
+        within: &Pointer,
+        line: &'a [u8],
+        more: &mut Extras,
+    ) -> Option<FoundEntry<'a>> {
+        let object = RawObject::parse(line)?;
+        let (start, value) = within.find(&object, line)?;
+        let start = start + usize::from(value.starts_with(b"\""));
+        let text = text_of(value)?;
+        let said = rule.around(&object, line, &EnvelopeFacts::default(), true);
+        let mut inner = Extras::default();
+        let (_, first) = self.spelled(rule, &text, Some(said), &mut inner)?;
+        let first = (start, first.into_owned());
+        more.entries.extend(inner.entries.into_iter().map(|(_, entry)| (start, entry)));
+        self.line_facts = None;
+        Some(with_others(&object, line, &[], first, more))
+    }
+
+    /// Returns the first message in a text with the value of a rule in its spelling, and adds the others to `more`.
+    fn spelled<'a>(
+        &mut self,
+        rule: &FormatRule,
+        text: &'a [u8],
+        before: Option<EnvelopeFacts>,
+        more: &mut Extras,
+    ) -> Option<FoundEntry<'a>> {
+        let LineRule { regex, session, .. } = rule.line.as_ref()?;
+        let captures = regex.captures(head(text))?;
+        let start = captures.name("value")?.start();
+        let found = rule.spelling?.decode(&text[start..])?;
+        let is_message = rule.envelope.as_ref().is_some_and(|parts| !parts[0].is_empty());
+        if !rule.is_sure && !is_message && !has_shape(&found.json) {
+            return None;
+        }
+        let end = start + found.used;
+        let own = self.said(rule, &captures, session);
+        // The messages of one line share its time.
+        let shares_time = before.is_some() && rule.within.is_none() && own.time.is_none();
+        let mut said = own.or(before.unwrap_or_default());
+        let rest = &text[end..];
+        let behind = rule.behind.as_ref().and_then(|behind| behind.captures(rest.trim_ascii()));
+        if let Some(captures) = &behind {
+            said = said.or(rule.said(captures, session));
+        }
+        said.is_truncated |=
+            found.is_broken && self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&found.json));
+        let taken = (behind.is_none() && !rest.trim_ascii().is_empty()).then_some(end);
+        let part = taken.map_or(text, |end| &text[..end]);
+        if rule.kind == RuleKind::Copy && !is_message {
+            more.taken = taken;
+            let line = LogLine { session: said.key(), is_copy: true, ..LogLine::new(part) };
+            return Some((0, line.into()));
+        }
+        // The text of a string begins after its quote.
+        let at = start + usize::from(text[start] == b'"');
+        let first = match is_message {
+            true => {
+                let is_exact = matches!(found.json, Cow::Borrowed(_));
+                let object = RawObject::parse(&found.json)?;
+                let entries = rule.open(&object, &found.json, &said)?;
+                let place = |inner: usize| if is_exact { start + inner } else { at };
+                more.first_of(entries.into_iter().map(|(inner, entry)| (place(inner), entry.into_owned())))?
+            }
+            false => {
+                let mut record = said.of_rule(rule, found.json);
+                record.flags.shares_time = shares_time;
+                (at, record.into())
+            }
+        };
+        more.taken = taken;
+        self.line_facts = taken.map(|_| said);
+        let told: usize = more.entries.iter().map(|(_, entry)| mentions(entry.bytes())).sum();
+        let is_all_told = rule.within.is_some() || mentions(part) <= told + mentions(first.1.bytes());
+        Some(if is_all_told { first } else { with_text(part, first, more) })
+    }
+
     /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
     fn line<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
+        if rule.spelling.is_some() {
+            let before = self.line_facts.take().filter(|_| self.is_continued);
+            let found = match &rule.within {
+                None => self.spelled(rule, line, before.clone(), more),
+                Some(within) => self.nested(rule, within, line, more),
+            };
+            self.line_facts = if found.is_none() { before } else { self.line_facts.take() };
+            return found;
+        }
         let LineRule { regex, is_open, session } = rule.line.as_ref()?;
         if rule.envelope.is_some() {
             let captures = regex.captures(head(line))?;
@@ -293,7 +594,14 @@ impl RuleReader {
             });
         }
         if !is_open && rule.kind == RuleKind::Messages {
-            let found = regex.captures_iter(line).filter_map(|captures| {
+            // A group after the message may take the rest of the line, so the search continues after the message.
+            let mut at = 0;
+            let all = std::iter::from_fn(|| {
+                let captures = regex.captures_at(line, at)?;
+                at = captures.name("message")?.end().max(at + 1).min(line.len());
+                Some(captures)
+            });
+            let found = all.filter_map(|captures| {
                 let group = captures.name("message")?;
                 let message = message(group.as_bytes())?;
                 let start = match &message {
@@ -387,6 +695,14 @@ impl NamedConnections {
             };
         }
         connection.key.clone()
+    }
+}
+
+/// Returns the key of a session from its two parts.
+fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(format!("{one} {other}")),
+        (one, other) => one.or(other),
     }
 }
 

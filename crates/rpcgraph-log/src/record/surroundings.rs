@@ -176,7 +176,8 @@ fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
 pub(super) fn took_in_text(text: &[u8], is_exchange: bool) -> Option<Decimal> {
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(FRONT)..]);
     let words = text.split_whitespace().scan("", |before, word| Some((mem::replace(before, word), word)));
-    let said = words.filter(|(before, _)| matches!(*before, "took" | "in"));
+    // `retry in 5s, received` is about something else.
+    let said = words.filter(|(before, word)| *before == "took" || *before == "in" && !word.ends_with(','));
     let named = pairs(&text).filter(|(name, _)| durations(is_exchange).any(|known| known == *name));
     said.chain(named).find_map(|(_, value)| times::with_units(value.trim_matches(['"', '.', ',', ':', '(', ')'])))
 }

@@ -142,6 +142,7 @@ pub(super) fn epoch(seconds: Decimal) -> Option<Time> {
 pub(super) fn any(text: &[u8]) -> Option<Time> {
     match timestamp(text) {
         Some((length, time)) => time.filter(|_| length == text.len()),
+        None if text.len() == b"20260105100000".len() && digits(text) == text.len() => compact(text),
         None => {
             let count = number(text)?;
             let units = [1_i64, 1000, 1_000_000, 1_000_000_000];
@@ -153,6 +154,14 @@ pub(super) fn any(text: &[u8]) -> Option<Time> {
             )
         }
     }
+}
+
+/// Parses a date and a time without signs between them.
+fn compact(text: &[u8]) -> Option<Time> {
+    let [date, clock] = [&text[..8], &text[8..]];
+    let date = [&date[..4], &date[4..6], &date[6..]].join(&b'-');
+    let clock = [&clock[..2], &clock[2..4], &clock[4..]].join(&b':');
+    common(&[&date, &b"T"[..], &clock].concat()).map(Time::DateTime)
 }
 
 /// True for a date and a time, a time of day, or a number that [`any`] takes for one.

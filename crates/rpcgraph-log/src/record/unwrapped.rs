@@ -1,6 +1,6 @@
 //! Removal of wrappers: the text inside, and the place in the input of each part of that text.
 
-use super::certainty::may_hold_message;
+use super::certainty::{may_hold_message, mentions};
 use super::colours::plain_parts;
 use super::decoder::trim_end;
 use super::decompress::{PlainText, TextFailure};
@@ -299,8 +299,12 @@ impl UnwrappedLog {
             let Some(taken) = layer.wrapper.take(line, ended, &mut layer.inside) else {
                 return self.other_line(level, line, &own, ended);
             };
-            let marks = self.marks_of(level, &taken, line, own);
             let used = taken.used;
+            // Members beside the text may hold messages, too.
+            if layer.wrapper == Wrapper::Docker && mentions(&line[..used]) > mentions(&taken.text) {
+                self.text_line(&line[..used], &own);
+            }
+            let marks = self.marks_of(level, &taken, line, own);
             let inner = String::from_utf8_lossy(&taken.writer);
             let writer = match (self.session_by.as_ref().and_then(|by| by.value(line)), outer, &*inner) {
                 (Some(key), ..) => format!("\0{key}"),
@@ -409,7 +413,13 @@ impl UnwrappedLog {
             let writer = self.last_writer.clone();
             return self.give(level + 1, line, marks, ended, &writer);
         }
-        if let Some(mark) = marks.first().filter(|_| !text.is_empty()) {
+        self.text_line(line, marks);
+    }
+
+    /// Gives a line as text.
+    fn text_line(&mut self, line: &[u8], marks: &[TextMark]) {
+        let bytes = trim_end(line);
+        if let Some(mark) = marks.first().filter(|_| !bytes.trim_ascii_start().is_empty()) {
             let line = LogLine { location: mark.location(), time: mark.time, ..LogLine::new(bytes.to_vec()) };
             self.others_length += bytes.len() + 1;
             self.others.push_back((self.made, line));

@@ -6,7 +6,7 @@ use super::lines::{Extras, LineFormat, LineInInput, LineSplitter};
 use super::lsp_trace::{Headline, HeadlineKind, TraceParts, entry_end};
 use super::unanswered::UnansweredRequests;
 use super::window::InputHead;
-use super::{Flags, LogLine, Record, Sender};
+use super::{Direction, Flags, LogLine, Record};
 
 /// True for a headline before any line that is a JSON value.
 pub(super) fn detect(window: &InputHead<'_>) -> bool {
@@ -20,8 +20,6 @@ pub(super) fn decoder() -> Box<dyn Decoder> {
 /// Headlines are records, with the lines that belong to them; every other line is a [`LogLine`].
 #[derive(Default)]
 struct VscodeLspText {
-    /// True if `initialize`, which the client sends, was received: then the server wrote the log.
-    server_writes: bool,
     asked: UnansweredRequests,
     /// True if the headline of the next response was given as text: it names a method that no request has.
     is_named: bool,
@@ -34,16 +32,9 @@ impl LineFormat for VscodeLspText {
 }
 
 impl VscodeLspText {
-    fn sender(&mut self, headline: &Headline<'_>) -> Sender {
-        if headline.kind == HeadlineKind::Request && headline.method == b"initialize" {
-            self.server_writes = !headline.sending;
-        }
-        if headline.sending == self.server_writes { Sender::Server } else { Sender::Client }
-    }
-
     /// Reads the message whose headline has `length` bytes.
     fn message<'a>(&mut self, headline: Headline<'a>, length: usize, input: &'a [u8], end: bool) -> Step<'a> {
-        let sender = self.sender(&headline);
+        let direction = if headline.sending { Direction::Out } else { Direction::In };
         let head = trim_end(&input[..length]);
         let Some(whole) = entry_end(input, length, end) else { return Step::NeedMore };
         let (record, length) = match TraceParts::of(&headline, &input[..whole], length) {
@@ -62,7 +53,7 @@ impl VscodeLspText {
         if self.is_named {
             return Step::entry(0, 0, LogLine::new(head));
         }
-        Step::entry(0, length, Record { time: headline.time, sender: Some(sender), ..record })
+        Step::entry(0, length, Record { time: headline.time, direction: Some(direction), ..record })
     }
 }
 

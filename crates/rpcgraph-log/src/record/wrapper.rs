@@ -107,7 +107,7 @@ impl Wrapper {
     pub(super) fn shown(text: &[u8]) -> Option<Self> {
         let count = lines(text).count();
         // The bars after the names of services are all in the same column.
-        let bar = |line: &[u8]| behind_front(&COMPOSE, line).and_then(|_| memchr(b'|', line));
+        let bar = |line: &[u8]| Self::Compose.take(line, true, &mut Vec::new()).and_then(|_| memchr(b'|', line));
         let first_bar = lines(text).find_map(|(_, line)| bar(line));
         SHOWN.into_iter().find(|&wrapper| {
             let shows = |&(at, line): &(usize, &[u8])| match wrapper {
@@ -172,7 +172,10 @@ impl Wrapper {
                 (!is_about_a_message(&found.writer)).then_some(found)
             })?,
             Self::Cri => behind_front(&CRI, line)?,
-            Self::Compose => behind_front(&COMPOSE, line)?,
+            // A level of logging is not a service.
+            Self::Compose => {
+                behind_front(&COMPOSE, line).filter(|found| !is_level(&String::from_utf8_lossy(&found.writer)))?
+            }
             Self::Kubectl => behind_front(&KUBECTL, line)?,
             Self::Quoted => behind_front(&QUOTED, line)?,
         };

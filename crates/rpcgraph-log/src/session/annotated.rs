@@ -237,6 +237,11 @@ pub struct SessionEnd<'a> {
     pub ended: Option<DateTime>,
     /// True if a sender was inferred because the log does not state it.
     pub sender_inferred: bool,
+    /// The seconds by which the clock of the side that answers is behind at least, and the number of answers with times
+    /// before their requests, which show it.
+    pub clock_offset: Option<(Decimal, u64)>,
+    /// True if the log holds the messages of one side alone.
+    pub one_sided: bool,
     /// The requests without an answer, in the order of the log.
     pub unanswered: Vec<(Name, RequestState)>,
 }

@@ -3,12 +3,16 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
+use oxsdatatypes::Decimal;
+
 use super::Name;
 use super::sides::may_answer;
 use crate::json::{KeyedDigests, KeyedHashes};
 use crate::message::Id;
-use crate::record::Sender;
+use crate::record::{Sender, Time};
 
+/// The maximum number of answers without a request that are kept.
+const MAX_EARLY: usize = 1_024;
 /// The maximum number of ids that are kept, for all sessions together.
 const REMEMBERED_ANSWERS: usize = 65_536;
 
@@ -21,6 +25,17 @@ pub(super) struct RecentAnswers {
     /// Oldest first. If an id was answered again, only the last answer counts.
     order: VecDeque<(u128, u64)>,
     count: u64,
+    early: EarlyAnswers,
+}
+
+/// The last answers without a request before them, which may stand before it: a writer may flush its answers first.
+#[derive(Debug, Default)]
+struct EarlyAnswers {
+    times: HashMap<u128, Time, KeyedHashes>,
+    /// Oldest first.
+    order: VecDeque<u128>,
+    /// The number of requests that came after their answers.
+    misordered: u64,
 }
 
 impl RecentAnswers {
@@ -38,6 +53,35 @@ impl RecentAnswers {
                 entry.remove();
             }
         }
+    }
+
+    /// Keeps the time of an answer to an id that no request has yet.
+    pub fn note_unsolicited(&mut self, session: usize, id: &Id<'_>, time: Option<Time>) {
+        let Some(time) = time else { return };
+        let (digest, early) = (self.digests.digest((session, id)), &mut self.early);
+        early.times.insert(digest, time);
+        early.order.push_back(digest);
+        if early.order.len() > MAX_EARLY
+            && let Some(oldest) = early.order.pop_front()
+        {
+            early.times.remove(&oldest);
+        }
+    }
+
+    /// Counts a request if an answer to its id stands before it, with a later time.
+    pub fn note_request(&mut self, session: usize, id: &Id<'_>, time: Option<Time>) {
+        let (false, Some(time)) = (self.early.times.is_empty(), time) else { return };
+        let digest = self.digests.digest((session, id));
+        let Some(answered) = self.early.times.get(&digest) else { return };
+        if time.seconds_to(*answered).is_some_and(|seconds| seconds >= Decimal::from(0)) {
+            self.early.times.remove(&digest);
+            self.early.misordered += 1;
+        }
+    }
+
+    /// The number of requests that stand after their answers, by their times.
+    pub fn misordered(&self) -> u64 {
+        self.early.misordered
     }
 
     /// True if `responder` may have answered a request with the id.

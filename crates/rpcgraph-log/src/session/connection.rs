@@ -9,6 +9,7 @@ use super::answered::RecentAnswers;
 use super::failure::Tasks;
 use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
 use super::sides::{MessageSide, Sides};
+use super::traffic::SessionTraffic;
 use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, Direction, KnownMethod, Record, Sender, Time};
@@ -49,12 +50,14 @@ impl InitializeRequest {
 }
 
 /// The facts about a session as a whole.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct SessionTally {
     pub record_count: u64,
     /// The earliest and the latest time.
     pub times: Option<(DateTime, DateTime)>,
     pub sides: Sides,
+    /// `None` for a session that was not in use for a while.
+    pub traffic: Option<SessionTraffic>,
 }
 
 /// A tally in little memory, for a session that is not in use.
@@ -74,7 +77,14 @@ impl IdleTally {
     pub fn tally(&self) -> SessionTally {
         let times =
             self.times.map(|(started, ended)| (DateTime::from_be_bytes(started), DateTime::from_be_bytes(ended)));
-        SessionTally { record_count: self.record_count, times, sides: self.sides }
+        let traffic = (self.record_count == 0).then(SessionTraffic::default);
+        SessionTally { record_count: self.record_count, times, sides: self.sides, traffic }
+    }
+}
+
+impl Default for SessionTally {
+    fn default() -> Self {
+        IdleTally::default().tally()
     }
 }
 
@@ -223,12 +233,16 @@ impl Connection {
                 if *id == Id::Null {
                     self.exchanges.open_without_id(request);
                 } else {
+                    answered.note_request(self.exchanges.session(), id, record.time);
                     superseded = self.exchanges.open(id, request);
                     self.tasks.ask(message, name);
                 }
             }
             (Kind::Response | Kind::ErrorResponse, Some(id)) if *id != Id::Null => {
                 answer = self.exchanges.close(party, id, answered);
+                if answer.request.is_none() && !answer.duplicate {
+                    answered.note_unsolicited(self.exchanges.session(), id, record.time);
+                }
             }
             // HTTP shows which request an error without an id answers.
             (Kind::ErrorResponse, _) => {
@@ -255,6 +269,8 @@ impl Connection {
         }
         problems.insert_if(answer.ambiguous, Problem::AmbiguousPairing);
         problems.insert_if(answer.duplicate, Problem::DuplicateAnswer);
+        let early = request.filter(|_| !answer.ambiguous).and_then(|request| seconds_early(record, request));
+        problems.insert_if(early.is_some(), Problem::AnswerBeforeRequest);
         if record.sender.is_none()
             && let Some(request) = &answer.request
         {
@@ -263,6 +279,16 @@ impl Connection {
             }
             if answer.unlikely || party.sender.is_none() && (answer.one_side || !answer.ambiguous) {
                 party = self.tally.sides.answers(request.party.sender);
+            }
+        }
+        if let Some(traffic) = &mut self.tally.traffic {
+            traffic.note_sender(party.sender);
+            match message.kind {
+                Kind::Request => traffic.note_request(),
+                Kind::Response | Kind::ErrorResponse => {
+                    traffic.note_answer(party.sender, answer.request.is_some(), early);
+                }
+                Kind::Notification => {}
             }
         }
         let mut annotated = Annotated::new(record, party.sender, name, Node::Message(message), problems);
@@ -321,6 +347,12 @@ fn latency(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
         let (asked, answered) = (*request.time.as_deref()?, answer.time?);
         if answer.flags.shares_time && asked == answered { None } else { seconds_between(asked, answered) }
     })
+}
+
+/// Returns the seconds by which the time of an answer is before the time of its request, so that it has no latency.
+fn seconds_early(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
+    let seconds = answer.time?.seconds_to(*request.time.as_deref()?)?;
+    (seconds > Decimal::from(0) && latency(answer, request).is_none()).then_some(seconds)
 }
 
 /// Returns the seconds from a request to its answer, if both times are of one kind and the log's clock did not run

@@ -199,6 +199,11 @@ impl Exchanges {
         Self { session, ..Self::default() }
     }
 
+    /// Returns the number of the session.
+    pub fn session(&self) -> usize {
+        self.session
+    }
+
     /// True if no request is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()

@@ -4,7 +4,7 @@
 //! a chain of `LATERAL`, the cheapest first, and so does an `OPTIONAL` whose pattern means the same if its variables
 //! already have values. A chain is a balanced tree: a query of thousands of triples does not need a deep stack.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use oxrdf::{NamedNode, Term, Variable};
 use spargebra::Query;
@@ -60,6 +60,20 @@ enum PiecePattern {
     Triple(TriplePattern),
     Path(TermPattern, PropertyPathExpression, TermPattern),
     Other(GraphPattern, Names),
+}
+
+/// What a piece costs next: first those that share a variable with the pieces before, then those with few rows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PieceCost {
+    is_apart: bool,
+    /// The bits of the estimated number of rows, which is not negative: they have its order.
+    rows: u64,
+}
+
+impl PieceCost {
+    fn rows(self) -> f64 {
+        f64::from_bits(self.rows)
+    }
 }
 
 impl PiecePattern {
@@ -210,27 +224,27 @@ impl JoinOrder<'_> {
     fn group(&mut self, pieces: Vec<Piece>, around: &JoinContext) -> GraphPattern {
         let mut left: Vec<Option<Piece>> = pieces.into_iter().map(Some).collect();
         let mut known = around.clone();
+        let mut by_name: HashMap<Variable, Vec<usize>> = HashMap::new();
+        for (place, piece) in left.iter().enumerate() {
+            for name in piece.iter().flat_map(|piece| piece.pattern.names()) {
+                by_name.entry(name.clone()).or_default().push(place);
+            }
+        }
+        // Costs change only for pieces with a variable that the piece before was the first to have.
+        let mut costs: Vec<PieceCost> = left.iter().flatten().map(|piece| self.piece_cost(piece, &known)).collect();
+        let mut queue: BTreeSet<(PieceCost, usize)> = costs.iter().copied().zip(0..).collect();
         let mut joined: Option<GraphPattern> = None;
         let mut chain: Vec<GraphPattern> = Vec::new();
         let mut rows = 1.0;
-        loop {
-            let mut best: Option<((bool, f64), usize)> = None;
-            for (place, piece) in left.iter().enumerate().filter_map(|(place, piece)| Some((place, piece.as_ref()?))) {
-                let names = piece.pattern.names();
-                let is_connected = names.is_empty() || names.iter().any(|name| known.visible.contains(*name));
-                let cost = (!is_connected, self.cost(piece, &known.certain));
-                if best.is_none_or(|(least, _)| cost < least) {
-                    best = Some((cost, place));
-                }
-            }
-            let Some((cost, place)) = best else { break };
+        while let Some((cost, place)) = queue.pop_first() {
             let Some(piece) = left[place].take() else { break };
-            if cost.0 && rows > 1.0 {
+            if cost.is_apart && rows > 1.0 {
                 // What shares no variable is evaluated once, not for each row.
                 joined = merged(joined, std::mem::take(&mut chain));
             }
-            rows *= cost.1;
+            rows *= cost.rows();
             let names: Names = piece.pattern.names().into_iter().cloned().collect();
+            let changed: Vec<_> = names.difference(&known.visible).cloned().collect();
             match piece.pattern {
                 PiecePattern::Triple(triple) => {
                     known.certain.extend(names.iter().cloned());
@@ -258,8 +272,25 @@ impl JoinOrder<'_> {
                 }
             }
             known.visible.extend(names);
+            for other in changed.iter().filter_map(|name| by_name.get(name)).flatten() {
+                if let Some(piece) = &left[*other] {
+                    let cost = self.piece_cost(piece, &known);
+                    queue.remove(&(std::mem::replace(&mut costs[*other], cost), *other));
+                    queue.insert((cost, *other));
+                }
+            }
         }
         merged(joined, chain).unwrap_or_else(empty)
+    }
+
+    fn piece_cost(&self, piece: &Piece, known: &JoinContext) -> PieceCost {
+        let names = piece.pattern.names();
+        // What may have a value mostly has one.
+        let rows = self.cost(piece, &known.visible);
+        // A triple that occurs once at most multiplies nothing, and leads to the others.
+        let is_single = matches!(piece.pattern, PiecePattern::Triple(_)) && rows <= 1.0;
+        let is_apart = !is_single && !names.is_empty() && names.iter().all(|name| !known.visible.contains(*name));
+        PieceCost { is_apart, rows: rows.to_bits() }
     }
 
     /// Estimates the number of rows that a piece makes of a row in which these variables have values.

@@ -352,7 +352,11 @@ impl TableLayout {
 
     fn end(&self, width: Option<usize>, writer: &mut dyn Write) -> Result<(), ResultsError> {
         if !self.empty.is_empty() {
-            writeln!(writer, "\nempty: {}", self.empty.join(", "))?;
+            writeln!(writer)?;
+            let empty = format!("empty: {}", self.empty.join(", "));
+            for line in folded(&empty, width.unwrap_or(usize::MAX), usize::MAX) {
+                writeln!(writer, "{line}")?;
+            }
         }
         if !self.left_out.is_empty() {
             writeln!(writer)?;

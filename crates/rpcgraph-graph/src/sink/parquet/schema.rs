@@ -227,6 +227,9 @@ table! {
         ENDED "ended" Timestamp nullable [] "Its latest time, if that has a zone.",
         ENDED_TEXT "ended_text" Text nullable [Session prov ENDED_AT_TIME] "The same with all digits, as xsd:dateTime; also without a zone.",
         SENDER_INFERRED "sender_inferred" Boolean nullable [] "Whether senders were inferred from methods.",
+        CLOCK_OFFSET_TEXT "clock_offset_text" Text nullable [Session rpcg CLOCK_OFFSET_SECONDS] "The most seconds by which an answer is before its request, as a decimal; null unless several of one side are.",
+        CLOCK_OFFSET_ANSWERS "clock_offset_answers" Integer nullable [Session rpcg CLOCK_OFFSET_ANSWERS] "The number of these answers.",
+        ONE_SIDED "one_sided" Boolean nullable [Session rpcg ONE_SIDED] "True if the log holds one side of the session.",
     }
 }
 

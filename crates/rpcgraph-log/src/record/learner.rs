@@ -1,0 +1,722 @@
+//! Learns the format of a log from its beginning: where its messages stand, and which words, numbers and members around
+//! them are their time, sender and session. The result is a format in the language of `record/formats`.
+//!
+//! A *place* is the text in front of a value, with its varying parts, the members that lead to the message, and the
+//! spelling. A place with one message for sure is a place of messages: every object there with a message's shape is one.
+
+mod front;
+mod scan;
+mod sessions;
+
+use self::front::{Token, TokenSet, meaning, shape, skeleton, tokens};
+use self::scan::{Candidate, Scan};
+use self::sessions::{Field, Observed};
+use super::certainty::{Certainty, has_members_of_messages};
+use super::describe::toml_string;
+use super::methods::known_method;
+use super::object::RawObject;
+use super::rules::{WordMeaning, duration_unit, named_meaning};
+use super::spelling::{Spelling, has_shape};
+use super::{Decoder, Direction, Entry, Sender, Step, Time, names_jsonrpc, times};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
+/// The maximum number of places, and of pointers in one envelope.
+const PLACES: usize = 48;
+const POINTERS: usize = 12;
+
+/// Members that state the time, the most reliable first.
+const TIMES: [&str; 9] =
+    ["time", "ts", "timestamp", "@timestamp", "timeUnixNano", "observedTimeUnixNano", "asctime", "datetime", "t"];
+/// Members that state the sender or the direction, and members with a text that may state it.
+const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
+const EVENTS: [&str; 3] = ["msg", "message", "event"];
+/// Members that state the outcome of an exchange over HTTP.
+const STATUSES: [&str; 5] = ["status", "status_code", "statusCode", "http_status", "responseStatus"];
+const ERRORS: [&str; 3] = ["error", "err", "error_message"];
+
+/// The place of messages in a log.
+struct Place {
+    key: PlaceKey,
+    found: Vec<usize>,
+    tokens: Vec<TokenSet>,
+    is_copy: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct PlaceKey {
+    within: Option<String>,
+    skeleton: String,
+    spelling: &'static str,
+    pointer: String,
+    /// The words in front, if they set the place apart from a similar one.
+    words: Option<String>,
+}
+
+/// What the text or the members around a message state about its sender.
+struct Stated {
+    /// The tokens, or the pointer, that state it.
+    tokens: Option<RangeInclusive<usize>>,
+    pointer: Option<String>,
+    text: String,
+    meaning: WordMeaning,
+}
+
+/// A line above messages that states facts about them.
+struct Heading {
+    skeleton: String,
+    tokens: Vec<TokenSet>,
+    stated: Option<RangeInclusive<usize>>,
+    words: BTreeMap<String, WordMeaning>,
+}
+
+/// The number of a message, and what the line above it states about its sender.
+type HeadedMessage = (usize, Option<WordMeaning>);
+
+/// Returns the file that describes the format of a log, given its first bytes. `None` if there are no messages, or if
+/// the lines themselves are messages.
+pub(super) fn learn(text: &[u8]) -> Option<String> {
+    let scan = Scan::of(text);
+    let mut places = places(&scan.candidates);
+    let (headings, headed) = headings(&scan, &places);
+    let is_transport =
+        |place: &Place| place.key.skeleton.is_empty() && place.key.pointer.is_empty() && place.key.within.is_none();
+    if places.is_empty() || places.len() > PLACES || headings.is_empty() && places.iter().all(is_transport) {
+        return None;
+    }
+    if is_about_messages(&scan.candidates) {
+        return None;
+    }
+    let mut format = LearnedFormat { candidates: &scan.candidates, stated: HashMap::new(), headings, headed };
+    format.state(&places);
+    format.find_copies(&mut places);
+    format.name_sides(&places);
+    let (sessions, own) = format.sessions(&places);
+    format.print(&places, &sessions, own)
+}
+
+/// True if a log quotes messages, or parts of them: a handshake without its id, or an answer before its request on one
+/// line of text.
+fn is_about_messages(candidates: &[Candidate]) -> bool {
+    let has_no_id = |candidate: &Candidate| {
+        let is_handshake =
+            |object: RawObject<'_>| object.string("method").as_deref() == Some("initialize") && !object.has("id");
+        !candidate.is_broken && RawObject::parse(&candidate.message).is_some_and(is_handshake)
+    };
+    let is_reversed = |pair: &[Candidate]| {
+        let [first, next] = pair else { return false };
+        let (answers, calls) = (first.calls(), next.calls());
+        let is_text = |one: &Candidate| one.pointer.is_empty() && one.within.is_none();
+        first.line == next.line
+            && is_text(first)
+            && is_text(next)
+            && answers.iter().any(|(id, method)| {
+                method.is_none() && calls.iter().any(|(other, method)| other == id && method.is_some())
+            })
+    };
+    candidates.iter().any(has_no_id) || candidates.windows(2).any(is_reversed)
+}
+
+/// Returns the places of messages.
+fn places(candidates: &[Candidate]) -> Vec<Place> {
+    let mut known: HashMap<PlaceKey, usize> = HashMap::new();
+    let mut places: Vec<Place> = Vec::new();
+    for (number, candidate) in candidates.iter().enumerate() {
+        let key = PlaceKey {
+            within: candidate.within.clone(),
+            skeleton: skeleton(&candidate.front),
+            spelling: candidate.spelling.name(),
+            pointer: candidate.pointer.clone(),
+            words: None,
+        };
+        let at = *known.entry(key.clone()).or_insert(places.len());
+        match places.get_mut(at) {
+            Some(place) => {
+                place.found.push(number);
+                TokenSet::add(&mut place.tokens, &candidate.front);
+            }
+            None => {
+                places.push(Place { key, found: vec![number], tokens: TokenSet::of(&candidate.front), is_copy: false })
+            }
+        }
+    }
+    let answered = answered(candidates);
+    // Source code and prose quote one message; a log has several.
+    let glued: HashSet<&[u8]> =
+        candidates.iter().filter(|candidate| candidate.is_glued).map(|candidate| &*candidate.message).collect();
+    places.retain(|place| {
+        if glued.len() < 2 && place.found.iter().all(|number| candidates[*number].is_glued) {
+            return false;
+        }
+        let is_sure = |number: &usize| candidates[*number].certainty == Certainty::Sure || answered.contains(number);
+        place.found.iter().any(is_sure)
+    });
+    places
+}
+
+/// Returns the possible requests and answers of which one answers the other.
+fn answered(candidates: &[Candidate]) -> BTreeSet<usize> {
+    let pairs = exchanges(candidates, 0..candidates.len());
+    let is_plain = |number: &usize| {
+        !candidates[*number].is_broken
+            && RawObject::parse(&candidates[*number].message).is_some_and(|object| has_members_of_messages(&object))
+    };
+    pairs.into_iter().flat_map(|(call, answer)| [call, answer]).filter(is_plain).collect()
+}
+
+/// Returns the pairs of a request and the next answer with its id.
+fn exchanges(candidates: &[Candidate], numbers: impl IntoIterator<Item = usize>) -> Vec<(usize, usize)> {
+    let (mut open, mut pairs) = (HashMap::new(), Vec::new());
+    for number in numbers {
+        for (id, method) in candidates[number].calls() {
+            if method.is_some() {
+                open.insert(id, number);
+            } else if let Some(call) = open.remove(&id) {
+                pairs.push((call, number));
+            }
+        }
+    }
+    pairs
+}
+
+/// Returns the lines above messages on lines of their own that state facts about them, and the numbers of these messages
+/// with the meaning of the line above.
+fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
+    let own = places.iter().filter(|place| place.key.skeleton.is_empty() && place.key.pointer.is_empty());
+    let numbers: Vec<usize> =
+        own.filter(|place| place.key.within.is_none()).flat_map(|place| place.found.clone()).collect();
+    let above = |number: usize| {
+        let before = scan.lines[..scan.candidates[number].line].iter().rev().take(4);
+        let mut texts = before.filter(|line| !line.text.is_empty());
+        let line = texts.find(|line| !line.candidates.is_empty() || !line.text.starts_with(b"Content-"))?;
+        (line.candidates.is_empty()).then(|| tokens(&String::from_utf8_lossy(line.text)))
+    };
+    let mut found: BTreeMap<String, (Heading, Vec<HeadedMessage>)> = BTreeMap::new();
+    for &number in &numbers {
+        let Some(tokens) = above(number).filter(|tokens| tokens.len() < 24) else { continue };
+        let stated = meaning_in_heading(&tokens);
+        let skeleton = skeleton(&tokens);
+        let (heading, messages) = found.entry(skeleton.clone()).or_insert_with(|| {
+            let words = BTreeMap::new();
+            (Heading { skeleton, tokens: TokenSet::of(&tokens), stated: None, words }, Vec::new())
+        });
+        TokenSet::add(&mut heading.tokens, &tokens);
+        messages.push((number, stated.as_ref().map(|(_, meaning)| *meaning)));
+        if let Some((at, meaning)) = stated {
+            let text: String = tokens[at.clone()].iter().map(Token::text).collect();
+            heading.words.insert(text, meaning);
+            heading.stated = Some(at);
+        }
+    }
+    let count: usize = found.values().map(|(_, messages)| messages.len()).sum();
+    let (mut headings, mut headed) = (Vec::new(), HashMap::new());
+    for (heading, messages) in found.into_values() {
+        let has_time = heading.tokens.iter().any(|token| matches!(token.kind, Token::Time(_)));
+        let is_direction = messages.iter().all(|(_, meaning)| meaning.is_some());
+        if is_direction && count * 2 > numbers.len()
+            || has_time && count == numbers.len() && is_rare(scan, &heading, messages.len())
+        {
+            headed.extend(messages.iter().filter_map(|(number, meaning)| Some((*number, (*meaning)?))));
+            headings.push(heading);
+        }
+    }
+    (headings, headed)
+}
+
+/// True if lines like a heading are above messages only.
+fn is_rare(scan: &Scan<'_>, heading: &Heading, count: usize) -> bool {
+    let texts = scan.lines.iter().filter(|line| line.candidates.is_empty() && !line.text.is_empty());
+    texts.filter(|line| skeleton(&tokens(&String::from_utf8_lossy(line.text))) == heading.skeleton).count() <= count
+}
+
+/// Returns what a heading states. It may name a side with one word.
+fn meaning_in_heading(tokens: &[Token]) -> Option<(RangeInclusive<usize>, WordMeaning)> {
+    let named = tokens.iter().rposition(
+        |token| matches!(token, Token::Word(word) if matches!(named_meaning(word), Some(WordMeaning::Sent(_)))),
+    );
+    meaning(tokens, false)
+        .or_else(|| named.and_then(|at| Some((at..=at, named_meaning(tokens[at].text())?))))
+        .or_else(|| meaning(tokens, true))
+}
+
+struct LearnedFormat<'c> {
+    candidates: &'c [Candidate],
+    /// What is stated about the sender of each candidate.
+    stated: HashMap<usize, Stated>,
+    headings: Vec<Heading>,
+    /// What a heading states about the sender of each candidate.
+    headed: HashMap<usize, WordMeaning>,
+}
+
+impl LearnedFormat<'_> {
+    fn meaning(&self, number: usize) -> Option<WordMeaning> {
+        self.stated.get(&number).map(|stated| stated.meaning).or_else(|| self.headed.get(&number).copied())
+    }
+
+    /// Finds what is stated about senders. An arrow that both sides of an exchange have does not state anything, nor does
+    /// any other sign.
+    fn state(&mut self, places: &[Place]) {
+        let numbers: BTreeSet<usize> = places.iter().flat_map(|place| place.found.iter().copied()).collect();
+        let pairs = exchanges(self.candidates, numbers.iter().copied());
+        for with_arrows in [true, false] {
+            self.stated = numbers
+                .iter()
+                .filter_map(|number| Some((*number, stated(&self.candidates[*number], with_arrows)?)))
+                .collect();
+            let both = pairs.iter().filter_map(|(call, answer)| Some((self.meaning(*call)?, self.meaning(*answer)?)));
+            let (same, other): (Vec<_>, Vec<_>) = both.partition(|(call, answer)| call == answer);
+            if same.len() <= other.len() {
+                return;
+            }
+        }
+        self.stated.clear();
+    }
+
+    /// Sets apart the places whose messages all stand at another place too, with the same direction.
+    fn find_copies(&self, places: &mut Vec<Place>) {
+        let mut parts: Vec<(usize, String, Vec<usize>)> = Vec::new();
+        for (at, place) in places.iter().enumerate() {
+            let mut by_words: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+            for &number in &place.found {
+                by_words.entry(words(&self.candidates[number])).or_default().push(number);
+            }
+            parts.extend(by_words.into_iter().map(|(words, found)| (at, words, found)));
+        }
+        parts.sort_by_key(|(.., found)| found[0]);
+        if parts.len() > 2 * PLACES {
+            return;
+        }
+        let values: HashMap<usize, serde_json::Value> = parts
+            .iter()
+            .flat_map(|(.., found)| found)
+            .filter_map(|number| Some((*number, serde_json::from_slice(&self.candidates[*number].message).ok()?)))
+            .collect();
+        let mut copies: Vec<(usize, String, Vec<usize>)> = Vec::new();
+        for (later, (at, words, found)) in parts.iter().enumerate() {
+            let is_of = |(other, other_words, originals): &(usize, String, Vec<usize>)| {
+                let differ = words.split(' ').zip(other_words.split(' ')).filter(|(one, other)| one != other).count();
+                if at == other && (differ < 2 || words.split(' ').count() != other_words.split(' ').count()) {
+                    return false;
+                }
+                let mut free = originals.clone();
+                found.iter().all(|number| {
+                    let (copy, value) = (&self.candidates[*number], values.get(number));
+                    let same = free.iter().position(|original| {
+                        let original_line = self.candidates[*original].line;
+                        let is_near = copy.line.abs_diff(original_line) <= COPIES && original_line <= copy.line;
+                        let ways = self.meaning(*number).zip(self.meaning(*original));
+                        let is_same_way = ways.is_none_or(|(one, other)| {
+                            one == other || std::mem::discriminant(&one) != std::mem::discriminant(&other)
+                        });
+                        let is_answer = || copy.calls().iter().all(|(_, method)| method.is_none());
+                        is_near
+                            && is_same_way
+                            && value.is_some()
+                            && value == values.get(original)
+                            && (at != other || is_answer())
+                    });
+                    same.map(|at| free.swap_remove(at)).is_some()
+                })
+            };
+            let is_copy =
+                |part: &(usize, String, Vec<usize>)| copies.iter().any(|copy| (copy.0, &copy.1) == (part.0, &part.1));
+            // A single request may be sent twice.
+            let has_answer = || {
+                found.iter().any(|number| self.candidates[*number].calls().iter().any(|(_, method)| method.is_none()))
+            };
+            if (found.len() > 1 || has_answer()) && parts[..later].iter().filter(|part| !is_copy(part)).any(is_of) {
+                copies.push((*at, words.clone(), found.clone()));
+            }
+        }
+        for (at, words, found) in copies {
+            let place = &mut places[at];
+            if place.found.len() == found.len() {
+                place.is_copy = true;
+                continue;
+            }
+            place.found.retain(|number| !found.contains(number));
+            let mut tokens = TokenSet::of(&self.candidates[found[0]].front);
+            found.iter().for_each(|number| TokenSet::add(&mut tokens, &self.candidates[*number].front));
+            let key = PlaceKey { words: Some(words), ..place.key.clone() };
+            places.push(Place { key, found, tokens, is_copy: true });
+        }
+    }
+
+    /// Gives directions the meaning of a side, if the other side of each exchange is named.
+    fn name_sides(&mut self, places: &[Place]) {
+        let numbers: BTreeSet<usize> =
+            places.iter().filter(|place| !place.is_copy).flat_map(|place| place.found.iter().copied()).collect();
+        let mut sides: BTreeMap<bool, BTreeSet<bool>> = BTreeMap::new();
+        for (call, answer) in exchanges(self.candidates, numbers) {
+            for (one, other) in [(call, answer), (answer, call)] {
+                if let (Some(WordMeaning::Sent(sender)), Some(WordMeaning::Went(direction))) =
+                    (self.meaning(one), self.meaning(other))
+                {
+                    sides.entry(direction == Direction::Out).or_default().insert(sender == Sender::Server);
+                }
+            }
+        }
+        for stated in self.stated.values_mut() {
+            if let WordMeaning::Went(direction) = stated.meaning
+                && let Some(sides) = sides.get(&(direction == Direction::Out))
+                && sides.len() == 1
+            {
+                let is_client = sides.contains(&true);
+                stated.meaning = WordMeaning::Sent(if is_client { Sender::Client } else { Sender::Server });
+            }
+        }
+    }
+
+    /// Returns the fields that separate the sessions, and the value that stands for the input's own session.
+    fn sessions(&self, places: &[Place]) -> (Vec<Field>, Option<String>) {
+        let numbers: BTreeSet<usize> =
+            places.iter().filter(|place| !place.is_copy).flat_map(|place| place.found.iter().copied()).collect();
+        let observed = numbers.into_iter().map(|number| {
+            let candidate = &self.candidates[number];
+            let stated = self.stated.get(&number);
+            let is_stated =
+                |at: usize| stated.and_then(|stated| stated.tokens.clone()).is_some_and(|range| range.contains(&at));
+            let words =
+                candidate.front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).enumerate();
+            let words = words
+                .filter(|(_, (at, _))| !is_stated(*at))
+                .map(|(nth, (_, token))| (Field::Word(nth), token.text().to_owned()));
+            let members = candidate.members.iter().filter(|(pointer, value)| {
+                let name = last_token(pointer);
+                !TIMES.contains(&name)
+                    && !SENDERS.contains(&name)
+                    && !EVENTS.contains(&name)
+                    && !value.contains(' ')
+                    && duration_unit(name).is_none()
+            });
+            let members = members.map(|(pointer, value)| (Field::Member(pointer.clone()), value.clone()));
+            let side = self.meaning(number).or_else(|| {
+                let (_, method) = candidate.calls().into_iter().next()?;
+                known_method(&method?)?.sender.map(WordMeaning::Sent)
+            });
+            Observed { fields: words.chain(members).collect(), side, calls: candidate.calls() }
+        });
+        sessions::choose(&observed.collect::<Vec<_>>())
+    }
+
+    fn print(&self, places: &[Place], sessions: &[Field], own: Option<String>) -> Option<String> {
+        let mut groups: BTreeMap<_, Vec<&Place>> = BTreeMap::new();
+        for place in places {
+            let PlaceKey { within, skeleton, spelling, words, .. } = &place.key;
+            let order =
+                (words.is_none(), usize::MAX - place.tokens.len(), skeleton, within, spelling, words, place.is_copy);
+            groups.entry(order).or_default().push(place);
+        }
+        let mut text = "name = \"learned\"\ndetect_wrappers = true\n".to_owned();
+        if let Some(own) = own {
+            let _ = writeln!(text, "own_session = {}", toml_string(&own));
+        }
+        if self.candidates.iter().any(|candidate| candidate.is_broken) {
+            let _ = writeln!(text, "truncated = '{TRUNCATED}'");
+        }
+        for heading in &self.headings {
+            let _ = write!(text, "\n[[rule]]\ngives = \"heading\"\n");
+            let line = expression(&heading.tokens, heading.stated.clone(), &[], true);
+            let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}$")));
+            let words = heading.words.iter().map(|(word, meaning)| (word.as_str(), *meaning));
+            print_words(&mut text, words);
+        }
+        for group in groups.values() {
+            self.rule(group, sessions, &mut text)?;
+        }
+        Some(text)
+    }
+
+    /// Prints the rule of places that differ in the members that lead to the message only.
+    fn rule(&self, group: &[&Place], sessions: &[Field], text: &mut String) -> Option<()> {
+        let first = group.first()?;
+        let found: Vec<usize> = group.iter().flat_map(|place| place.found.iter().copied()).collect();
+        let candidates = || found.iter().map(|number| &self.candidates[*number]);
+        let is_line = !first.key.skeleton.is_empty()
+            || first.key.within.is_some()
+            || first.key.spelling != Spelling::Json.name()
+            || !self.headings.is_empty() && group.iter().all(|place| place.key.pointer.is_empty());
+        let _ = write!(text, "\n[[rule]]\nsure = false\n");
+        if first.is_copy {
+            text.push_str("gives = \"copy\"\n");
+        }
+        if is_line {
+            let mut sets = first.tokens.clone();
+            group
+                .iter()
+                .flat_map(|place| &place.found)
+                .for_each(|number| TokenSet::add(&mut sets, &self.candidates[*number].front));
+            let ranges = found.iter().filter_map(|number| self.stated.get(number)?.tokens.clone());
+            let words: Vec<usize> = sessions
+                .iter()
+                .filter_map(|field| if let Field::Word(nth) = field { Some(*nth) } else { None })
+                .collect();
+            let line = expression(&sets, most_frequent(ranges), &words, true);
+            let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}(?<value>.*)")));
+            let _ = writeln!(text, "spelling = \"{}\"", first.key.spelling);
+            if let Some(within) = &first.key.within {
+                let _ = writeln!(text, "within = {}", toml_string(within));
+            }
+            if let Some(behind) = behind(candidates()) {
+                let _ = writeln!(text, "behind = {}", toml_string(&behind));
+            }
+        }
+        let mut pointers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let messages: BTreeSet<_> = group.iter().map(|place| place.key.pointer.clone()).collect();
+        if !is_line || messages.iter().any(|pointer| !pointer.is_empty()) {
+            // The deepest first: of an object and a part of it, both may be messages.
+            pointers.entry("message").or_default().extend(messages.into_iter().rev());
+        }
+        let members = || candidates().flat_map(|candidate| candidate.members.iter());
+        let mut named = |part: &'static str, names: &[&str], fits: &dyn Fn(&str, &str) -> bool| {
+            let all: BTreeSet<&str> = members()
+                .filter(|(pointer, value)| fits(last_token(pointer), value))
+                .map(|(pointer, _)| pointer.as_str())
+                .collect();
+            let mut all: Vec<_> = all.into_iter().collect();
+            let rank =
+                |pointer: &str| names.iter().position(|name| *name == last_token(pointer)).unwrap_or(names.len());
+            all.sort_by_key(|pointer| (usize::MAX - pointer.matches('/').count(), rank(pointer)));
+            if !all.is_empty() {
+                pointers.entry(part).or_default().extend(all.into_iter().map(str::to_owned));
+            }
+        };
+        named("time", &TIMES, &|name, value| TIMES.contains(&name) && times::is_time(value.as_bytes()));
+        named("duration", &[], &|name, value| {
+            (name != "elapsed" || group.len() > 1) && duration_unit(name).is_some_and(|unit| unit.fits(value))
+        });
+        named("status", &STATUSES, &|name, value| {
+            STATUSES.contains(&name) && value.parse().is_ok_and(|status: u16| (100..600).contains(&status))
+        });
+        if members().any(|(pointer, _)| STATUSES.contains(&last_token(pointer))) {
+            named("error", &ERRORS, &|name, _| ERRORS.contains(&name));
+        }
+        let senders: BTreeSet<_> = found.iter().filter_map(|number| self.stated.get(number)?.pointer.clone()).collect();
+        let mut senders: Vec<_> = senders.into_iter().collect();
+        senders.sort_by_key(|pointer| EVENTS.contains(&last_token(pointer)));
+        for (part, all) in
+            [("sender", senders), ("session", members_of(sessions, 0)), ("peer", members_of(sessions, 1))]
+        {
+            let all: Vec<_> = all.into_iter().filter(|pointer| members().any(|(other, _)| other == pointer)).collect();
+            if !all.is_empty() {
+                pointers.insert(part, all);
+            }
+        }
+        if pointers.values().any(|all| all.len() > POINTERS) {
+            return None;
+        }
+        if !pointers.is_empty() {
+            let list = |all: &Vec<String>| match &all[..] {
+                [one] => toml_string(one),
+                all => format!("[{}]", all.iter().map(|one| toml_string(one)).collect::<Vec<_>>().join(", ")),
+            };
+            let parts: Vec<_> = pointers.iter().map(|(part, all)| format!("{part} = {}", list(all))).collect();
+            let _ = writeln!(text, "envelope = {{ {} }}", parts.join(", "));
+        }
+        let words = found
+            .iter()
+            .filter_map(|number| self.stated.get(number))
+            .map(|stated| (stated.text.as_str(), stated.meaning));
+        print_words(text, words);
+        Some(())
+    }
+}
+
+/// The result of reading the beginning of a log.
+#[derive(Default)]
+pub(super) struct Reading {
+    messages: usize,
+    copies: usize,
+    /// Records that are not messages, and lines that mention messages.
+    unread: usize,
+    times: usize,
+    senders: usize,
+    latencies: usize,
+}
+
+impl Reading {
+    pub fn of(mut decoder: Box<dyn Decoder>, mut text: &[u8]) -> Self {
+        let mut reading = Self::default();
+        loop {
+            match decoder.step(text, true) {
+                Step::NeedMore => return reading,
+                Step::Entry { consumed, entry, .. } => {
+                    match entry {
+                        Entry::Record(record) if has_shape(&record.bytes) || record.is_exchange() => {
+                            reading.messages += 1;
+                            reading.times += match record.time {
+                                Some(Time::DateTime(_)) => 2,
+                                Some(Time::Clock(_)) => 1,
+                                None => 0,
+                            };
+                            let has_side = record.sender.is_some();
+                            reading.senders +=
+                                2 * usize::from(has_side) + usize::from(!has_side && record.direction.is_some());
+                            reading.latencies += usize::from(record.latency.is_some());
+                        }
+                        Entry::Record(_) => reading.unread += 1,
+                        Entry::LogLine(line) => {
+                            let is_copy = line.is_copy;
+                            reading.copies += usize::from(is_copy);
+                            reading.unread += usize::from(!is_copy && names_jsonrpc(&line.bytes));
+                        }
+                    }
+                    text = &text[consumed..];
+                }
+                step => {
+                    let consumed = step.consumed();
+                    if consumed == 0 {
+                        return reading;
+                    }
+                    text = &text[consumed..];
+                }
+            }
+        }
+    }
+
+    /// True if this reading has more messages or senders than another one.
+    pub fn has_more_than(&self, other: &Self) -> bool {
+        self.messages > other.messages || self.senders > other.senders || self.copies > 0
+    }
+
+    /// True if this reading has all that another one has.
+    pub fn has_all_of(&self, other: &Self) -> bool {
+        let part = self.messages.min(other.messages);
+        self.messages + self.copies >= other.messages
+            && self.times + 2 * self.copies >= other.times
+            && self.senders + 2 * self.copies >= other.senders
+            && self.latencies >= other.latencies.min(part)
+            && self.unread <= other.unread
+    }
+}
+
+/// The maximum number of lines between a message and its copy.
+const COPIES: usize = 3;
+/// Signs of loggers that leave out the end of a message.
+const TRUNCATED: &str = r"(?i)(?:\.\.\.|…) ?(?:[\[(<]? ?(?:\d+ \w+ )?(?:more )?(?:truncated|omitted)[^\]]{0,40}[\])>]?)?$|\[truncated\]|<truncated>|LOG TRUNCATED";
+
+/// Returns what is stated about the sender of a candidate.
+fn stated(candidate: &Candidate, with_arrows: bool) -> Option<Stated> {
+    let in_member = |names: &[&str], read: &dyn Fn(&str) -> Option<WordMeaning>| {
+        let mut members = candidate.members.iter().rev().filter(|(pointer, _)| names.contains(&last_token(pointer)));
+        members.find_map(|(pointer, value)| {
+            Some(Stated { tokens: None, pointer: Some(pointer.clone()), text: value.clone(), meaning: read(value)? })
+        })
+    };
+    let in_text = |text: &str| {
+        let is_event = text.len() < 128 && !text.contains('{');
+        is_event.then(|| meaning(&tokens(text), with_arrows))?.map(|(_, meaning)| meaning)
+    };
+    let in_front = || {
+        let (range, meaning) = meaning(&candidate.front, with_arrows)?;
+        let text = candidate.front[range.clone()].iter().map(Token::text).collect();
+        Some(Stated { tokens: Some(range), pointer: None, text, meaning })
+    };
+    in_front().or_else(|| in_member(&SENDERS, &named_meaning)).or_else(|| in_member(&EVENTS, &in_text))
+}
+
+/// Returns the words in front of a candidate.
+fn words(candidate: &Candidate) -> String {
+    let words = candidate.front.iter().filter_map(|token| match token {
+        Token::Word(word) if !word.bytes().any(|byte| byte.is_ascii_digit()) => Some(word.as_str()),
+        Token::Arrow(arrow) => Some(arrow.as_str()),
+        _ => None,
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a regular expression for tokens, with groups for the time, the sender and the words that name the session.
+fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions: &[usize], with_time: bool) -> String {
+    let (mut text, mut nth, mut has_time) = (String::new(), 0, !with_time);
+    for (at, set) in sets.iter().enumerate() {
+        let (mut open, mut close) = (String::new(), "");
+        match set.kind {
+            Token::Time(_) if !has_time => {
+                has_time = true;
+                (open, close) = ("(?<time>".to_owned(), ")");
+            }
+            Token::Word(_) if is_duration(sets, at) && !text.contains("(?<duration>") => {
+                (open, close) = ("(?<duration>".to_owned(), ")");
+                nth += 1;
+            }
+            Token::Word(_) => {
+                if let Some(part) = sessions.iter().position(|session| *session == nth) {
+                    (open, close) = (format!("(?<{}>", ["session", "peer"][part.min(1)]), ")");
+                }
+                nth += 1;
+            }
+            _ => {}
+        }
+        if sender.as_ref().is_some_and(|range| *range.start() == at) {
+            text.push_str("(?<sender>");
+        }
+        text.push_str(&open);
+        text.push_str(&set.regex());
+        text.push_str(close);
+        if sender.as_ref().is_some_and(|range| *range.end() == at) {
+            text.push(')');
+        }
+    }
+    text
+}
+
+/// True if a word states how long an answer took, as in `took 2ms`, `in 510ms` and `t=1.4ms`.
+fn is_duration(sets: &[TokenSet], at: usize) -> bool {
+    const NAMES: [&str; 6] = ["took", "in", "t", "duration", "latency", "elapsed"];
+    let Some([name, mark]) = at.checked_sub(2).and_then(|from| sets.get(from..at)) else { return false };
+    let is_name = matches!(&name.kind, Token::Word(word) if name.texts.len() == 1 && NAMES.contains(&word.as_str()));
+    let is_aside = sets.get(at + 1).is_some_and(|next| next.kind.text().contains(','));
+    is_name
+        && matches!(mark.kind.text().trim_matches('"'), " " | "=" | ": ")
+        && !is_aside
+        && sets[at].texts.iter().all(|text| times::with_units(text).is_some())
+}
+
+/// Returns a regular expression for the texts after values.
+fn behind<'c>(candidates: impl Iterator<Item = &'c Candidate>) -> Option<String> {
+    let texts: Vec<_> =
+        candidates.filter_map(|candidate| candidate.behind.as_deref()).filter(|text| !text.is_empty()).collect();
+    let first = tokens(texts.first()?);
+    let mut sets = TokenSet::of(&first);
+    if texts.iter().all(|text| skeleton(&tokens(text)) == skeleton(&first)) {
+        texts.iter().for_each(|text| TokenSet::add(&mut sets, &tokens(text)));
+        return Some(expression(&sets, None, &[], true));
+    }
+    let shapes: BTreeSet<_> = texts.iter().map(|text| shape(text)).collect();
+    Some(if shapes.len() <= 4 { shapes.into_iter().collect::<Vec<_>>().join("|") } else { r"[^{\[]*".to_owned() })
+}
+
+fn print_words<'w>(text: &mut String, words: impl Iterator<Item = (&'w str, WordMeaning)>) {
+    let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (word, meaning) in words.filter(|(word, meaning)| named_meaning(word) != Some(*meaning)) {
+        let list = match meaning {
+            WordMeaning::Sent(Sender::Client) => "client",
+            WordMeaning::Sent(Sender::Server) => "server",
+            WordMeaning::Went(Direction::Out) => "out",
+            WordMeaning::Went(Direction::In) => "in",
+        };
+        lists.entry(list).or_default().insert(word);
+    }
+    for (list, words) in lists {
+        let words: Vec<_> = words.into_iter().map(toml_string).collect();
+        let _ = writeln!(text, "{list} = [{}]", words.join(", "));
+    }
+}
+
+fn last_token(pointer: &str) -> &str {
+    pointer.rsplit('/').next().unwrap_or_default()
+}
+
+fn members_of(sessions: &[Field], part: usize) -> Vec<String> {
+    match sessions.get(part) {
+        Some(Field::Member(pointer)) => vec![pointer.clone()],
+        _ => Vec::new(),
+    }
+}
+
+fn most_frequent(ranges: impl Iterator<Item = RangeInclusive<usize>>) -> Option<RangeInclusive<usize>> {
+    let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    ranges.for_each(|range| *counts.entry((*range.start(), *range.end())).or_default() += 1);
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|((start, end), _)| start..=end)
+}

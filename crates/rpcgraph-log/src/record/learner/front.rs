@@ -1,0 +1,245 @@
+//! The text around messages, cut into times, words, arrows and marks.
+
+use super::super::rules::{WordMeaning, named_meaning};
+use super::super::surroundings::{named_direction, named_side};
+use super::super::{Direction, times};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+/// A part of the text before or after a message.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    Time(String),
+    /// A number too, or an address.
+    Word(String),
+    /// A sign that points in a direction.
+    Arrow(String),
+    /// Everything else, with one blank for several.
+    Mark(String),
+}
+
+impl Token {
+    pub fn text(&self) -> &str {
+        let (Self::Time(text) | Self::Word(text) | Self::Arrow(text) | Self::Mark(text)) = self;
+        text
+    }
+}
+
+/// Returns the tokens of a text.
+pub(super) fn tokens(text: &str) -> Vec<Token> {
+    let (mut tokens, mut at) = (Vec::new(), 0);
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let is_apart = !text[..at].ends_with(|last: char| last.is_alphanumeric() || last == ':');
+        let time = if is_apart && first.is_ascii_digit() { time_length(rest) } else { None };
+        let (token, length) = match (time, first) {
+            (Some(length), _) => (Token::Time(rest[..length].to_owned()), length),
+            (None, first) if first.is_alphanumeric() || first == '_' => {
+                let length = word_length(rest);
+                (Token::Word(rest[..length].to_owned()), length)
+            }
+            (None, _) => {
+                let length = rest.find(|next: char| next.is_alphanumeric() || next == '_').unwrap_or(rest.len());
+                marks(&rest[..length], &mut tokens);
+                at += length;
+                continue;
+            }
+        };
+        tokens.push(token);
+        at += length;
+    }
+    tokens
+}
+
+/// Adds marks, and the arrows in them.
+fn marks(text: &str, tokens: &mut Vec<Token>) {
+    let is_of_arrow = |c: char| "-=<>→←►◄▶◀⬆⬇↑↓".contains(c);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let length = rest.find(|c| is_of_arrow(c) != rest.starts_with(is_of_arrow)).unwrap_or(rest.len());
+        let (part, behind) = rest.split_at(length);
+        match (named_direction(part).is_some() && part != "=", tokens.last_mut()) {
+            (true, _) => tokens.push(Token::Arrow(part.to_owned())),
+            (false, Some(Token::Mark(last))) => last.push_str(part),
+            (false, _) => tokens.push(Token::Mark(part.to_owned())),
+        }
+        rest = behind;
+    }
+    if let Some(Token::Mark(last)) = tokens.last_mut() {
+        let blank = |c: char| c.is_whitespace();
+        let words: Vec<_> = last.split(blank).filter(|part| !part.is_empty()).collect();
+        let [front, end] = [last.starts_with(blank), last.ends_with(blank)].map(|is| if is { " " } else { "" });
+        *last = if words.is_empty() { " ".to_owned() } else { format!("{front}{}{end}", words.join(" ")) };
+    }
+}
+
+/// Returns the length of the time at the beginning of a text: a date, a time of day, or the number of seconds or smaller
+/// units since 1970.
+fn time_length(text: &str) -> Option<usize> {
+    let is_end = |length: usize| !text[length..].starts_with(|next: char| next.is_ascii_alphanumeric());
+    if let Some((length, Some(_))) = times::timestamp(text.as_bytes()) {
+        return is_end(length).then_some(length);
+    }
+    if times::clock(text.as_bytes()).is_some() {
+        let length = text.find(|c: char| !c.is_ascii_digit() && !".,:".contains(c)).unwrap_or(text.len());
+        let length = text[..length].trim_end_matches(['.', ',', ':']).len();
+        let half = [" AM", " PM", "AM", "PM"].iter().find(|half| text[length..].starts_with(**half));
+        return Some(length + half.map_or(0, |half| half.len())).filter(|length| is_end(*length));
+    }
+    let length = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number = text[..length].trim_end_matches('.');
+    let whole = number.find('.').unwrap_or(number.len());
+    let is_count = matches!(whole, 10 | 13 | 16 | 19) && times::any(number.as_bytes()).is_some();
+    (is_count && is_end(number.len())).then_some(number.len())
+}
+
+/// Returns the length of a word: letters and digits, with signs between them as in `tcp-192.0.2.1:80`.
+fn word_length(text: &str) -> usize {
+    let mut end = 0;
+    let mut rest = text.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        let next = rest.peek().map(|(_, next)| *next);
+        let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+        let joins = match c {
+            '.' | '/' | '@' | '-' => next.is_some_and(|next| next.is_alphanumeric() || next == '_'),
+            ':' => is_digit(text[..at].chars().next_back()) && is_digit(next),
+            c => c.is_alphanumeric() || c == '_',
+        };
+        if !joins {
+            break;
+        }
+        end = at + c.len_utf8();
+    }
+    end.max(text.chars().next().map_or(0, char::len_utf8))
+}
+
+/// Returns a text that is the same for texts of the same marks, whatever words and times are between them.
+pub(super) fn skeleton(tokens: &[Token]) -> String {
+    let part = |token: &Token| {
+        match token {
+            Token::Time(_) => "\u{1}",
+            Token::Word(_) => "\u{2}",
+            Token::Arrow(_) => "\u{3}",
+            Token::Mark(mark) => mark,
+        }
+        .to_owned()
+    };
+    tokens.iter().map(part).collect()
+}
+
+/// Returns the tokens that state who sent a message, or in which direction it went, and what they state. The last words
+/// before the message count, and values after names such as `dir=`.
+pub(super) fn meaning(tokens: &[Token], with_arrows: bool) -> Option<(RangeInclusive<usize>, WordMeaning)> {
+    let is_name = |at: usize| matches!(&tokens[at], Token::Word(word) if NAMES.iter().any(|name| name.eq_ignore_ascii_case(word)));
+    let is_pair = |at: usize| at > 1 && tokens[at - 1].text().trim_matches('"') == "=" && is_name(at - 2);
+    let words: Vec<_> = (0..tokens.len()).filter(|at| matches!(tokens[*at], Token::Word(_))).collect();
+    if let Some((at, meaning)) =
+        words.iter().filter(|at| is_pair(**at)).find_map(|at| Some((*at, named_meaning(tokens[*at].text())?)))
+    {
+        return Some((at..=at, meaning));
+    }
+    // As in `from client:` and `[server -> client]`. One word may be the name of a program.
+    let last: Vec<_> = words.iter().rev().take(3).copied().collect();
+    for (count, from) in last.iter().enumerate() {
+        let to = last[0];
+        let text: String = tokens[*from..=to].iter().map(Token::text).collect();
+        if count > 0
+            && let Some(side) = named_side(&text)
+        {
+            return Some((*from..=to, WordMeaning::Sent(side)));
+        }
+    }
+    let arrow = tokens.iter().rposition(|token| matches!(token, Token::Arrow(_))).filter(|_| with_arrows);
+    let arrow = arrow.filter(|at| words.iter().filter(|word| *word > at).count() <= 2);
+    let arrow = arrow.and_then(|at| Some((at, named_direction(tokens[at].text())?)));
+    let word = words.iter().rev().take(4).find_map(|at| Some((*at, direction(tokens, *at)?)));
+    let (at, went) = match (arrow, word) {
+        (Some((_, arrow)), Some((_, word))) if arrow != word => return None,
+        (arrow, word) => arrow.or(word)?,
+    };
+    Some((at..=at, WordMeaning::Went(went)))
+}
+
+/// Names of values that state the sender or the direction.
+const NAMES: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
+
+/// Returns the direction that a word states. A short word needs a mark beside it: `in` may be any word.
+fn direction(tokens: &[Token], at: usize) -> Option<Direction> {
+    let word = tokens[at].text();
+    let mark = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", Token::text);
+    let is_marked = || {
+        word.chars().all(|c| c.is_ascii_uppercase())
+            || mark(at.checked_sub(1)).ends_with(['[', '('])
+            || mark(Some(at + 1)).starts_with([':', ']', ')', '|'])
+    };
+    word_direction(word).filter(|_| word.len() > 3 || is_marked())
+}
+
+/// Returns the direction of a word such as `received`, or of the verb in a name such as `sendRpcPayload`.
+pub(super) fn word_direction(word: &str) -> Option<Direction> {
+    let end = word.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(word.len());
+    let verb = &word[..end];
+    let is_verb = ["send", "sent", "sending", "recv", "receive", "received", "receiving"].contains(&verb);
+    named_direction(word).or_else(|| named_direction(verb).filter(|_| is_verb))
+}
+
+/// The tokens of one place in several lines.
+#[derive(Clone, Debug)]
+pub(super) struct TokenSet {
+    pub kind: Token,
+    pub texts: BTreeSet<String>,
+}
+
+impl TokenSet {
+    pub fn of(tokens: &[Token]) -> Vec<Self> {
+        tokens.iter().map(|token| Self { kind: token.clone(), texts: [token.text().to_owned()].into() }).collect()
+    }
+
+    pub fn add(sets: &mut [Self], tokens: &[Token]) {
+        for (set, token) in sets.iter_mut().zip(tokens) {
+            set.texts.insert(token.text().to_owned());
+        }
+    }
+
+    /// Returns a regular expression for the tokens.
+    pub fn regex(&self) -> String {
+        let any = |texts: BTreeSet<String>| match texts.len() {
+            1 => texts.into_iter().next().unwrap_or_default(),
+            _ => format!("(?:{})", texts.into_iter().collect::<Vec<_>>().join("|")),
+        };
+        match self.kind {
+            Token::Time(_) => {
+                let shapes: BTreeSet<_> = self.texts.iter().map(|text| shape(text)).collect();
+                any(shapes)
+            }
+            Token::Mark(_) => self.texts.iter().next().map_or(String::new(), |mark| blanks(&regex::escape(mark))),
+            Token::Arrow(_) => any(self.texts.iter().map(|text| regex::escape(text)).collect()),
+            Token::Word(_) if self.texts.len() > 1 || self.is_number() => match self.is_number() {
+                true => r"\d+".to_owned(),
+                false => r"[\w./@:-]+".to_owned(),
+            },
+            Token::Word(_) => any(self.texts.iter().map(|text| regex::escape(text)).collect()),
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        self.texts.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
+fn blanks(regex: &str) -> String {
+    regex.replace(' ', r"\s+")
+}
+
+/// Returns a text as a regular expression that matches any number in place of each number.
+pub(super) fn shape(text: &str) -> String {
+    let mut shape = String::new();
+    for character in regex::escape(text).chars() {
+        match character.is_ascii_digit() {
+            true if shape.ends_with(r"\d+") => {}
+            true => shape.push_str(r"\d+"),
+            false => shape.push(character),
+        }
+    }
+    shape
+}

@@ -1,0 +1,276 @@
+//! Finds values in a log that may be messages.
+
+use super::super::certainty::{Certainty, names_member};
+use super::super::colours::without_colours;
+use super::super::decoder::{leading_blanks, trim_end};
+use super::super::object::{RawObject, elements, objects, scalar, unescape};
+use super::super::spelling::{Spelling, has_shape};
+use super::super::value::{Extent, value as value_of};
+use super::front::{Token, tokens};
+use crate::json::pointer_token;
+use memchr::{memchr, memmem};
+use std::ops::Range;
+
+/// A value that may be a message, and the facts around it.
+pub(super) struct Candidate {
+    /// The number of its line, from 0, and the line.
+    pub line: usize,
+    pub front: Vec<Token>,
+    /// The text after the value, up to the end of the line; `None` if another value follows on the line.
+    pub behind: Option<String>,
+    pub spelling: Spelling,
+    /// The pointer to the text that holds the value, in the object that is the line.
+    pub within: Option<String>,
+    /// The pointer to the message in the value.
+    pub pointer: String,
+    pub message: Vec<u8>,
+    /// The scalars around the message, by their pointers in the object that is the line or the value.
+    pub members: Vec<(String, String)>,
+    pub is_broken: bool,
+    pub certainty: Certainty,
+    /// True if text touches the value, as in source code and in some logs.
+    pub is_glued: bool,
+}
+
+/// A line of a log and its candidates.
+pub(super) struct ScannedLine<'a> {
+    pub text: &'a [u8],
+    pub candidates: Range<usize>,
+}
+
+#[derive(Default)]
+pub(super) struct Scan<'a> {
+    pub lines: Vec<ScannedLine<'a>>,
+    pub candidates: Vec<Candidate>,
+    /// The number of searches for the end of a value over several lines that failed.
+    failed: usize,
+}
+
+/// The depth in members to which messages are searched for.
+const DEEP: usize = 5;
+/// The maximum number of scalars that are kept of one object, and the maximum size of each.
+const MEMBERS: usize = 40;
+const SCALAR: usize = 256;
+/// The maximum number of failed searches for values over several lines.
+const FAILED: usize = 32;
+/// The maximum size of the text before a message.
+const FRONT: usize = 2048;
+
+/// The place of the values in a text.
+#[derive(Clone, Default)]
+struct Around {
+    within: Option<String>,
+    members: Vec<(String, String)>,
+}
+
+impl<'a> Scan<'a> {
+    pub fn of(text: &'a [u8]) -> Self {
+        let (mut scan, mut at) = (Self::default(), 0);
+        while at < text.len() {
+            let end = memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
+            let start = at + leading_blanks(&text[at..end]);
+            let line = trim_end(&text[start..end]);
+            let first = scan.candidates.len();
+            let used = scan.text(line, &text[start..], &Around::default(), 0);
+            scan.lines.push(ScannedLine { text: line, candidates: first..scan.candidates.len() });
+            at = if used > line.len() { start + used } else { end + 1 };
+        }
+        scan
+    }
+
+    /// Scans a line of text, with the text below it. Returns the number of bytes up to the end of the last candidate.
+    fn text(&mut self, line: &[u8], below: &[u8], around: &Around, nested: usize) -> usize {
+        let opens = matches!(line.last(), Some(b'{' | b'[' | b','));
+        if line.is_empty() || !(opens || names_any(line)) || is_comment(line) {
+            return 0;
+        }
+        let (mut at, mut front, first) = (0, 0, self.candidates.len());
+        while at < line.len() {
+            let Some(spelling) = Spelling::shown(&line[..at], &line[at..]) else {
+                at += 1;
+                continue;
+            };
+            let mut found = spelling.decode(&line[at..]);
+            // The value may continue on the lines below.
+            if opens
+                && spelling == Spelling::Json
+                && self.failed < FAILED
+                && found.as_ref().is_none_or(|found| found.is_broken)
+            {
+                found = match value_of(&below[at..]) {
+                    Extent::Whole(_) => spelling.decode(&below[at..]),
+                    _ => {
+                        self.failed += 1;
+                        found
+                    }
+                };
+            }
+            let Some(found) = found.filter(|found| !found.is_broken || names_member(&found.json)) else {
+                at += 1;
+                continue;
+            };
+            let before = self.candidates.len();
+            let template = Candidate {
+                line: self.lines.len(),
+                front: tokens(&String::from_utf8_lossy(line[front..at.min(front + FRONT)].trim_ascii_start())),
+                behind: None,
+                spelling,
+                within: around.within.clone(),
+                pointer: String::new(),
+                message: Vec::new(),
+                members: around.members.clone(),
+                is_broken: found.is_broken,
+                certainty: Certainty::No,
+                is_glued: is_glued(&line[..at], spelling),
+            };
+            if line[..at].ends_with(b"`") {
+                at += found.used;
+                continue;
+            }
+            self.value(&found.json, &template, nested);
+            let is_whole = !found.is_broken;
+            if self.candidates.len() > before {
+                at += found.used;
+                front = at;
+            } else {
+                at += if is_whole && spelling == Spelling::Json { found.used } else { 1 };
+            }
+        }
+        if front == 0 || self.candidates.len() == first {
+            return 0;
+        }
+        let behind = if front < line.len() { &line[front..] } else { b"" };
+        let behind = String::from_utf8_lossy(behind.trim_ascii()).into_owned();
+        let last = self.candidates.last().map(|last| last.front.clone());
+        for candidate in self.candidates[first..].iter_mut().rev().take_while(|one| Some(&one.front) == last.as_ref()) {
+            candidate.behind = Some(behind.clone());
+            candidate.is_glued |= line.get(front).is_some_and(|next| !b" \t\x1b".contains(next));
+        }
+        front
+    }
+
+    /// Adds the messages in a value.
+    fn value(&mut self, json: &[u8], template: &Candidate, nested: usize) {
+        let certainty = Certainty::of(json);
+        if certainty != Certainty::No || has_shape(json) && !is_access(json) {
+            let message = json.to_vec();
+            self.candidates.push(Candidate { certainty, message, ..template.copy() });
+            return;
+        }
+        if json.first() == Some(&b'{') {
+            self.object(json, template, nested);
+        }
+    }
+
+    fn object(&mut self, json: &[u8], template: &Candidate, nested: usize) {
+        let Some(object) = RawObject::parse(json) else { return };
+        let mut template = template.copy();
+        let scalars = object.members().filter_map(|(name, value)| {
+            let text = scalar(value).filter(|text| text.len() <= SCALAR)?;
+            Some((format!("{}/{}", template.pointer, token(name)), text))
+        });
+        let scalars: Vec<_> = scalars.take(MEMBERS).collect();
+        template.members.extend(scalars);
+        if template.pointer.matches('/').count() >= DEEP {
+            return;
+        }
+        for (name, value) in object.members() {
+            let pointer = format!("{}/{}", template.pointer, token(name));
+            let inner = Candidate { pointer, ..template.copy() };
+            match value.first() {
+                Some(b'{') => self.value(value, &inner, nested),
+                Some(b'[') if has_shape(value) && Certainty::of(value) == Certainty::Sure => {
+                    self.value(value, &inner, nested);
+                }
+                Some(b'[') => {
+                    for (index, element) in elements(value).enumerate().take(MEMBERS) {
+                        let pointer = format!("{}/{index}", inner.pointer);
+                        if element.first() == Some(&b'{') {
+                            self.value(element, &Candidate { pointer, ..inner.copy() }, nested);
+                        }
+                    }
+                }
+                Some(b'"') if names_any(value) => {
+                    let Some(text) = unescape(value) else { continue };
+                    let text = text.trim_ascii();
+                    match text.first() {
+                        Some(b'{' | b'[') if matches!(value_of(text), Extent::Whole(length) if length == text.len()) => {
+                            self.value(text, &inner, nested);
+                        }
+                        _ if nested == 0 && template.within.is_none() => {
+                            let around =
+                                Around { within: Some(inner.pointer.clone()), members: template.members.clone() };
+                            let line = &text[..memchr(b'\n', text).unwrap_or(text.len())];
+                            self.text(line, text, &around, 1);
+                        }
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Candidate {
+    /// Returns a candidate in the same surroundings.
+    fn copy(&self) -> Self {
+        Self {
+            front: self.front.clone(),
+            behind: self.behind.clone(),
+            within: self.within.clone(),
+            pointer: self.pointer.clone(),
+            message: Vec::new(),
+            members: self.members.clone(),
+            ..*self
+        }
+    }
+
+    /// Returns the requests and answers: the id, and the method of a request.
+    pub fn calls(&self) -> Vec<(Vec<u8>, Option<String>)> {
+        let call = |object: RawObject<'_>| {
+            let id = object.get("id").filter(|id| *id != b"null")?.to_vec();
+            Some((id, object.string("method").map(|method| method.into_owned())))
+        };
+        objects(&self.message).filter_map(call).collect()
+    }
+}
+
+fn token(name: &[u8]) -> String {
+    pointer_token(&String::from_utf8_lossy(name)).to_string()
+}
+
+/// True if a text has one of the words that messages have.
+fn names_any(text: &[u8]) -> bool {
+    [&b"jsonrpc"[..], b"method", b"result", b"error", b"7b22", b"7B22"]
+        .iter()
+        .any(|word| memmem::find(text, word).is_some())
+}
+
+/// True if text in front touches a value: `send(` or `"request": `, but neither `recv: ` nor `payload=`.
+fn is_glued(front: &[u8], spelling: Spelling) -> bool {
+    let text = without_colours(front);
+    let trimmed = text.trim_ascii_end();
+    match (text.last(), trimmed.last()) {
+        (_, None) => false,
+        (_, Some(b':')) => trimmed.ends_with(b"\":") || trimmed.ends_with(b"':"),
+        (Some(b'\''), _) => !text.ends_with(b"='"),
+        (_, Some(b'(' | b'[' | b'{' | b',' | b'"' | b'\'')) => true,
+        (Some(last), _) => {
+            let is_plain = last.is_ascii_whitespace() || !last.is_ascii() || b"]>)|=".contains(last);
+            !is_plain || spelling == Spelling::String && *last != b'='
+        }
+        (None, _) => false,
+    }
+}
+
+fn is_comment(line: &[u8]) -> bool {
+    [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment))
+}
+
+/// True for an object whose method is one of HTTP.
+fn is_access(json: &[u8]) -> bool {
+    const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
+    RawObject::parse(json)
+        .is_some_and(|object| object.string("method").is_some_and(|method| METHODS.contains(&&*method)))
+}

@@ -1,0 +1,399 @@
+//! Spellings of values in logs: JSON, JSON in a string, Python's literals, and hexadecimal digits.
+
+use super::decoder::{leading_blanks, trim_end};
+use super::object::{RawObject, string, unescaped};
+use super::value::{Extent, value};
+use memchr::memmem;
+use std::borrow::Cow;
+
+/// The spelling of the value in a place of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Spelling {
+    #[default]
+    Json,
+    /// The text of a string, with or without its quotes.
+    String,
+    /// Python's dictionaries, strings, bytes and constructor calls.
+    Python,
+    /// Two digits for each byte.
+    Hex,
+}
+
+/// A value in JSON, of which the spelling in the log has `used` bytes.
+pub(super) struct SpelledValue<'a> {
+    pub json: Cow<'a, [u8]>,
+    pub used: usize,
+    /// True if the value is cut off or has a syntax error.
+    pub is_broken: bool,
+}
+
+impl Spelling {
+    /// The name in files that describe formats.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::String => "string",
+            Self::Python => "python",
+            Self::Hex => "hex",
+        }
+    }
+
+    /// Returns the spelling of a value that may begin at the end of `front`.
+    pub fn shown(front: &[u8], text: &[u8]) -> Option<Self> {
+        let is_apart = !front.last().is_some_and(|last| last.is_ascii_alphanumeric() || *last == b'_');
+        let inside = || &text[1 + leading_blanks(&text[1..])..];
+        let is_string = |text: &[u8]| text.starts_with(b"{\\\"") || text.starts_with(b"[{\\\"");
+        match text.first()? {
+            b'{' | b'[' if is_string(text) => Some(Self::String),
+            b'{' => match inside() {
+                [] | [b'"' | b'}', ..] => Some(Self::Json),
+                [b'\'', ..] | [b'u' | b'b', b'\'' | b'"', ..] => Some(Self::Python),
+                _ => None,
+            },
+            b'[' => match inside() {
+                [] => Some(Self::Json),
+                [b'{', ..] => Self::shown(b"", inside()).filter(|spelling| *spelling != Self::String),
+                _ => None,
+            },
+            b'"' if is_apart && (is_string(&text[1..]) || text[1..].starts_with(HEADER)) => Some(Self::String),
+            b'b' if is_apart && matches!(text.get(1), Some(b'\'' | b'"')) => Some(Self::Python),
+            b'A'..=b'Z' if is_apart && is_call(text) => Some(Self::Python),
+            b'5' | b'7'
+                if is_apart && (text.starts_with(b"7b") || text.starts_with(b"7B") || text.starts_with(b"5b7b")) =>
+            {
+                (text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count() >= 32).then_some(Self::Hex)
+            }
+            _ => None,
+        }
+    }
+
+    /// Decodes the object or array at the beginning of a text, behind the header of a frame.
+    pub fn decode(self, text: &[u8]) -> Option<SpelledValue<'_>> {
+        match self {
+            Self::Json => structured(text),
+            Self::String => {
+                let quoted = text.strip_prefix(b"\"");
+                let rest = quoted.unwrap_or(text);
+                let end = end_of_string(rest);
+                let used = text.len() - rest.len() + end.map_or(rest.len(), |end| end + usize::from(quoted.is_some()));
+                let mut inside = unescaped(&rest[..end.unwrap_or(rest.len())]).into_owned();
+                if inside.starts_with(b"{\\\"") {
+                    inside = unescaped(&inside).into_owned();
+                }
+                owned(inside, used)
+            }
+            Self::Python => {
+                let mut literal = Literal { text, at: 0, json: Vec::new() };
+                literal.value(0)?;
+                let Literal { at, json, .. } = literal;
+                let inside = if json.first() == Some(&b'"') { unescaped(&json[1..]).into_owned() } else { json };
+                owned(inside, at)
+            }
+            Self::Hex => {
+                let used = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count() / 2 * 2;
+                let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
+                owned(text[..used].chunks(2).map(|pair| 16 * digit(pair[0]) + digit(pair[1])).collect(), used)
+            }
+        }
+    }
+}
+
+/// The beginning of a frame's header.
+const HEADER: &[u8] = b"Content-Length";
+
+fn owned<'a>(text: Vec<u8>, used: usize) -> Option<SpelledValue<'a>> {
+    let start = match text.starts_with(HEADER) {
+        true => text.iter().position(|byte| b"{[".contains(byte))?,
+        false => 0,
+    };
+    let found = structured(&text[start..])?;
+    Some(SpelledValue { json: found.json.into_owned().into(), used, is_broken: found.is_broken })
+}
+
+/// Returns the object or array in JSON at the beginning of a text.
+fn structured(text: &[u8]) -> Option<SpelledValue<'_>> {
+    let text_start = leading_blanks(text);
+    let rest = &text[text_start..];
+    let (length, is_broken) = match (rest.first()?, value(rest)) {
+        (b'{' | b'[', Extent::Whole(length)) => (length, false),
+        (b'{' | b'[', _) => (trim_end(rest).len(), true),
+        _ => return None,
+    };
+    Some(SpelledValue { json: rest[..length].into(), used: text_start + length, is_broken })
+}
+
+/// Returns the offset of the quote that ends a string.
+fn end_of_string(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at);
+        }
+        at += 2;
+    }
+}
+
+/// True for the call of a constructor that has the members of a message.
+fn is_call(text: &[u8]) -> bool {
+    let name = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let has = |word: &[u8]| memmem::find(text, word).is_some();
+    text.get(name) == Some(&b'(') && (has(b"jsonrpc=") || has(b"method="))
+}
+
+/// A Python literal on its way to JSON.
+struct Literal<'a> {
+    text: &'a [u8],
+    at: usize,
+    json: Vec<u8>,
+}
+
+/// The maximum depth of a literal.
+const DEEPEST: usize = 64;
+
+impl Literal<'_> {
+    fn blanks(&mut self) {
+        self.at += leading_blanks(&self.text[self.at..]);
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn takes(&mut self, byte: u8) -> bool {
+        self.blanks();
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    /// Returns the name at the current place.
+    fn name(&self) -> &[u8] {
+        let rest = &self.text[self.at..];
+        &rest[..rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte)).count()]
+    }
+
+    fn value(&mut self, depth: usize) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        self.blanks();
+        match self.peek()? {
+            b'{' => self.items(b'}', depth, true),
+            b'[' => self.items(b']', depth, false),
+            b'(' => self.items(b')', depth, false),
+            b'\'' | b'"' => self.string(),
+            b'u' | b'b' | b'r' if matches!(self.text.get(self.at + 1), Some(b'\'' | b'"')) => {
+                self.at += 1;
+                self.string()
+            }
+            b'-' | b'0'..=b'9' => {
+                let rest = &self.text[self.at..];
+                let length =
+                    rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+                let is_number = matches!(value(&rest[..length]), Extent::Whole(whole) if whole == length);
+                self.json.extend(if is_number { rest[..length].to_vec() } else { string(&rest[..length]) });
+                self.at += length;
+                Some(())
+            }
+            // The representation of an object without a literal.
+            b'<' => {
+                let rest = &self.text[self.at..];
+                let length = memchr::memchr(b'>', rest)? + 1;
+                self.json.extend(string(&rest[..length]));
+                self.at += length;
+                Some(())
+            }
+            _ => self.named(depth),
+        }
+    }
+
+    fn named(&mut self, depth: usize) -> Option<()> {
+        let name = self.name().to_vec();
+        self.at += name.len();
+        if !name.is_empty() && self.peek() == Some(b'(') {
+            return self.call(depth);
+        }
+        let word: &[u8] = match &*name {
+            b"" => return None,
+            b"None" | b"null" => b"null",
+            b"True" | b"true" => b"true",
+            b"False" | b"false" => b"false",
+            name => &string(name),
+        };
+        self.json.extend_from_slice(word);
+        Some(())
+    }
+
+    /// Reads the items of a list or, with `has_names`, of a dictionary.
+    fn items(&mut self, end: u8, depth: usize, has_names: bool) -> Option<()> {
+        self.at += 1;
+        self.json.push(if has_names { b'{' } else { b'[' });
+        let mut is_first = true;
+        while !self.takes(end) {
+            if !is_first {
+                self.json.push(b',');
+            }
+            if has_names {
+                let from = self.json.len();
+                self.value(depth + 1)?;
+                if self.json[from] != b'"' {
+                    let name = string(&self.json[from..]);
+                    self.json.splice(from.., name);
+                }
+                self.takes(b':').then_some(())?;
+                self.json.push(b':');
+            }
+            self.value(depth + 1)?;
+            is_first = false;
+            if !self.takes(b',') {
+                return self.takes(end).then(|| self.json.push(if has_names { b'}' } else { b']' }));
+            }
+        }
+        self.json.push(if has_names { b'}' } else { b']' });
+        Some(())
+    }
+
+    /// Reads the arguments of a constructor as members of an object. An argument that is `None` is absent. A single
+    /// argument without a name stands for the object.
+    fn call(&mut self, depth: usize) -> Option<()> {
+        self.at += 1;
+        let (start, mut count) = (self.json.len(), 0);
+        self.json.push(b'{');
+        while !self.takes(b')') {
+            let name = self.name().to_vec();
+            let is_named = self.text.get(self.at + name.len()) == Some(&b'=');
+            let from = self.json.len();
+            if count > 0 {
+                self.json.push(b',');
+            }
+            self.json.extend(if is_named { string(&name) } else { format!("\"{count}\"").into_bytes() });
+            self.json.push(b':');
+            self.at += if is_named { name.len() + 1 } else { 0 };
+            let argument = self.json.len();
+            self.value(depth + 1)?;
+            let is_end = !self.takes(b',');
+            if !is_named && count == 0 && is_end && self.peek() == Some(b')') {
+                self.at += 1;
+                self.json.drain(start..argument);
+                return Some(());
+            }
+            match &self.json[argument..] == b"null" && is_named {
+                true => self.json.truncate(from),
+                false => count += 1,
+            }
+            if is_end {
+                self.takes(b')').then_some(())?;
+                break;
+            }
+        }
+        self.json.push(b'}');
+        Some(())
+    }
+
+    /// Reads a string in single or double quotes.
+    fn string(&mut self) -> Option<()> {
+        let quote = self.peek()?;
+        self.at += 1;
+        let mut text = Vec::new();
+        loop {
+            let byte = self.peek()?;
+            self.at += 1;
+            match byte {
+                _ if byte == quote => break,
+                b'\\' => self.escape(&mut text)?,
+                byte => text.push(byte),
+            }
+        }
+        self.json.extend(string(&text));
+        Some(())
+    }
+
+    fn escape(&mut self, text: &mut Vec<u8>) -> Option<()> {
+        let byte = self.peek()?;
+        self.at += 1;
+        let plain = match byte {
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'x' | b'u' | b'U' => {
+                let length = match byte {
+                    b'x' => 2,
+                    b'u' => 4,
+                    _ => 8,
+                };
+                let digits = std::str::from_utf8(self.text.get(self.at..self.at + length)?).ok()?;
+                let code = u32::from_str_radix(digits, 16).ok()?;
+                self.at += length;
+                match u8::try_from(code).ok().filter(|_| byte == b'x') {
+                    Some(byte) => text.push(byte),
+                    None => text.extend_from_slice(char::from_u32(code)?.encode_utf8(&mut [0; 4]).as_bytes()),
+                }
+                return Some(());
+            }
+            b'\\' | b'\'' | b'"' => byte,
+            // Python keeps the backslash of an unknown escape sequence.
+            other => {
+                text.push(b'\\');
+                other
+            }
+        };
+        text.push(plain);
+        Some(())
+    }
+}
+
+/// True if an object or array has the shape of a message, or is the beginning of one.
+pub(super) fn has_shape(json: &[u8]) -> bool {
+    super::object::objects(json).any(|object| is_shaped(&object))
+}
+
+/// True if an object has the members of a call or of an answer, whatever else it has.
+pub(super) fn is_shaped(object: &RawObject<'_>) -> bool {
+    object.has("jsonrpc")
+        || object.string("method").is_some()
+        || object.has("id") && (object.has("result") || object.has("error"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(text: &str) -> Option<(String, usize)> {
+        let spelling = Spelling::shown(b" ", text.as_bytes())?;
+        let found = spelling.decode(text.as_bytes())?;
+        Some((String::from_utf8_lossy(&found.json).into_owned(), found.used))
+    }
+
+    #[test]
+    fn spellings_of_messages() {
+        const M: &str = r#"{"id":1,"method":"a"}"#;
+        let hex: String = M.bytes().map(|byte| format!("{byte:02x}")).collect();
+        for (text, json) in [
+            (M.to_owned(), M),
+            (r#""{\"id\":1,\"method\":\"a\"}""#.to_owned(), M),
+            (r#"{\"id\":1,\"method\":\"a\"}"#.to_owned(), M),
+            (format!("b'Content-Length: 21\\r\\n\\r\\n{M}'"), M),
+            (r#"b"{'x"#.to_owned(), ""),
+            ("{'id': 1, u'method': \"a\"}".to_owned(), M),
+            (
+                "{'a': (True, None, 1.5, 'it\\'s \\u00e9'), 2: {}}".to_owned(),
+                r#"{"a":[true,null,1.5,"it's é"],"2":{}}"#,
+            ),
+            (
+                "Message(root=Request(id=1, params=None, method='a'), x=None)".to_owned(),
+                r#"{"root":{"id":1,"method":"a"}}"#,
+            ),
+            ("Root(Request(id=1, method='a'))".to_owned(), M),
+            (hex, M),
+        ] {
+            let expected = (!json.is_empty()).then(|| json.to_owned());
+            let found = decoded(&format!("{text} rest"));
+            assert_eq!(found.as_ref().map(|(json, _)| json.clone()), expected, "{text}");
+            if let Some((_, used)) = found.filter(|_| !text.starts_with("{\\")) {
+                assert_eq!(used, text.len(), "{text}");
+            }
+        }
+    }
+}

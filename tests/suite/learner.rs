@@ -1,0 +1,70 @@
+//! Formats that are learned: `tests/learned` holds logs of programs that no file describes, each with its entries in a file
+//! `.entries` beside it, as in `tests/formats`.
+
+use std::io::Read;
+use std::path::Path;
+
+use rpcgraph::record::{Entry, OwnFormat, Reader, ReaderOptions};
+
+use crate::renderings::Pieces;
+use crate::support::{corpora, files, own, shown};
+
+/// Returns the entries, and the file that describes the format if it was learned.
+fn read(log: impl Read + Send, options: &ReaderOptions) -> (Vec<Entry<'static>>, Option<String>) {
+    let mut reader = Reader::new(log, options).unwrap();
+    let entries = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
+    (entries, reader.learned().map(str::to_owned))
+}
+
+/// Reads a log by itself and by the file that was learned from it. Returns the entries if there is one.
+fn read_twice(path: &Path) -> Option<Vec<Entry<'static>>> {
+    let log = std::fs::read(path).unwrap();
+    let (found, learned) = read(&log[..], &ReaderOptions::default());
+    let learned = learned?;
+    let own_format =
+        OwnFormat::described(&learned).unwrap_or_else(|error| panic!("{}: {error}\n{learned}", path.display()));
+    let (again, _) = read(&log[..], &ReaderOptions::default().with_own_format(own_format));
+    assert_eq!(again, found, "{}\n{learned}", path.display());
+    Some(found)
+}
+
+#[test]
+fn logs_of_unknown_programs() {
+    let logs: Vec<_> = ["log", "jsonl"].iter().flat_map(|ending| files(&own("tests/learned"), ending)).collect();
+    assert!(logs.len() > 10);
+    for path in logs {
+        let found = read_twice(&path).unwrap_or_else(|| panic!("{}: nothing was learned", path.display()));
+        let text: String = found.iter().map(|entry| shown(entry) + "\n").collect();
+        let expected = path.with_extension("entries");
+        if std::env::var_os("RPCGRAPH_BLESS").is_some() {
+            std::fs::write(&expected, &text).unwrap();
+        }
+        assert_eq!(text, std::fs::read_to_string(expected).unwrap_or_default(), "{}", path.display());
+        let log = std::fs::read(&path).unwrap();
+        for size in [1, 61] {
+            assert_eq!(read(Pieces(&log, size), &ReaderOptions::default()).0, found, "{} in pieces", path.display());
+        }
+    }
+}
+
+/// A learned format that is printed and read back reads the same, for each log with one.
+#[test]
+fn learned_formats_are_read_back() {
+    let mut folders = vec![own("tests/formats"), own("tests/logs"), own("tests/cases"), own("examples")];
+    folders.extend(corpora().map(|corpora| corpora.join("public-logs")));
+    let mut all = folders;
+    let mut count = 0;
+    while let Some(folder) = all.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match entry.extension().and_then(|ending| ending.to_str()) {
+                _ if entry.is_dir() => all.push(entry),
+                Some("log" | "jsonl" | "ndjson" | "txt" | "md") => {
+                    let is_read = Reader::new(&std::fs::read(&entry).unwrap()[..], &ReaderOptions::default()).is_ok();
+                    count += usize::from(is_read && read_twice(&entry).is_some());
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(count > 0);
+}
