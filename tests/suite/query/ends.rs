@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 use rpcgraph::query::{Answer, Cancel, Dataset, Query};
 
 use super::ask;
-use crate::cli::{LOG, Place, REQUEST};
+use crate::cli::{LOG, Place, REQUEST, RESPONSE};
 use crate::http::{Server, respond};
 
 /// Goes on for as long as anybody waits: five hundred triples, five times with each other.
 const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";
 
 fn long_log() -> String {
-    (1..=100).map(|id| format!("{}\n", REQUEST.replace("\"id\":1", &format!("\"id\":{id}")))).collect()
+    let requests = (1..=100).map(|id| format!("{}\n", REQUEST.replace("\"id\":1", &format!("\"id\":{id}"))));
+    requests.chain([format!("{RESPONSE}\n")]).collect()
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn slow_clients_do_not_block_others() {
             (0..1000).map(|_| scope.spawn(|| server.query("SELECT * { ?s ?p ?o }", "text/csv"))).collect();
         for one in all {
             let reply = one.join().unwrap();
-            assert_eq!((reply.status, reply.text().lines().count()), (200, 47));
+            assert_eq!((reply.status, reply.text().lines().count()), (200, 49));
         }
     });
     assert!(server.memory() < 300 << 20, "{}", server.memory());

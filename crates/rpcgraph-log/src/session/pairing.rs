@@ -305,6 +305,6 @@ mod tests {
     /// The memory for a log grows only with this size.
     #[test]
     fn an_open_request_is_small() {
-        assert_eq!(size_of::<(IdKey, SameIdRequests)>(), 56);
+        assert_eq!(size_of::<(IdKey, SameIdRequests)>(), 64);
     }
 }
