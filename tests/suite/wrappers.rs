@@ -70,7 +70,13 @@ fn wrapped(wrap: fn(usize, &str) -> String, log: &str, ending: &str) -> String {
 fn without_times(mut quads: Vec<Quad>) -> Vec<Quad> {
     let times =
         [rpcg::CAPTURED_AT, rpcg::CLOCK_TIME, rpcg::LATENCY_SECONDS, prov::STARTED_AT_TIME, prov::ENDED_AT_TIME];
-    quads.retain(|quad| !times.contains(&quad.predicate.as_ref()));
+    // What times tell of answers goes with them.
+    let told = [rpcg::CLOCK_OFFSET_SECONDS, rpcg::CLOCK_OFFSET_ANSWERS];
+    let is_early = |quad: &Quad| quad.object == rpcg::ANSWER_BEFORE_REQUEST.into_owned().into();
+    quads.retain(|quad| {
+        let predicate = quad.predicate.as_ref();
+        !times.contains(&predicate) && !told.contains(&predicate) && !is_early(quad)
+    });
     quads
 }
 
