@@ -164,7 +164,10 @@ fn tables_are_asked_as_their_logs() {
     for ending in
         ["messages.ndjson", "not-json.txt", "edge.log", "edge.json", "typical.log", "typical.io", "plain.ndjson"]
     {
-        for some in logs(ending).chunks(100) {
+        // Its second `initialize` goes the other way than the first, and tables have senders, but not directions.
+        let is_told = |log: &&std::path::PathBuf| !log.ends_with("vscode-lsp-text/edge.log");
+        let all: Vec<_> = logs(ending).into_iter().filter(|log| is_told(&log)).collect();
+        for some in all.chunks(100) {
             let some: Vec<_> = some.iter().map(|log| log.to_str().expect("text")).collect();
             let place = Place::new();
             let convert =
