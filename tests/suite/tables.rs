@@ -165,7 +165,7 @@ fn tables_are_asked_as_their_logs() {
         ["messages.ndjson", "not-json.txt", "edge.log", "edge.json", "typical.log", "typical.io", "plain.ndjson"]
     {
         // Its second `initialize` goes the other way than the first, and tables have senders, but not directions.
-        let is_told = |log: &&std::path::PathBuf| !log.ends_with("vscode-lsp-text/edge.log");
+        let is_told = |log: &&PathBuf| !log.ends_with("vscode-lsp-text/edge.log");
         let all: Vec<_> = logs(ending).into_iter().filter(|log| is_told(&log)).collect();
         for some in all.chunks(100) {
             let some: Vec<_> = some.iter().map(|log| log.to_str().expect("text")).collect();
