@@ -207,7 +207,7 @@ impl Log {
     }
 
     /// Sets whether to stop at the first record that is not a valid message
-    /// ([`ConvertError::NotAMessage`](crate::convert::ConvertError::NotAMessage)).
+    /// (`ConvertError::NotAMessage`).
     #[must_use]
     pub fn with_strict(mut self, strict: bool) -> Self {
         self.options.strict = strict;

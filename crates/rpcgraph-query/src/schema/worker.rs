@@ -41,7 +41,7 @@ struct WorkerProcess {
 }
 
 impl SchemaWorker {
-    /// Creates a worker that runs a program, which must call [`serve`] if [`ARGUMENT`] is its only argument. `time` is the
+    /// Creates a worker that runs a program, which must call `serve` if `ARGUMENT` is its only argument. `time` is the
     /// time limit for an answer.
     pub fn new(program: PathBuf, time: Duration) -> Self {
         Self { program, time, setup: Value::Null, running: None }

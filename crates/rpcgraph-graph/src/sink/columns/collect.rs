@@ -39,7 +39,7 @@ enum CurrentSubject {
 /// The size of the caches of predicates and IRIs, of which there are at most some hundreds.
 const PLACES: usize = 1 << 10;
 
-/// Collects triples of an input for [`Columns::take`].
+/// Collects triples of an input for `Columns::take`.
 pub struct Collector {
     iri: String,
     base: Option<u16>,

@@ -1,6 +1,6 @@
 //! The tables, defined once for writing, reading and `rpcgraph vocab columns`.
 //!
-//! They may only be extended by columns at their end; [`VERSION`] counts the extensions.
+//! They may only be extended by columns at their end; `VERSION` counts the extensions.
 
 use std::sync::Arc;
 
