@@ -77,7 +77,7 @@ await tab.waitForSelector("#text");
 await answered();
 answer.described = await text("#answer");
 // From the page to the question.
-await tab.goto(`${origin}/`);
+await tab.goto(pages);
 await ready();
 await tab.click("#ask a");
 await tab.waitForSelector("#text");

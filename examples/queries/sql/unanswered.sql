@@ -38,5 +38,7 @@ JOIN (SELECT session_iri, MAX(seq) AS last_seq FROM messages WHERE kind <> 'LogL
 LEFT JOIN later t ON t.session_iri = m.session_iri AND COALESCE(t.sender, '') = COALESCE(m.sender, '')
 LEFT JOIN begun b ON b.session_iri = m.session_iri
 LEFT JOIN problems p ON p.message_iri = m.message_iri AND p.problem = 'IdReusedWhileOpen'
+JOIN sessions s ON s.session_iri = m.session_iri
 WHERE m.kind = 'Request' AND NOT EXISTS (SELECT 1 FROM messages a WHERE a.responds_to = m.message_iri)
+      AND s.one_sided IS NOT TRUE
 ORDER BY m.session_iri, m.seq, m.batch_index NULLS FIRST
