@@ -6,6 +6,7 @@
 //!
 //! The facts are rows of SPARQL queries over the graph, so that each number on the screen can be asked for.
 
+mod causes;
 mod facts;
 mod incident;
 mod lines;

@@ -35,6 +35,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Mutex, Notify, RwLock, Semaphore};
 use tokio::time::sleep;
 
+pub(crate) use self::body::ResponseBody;
 use self::gate::Gate;
 use self::pages::StaticPage;
 pub use self::shared::{Limits, LoadTriples, RenewContent, ServedContent, ServedData};

@@ -1,6 +1,6 @@
-//! What the rows of the questions say.
+//! Facts from the rows of the questions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use oxrdf::Term;
 use percent_encoding::percent_decode_str;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::moment::{Zone, parse};
 use crate::query::catalogue::{Condition, NamedQuery};
-use crate::query::{QueryError, Solutions};
+use crate::query::{QueryError, QuerySolution, Solutions};
 
 /// A question of the overview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl SessionFact {
     }
 }
 
-/// What is known of a log or of several.
+/// The facts about one log or several.
 #[derive(Debug, Default)]
 pub struct Facts {
     pub logs: Vec<String>,
@@ -146,17 +146,19 @@ pub struct Facts {
     pub unsolicited: Vec<String>,
     /// Problem, number and first message.
     pub problems: Vec<(String, usize, String)>,
+    /// The last session of each label.
+    connections: HashMap<String, usize>,
     /// The sessions and the calls by their IRIs.
     places: HashMap<String, usize>,
     requests: HashMap<String, usize>,
 }
 
-/// A row, whose values are looked up by name.
-struct Row<'r>(&'r [Option<Term>], &'r HashMap<String, usize>);
+/// A row of an answer.
+struct Row(QuerySolution);
 
-impl Row<'_> {
+impl Row {
     fn text(&self, name: &str) -> Option<&str> {
-        match self.0.get(*self.1.get(name)?)?.as_ref()? {
+        match self.0.get(name)? {
             Term::NamedNode(node) => Some(node.as_str()),
             Term::BlankNode(node) => Some(node.as_str()),
             Term::Literal(literal) => Some(literal.value()),
@@ -188,11 +190,8 @@ impl Facts {
     ///
     /// Those of the rows.
     pub fn take(&mut self, part: Part, solutions: Solutions<'_>) -> Result<(), QueryError> {
-        let names: HashMap<String, usize> =
-            solutions.variables.iter().enumerate().map(|(place, name)| (name.as_str().to_owned(), place)).collect();
         for solution in solutions.rows {
-            let solution = solution?;
-            let row = Row(solution.values(), &names);
+            let row = Row(solution?);
             match part {
                 Part::Kinds => self.take_kind(&row),
                 Part::Sessions => self.take_session(&row),
@@ -213,7 +212,7 @@ impl Facts {
         Ok(())
     }
 
-    fn take_kind(&mut self, row: &Row<'_>) {
+    fn take_kind(&mut self, row: &Row) {
         let (count, kind) = (row.count("count"), row.text("kind").unwrap_or_default());
         match kind.rsplit('#').next().unwrap_or_default() {
             "Request" | "Notification" | "Response" | "ErrorResponse" => self.messages += count,
@@ -232,7 +231,7 @@ impl Facts {
         }
     }
 
-    fn take_session(&mut self, row: &Row<'_>) {
+    fn take_session(&mut self, row: &Row) {
         let (Some(session), format) = (row.text("session"), row.owned("format").unwrap_or_default()) else { return };
         if !self.formats.contains(&format) {
             self.formats.push(format);
@@ -243,13 +242,14 @@ impl Facts {
         };
         // The reader gives a connection that begins anew its key with a number.
         let number = label.rsplit_once('-').filter(|(_, number)| number.parse().is_ok_and(|number: u32| number > 1));
-        let before = number.and_then(|(key, _)| self.sessions.iter().rposition(|session| session.label == key));
+        let before = number.and_then(|(key, _)| self.connections.get(key)).copied();
         let label = before.map_or(label, |before| self.sessions[before].label.clone());
         self.places.insert(session.to_owned(), self.sessions.len());
+        self.connections.insert(label.clone(), self.sessions.len());
         self.sessions.push(SessionFact { label, before, ..SessionFact::default() });
     }
 
-    fn take_programs(&mut self, row: &Row<'_>) {
+    fn take_programs(&mut self, row: &Row) {
         let with = |name: &str, version: &str| {
             let name = row.text(name)?;
             Some(row.text(version).map_or_else(|| name.to_owned(), |version| format!("{name} {version}")))
@@ -274,7 +274,7 @@ impl Facts {
         }
     }
 
-    fn take_call(&mut self, row: &Row<'_>) {
+    fn take_call(&mut self, row: &Row) {
         let Some(request) = row.text("request") else { return };
         let name = self.name(Some(request));
         // A second answer to a request is a row, too.
@@ -296,7 +296,7 @@ impl Facts {
         self.calls.push(Call { name, session, time, method, tool, seconds: row.seconds("seconds"), outcome });
     }
 
-    fn take_failure(&mut self, row: &Row<'_>) {
+    fn take_failure(&mut self, row: &Row) {
         let time = row.text("time").and_then(|text| self.time(text));
         let call = row.text("request").and_then(|request| self.requests.get(request)).map(|place| &self.calls[*place]);
         let failure = FailureFact {
@@ -310,7 +310,7 @@ impl Facts {
         self.failures.push(failure);
     }
 
-    fn take_silent(&mut self, row: &Row<'_>) {
+    fn take_silent(&mut self, row: &Row) {
         let silent = SilentCall {
             name: self.name(row.text("message")),
             time: row.text("time").and_then(|text| self.time(text)),
@@ -321,14 +321,14 @@ impl Facts {
     }
 
     fn mark_cancelled(&mut self) {
-        let cancelled: std::collections::HashSet<_> =
+        let cancelled: HashSet<_> =
             self.silent.iter().filter(|silent| silent.state == "cancelled").map(|silent| &silent.name).collect();
         for call in self.calls.iter_mut().filter(|call| cancelled.contains(&call.name)) {
             call.outcome = CallOutcome::Cancelled;
         }
     }
 
-    fn take_problem(&mut self, row: &Row<'_>) {
+    fn take_problem(&mut self, row: &Row) {
         let Some(problem) = row.text("problem").filter(|problem| !problem.is_empty()) else { return };
         let (count, first) = (row.count("count"), self.name(row.text("message")));
         match self.problems.iter_mut().find(|(known, ..)| known == problem) {
@@ -337,7 +337,7 @@ impl Facts {
         }
     }
 
-    fn session(&self, row: &Row<'_>) -> Option<usize> {
+    fn session(&self, row: &Row) -> Option<usize> {
         self.places.get(row.text("session")?).copied()
     }
 

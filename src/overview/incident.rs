@@ -1,6 +1,7 @@
 //! Calls in buckets of time, and the incident: buckets in a row in which calls fail or take long more often than in the rest.
 
 use super::facts::{Call, CallOutcome};
+use super::moment::clock;
 
 /// A bucket fails or is slow if it is this many times the rest.
 const TIMES: f64 = 3.0;
@@ -131,6 +132,15 @@ pub struct Incident {
     pub to: f64,
     pub within: Bucket,
     pub rest: Bucket,
+}
+
+impl Incident {
+    /// Its times, with seconds if one is not at a full minute.
+    pub fn clocks(&self) -> [String; 2] {
+        let edges = [self.from, self.to];
+        let with_seconds = edges.iter().any(|edge| edge % 60.0 != 0.0);
+        edges.map(|edge| clock(edge, with_seconds))
+    }
 }
 
 #[cfg(test)]

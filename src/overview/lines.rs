@@ -4,12 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use anstyle::{AnsiColor, Style};
 
-use super::facts::{Call, CallOutcome, Facts, FailureFact, SilentCall};
+use super::causes::{Cause, causes};
+use super::facts::{Call, CallOutcome, Facts, SilentCall};
 use super::incident::{Buckets, Incident, percentile};
 use super::moment::{Zone, clock, date};
 use super::strip;
-use super::units::{counted, duration, number, share};
+use super::units::{counted, cut_middle, duration, in_words, number, one_line, share};
 use crate::diagnostic::{display_width, printable};
+use crate::query::cut;
 
 /// The least number of timed calls that are drawn over time.
 const MIN_TIMED: usize = 200;
@@ -148,19 +150,18 @@ impl Screen<'_> {
                 return;
             }
         }
-        let failed = calls.iter().filter(|call| call.outcome == CallOutcome::Failed).count();
-        let mut text = format!(
-            "{} of {} failed ({})",
-            number(failures.len()),
-            counted(calls.len(), "call"),
-            share(failures.len(), calls.len())
-        );
-        if failed == 0 && calls.is_empty() {
-            text = counted(failures.len(), "failure");
-        }
+        let mut text = match calls.len() {
+            0 => counted(failures.len(), "failure"),
+            all => format!(
+                "{} of {} failed ({})",
+                number(failures.len()),
+                counted(all, "call"),
+                share(failures.len(), all)
+            ),
+        };
         let mut during = None;
-        if let Some(Incident { within, rest, .. }) = &self.incident {
-            let span = self.incident.as_ref().map(strip::span).unwrap_or_default();
+        if let Some(incident) = &self.incident {
+            let (Incident { within, rest, .. }, span) = (incident, strip::span(incident));
             text += &format!(", {} of them {span}", number(within.failed));
             let p95 = within.p95().zip(rest.p95());
             let p95 = p95.map(|(within, rest)| format!("; p95 {}, else {}", duration(within), duration(rest)));
@@ -174,12 +175,13 @@ impl Screen<'_> {
         }
         self.bad(&text);
         during.into_iter().for_each(|during| self.plain(during));
-        let rows: Vec<_> = causes(failures, MAX_CAUSES).0.iter().map(|cause| self.cause(cause)).collect();
+        let causes = causes(failures);
+        let (shown, others) = causes.split_at(causes.len().min(MAX_CAUSES));
+        let rows: Vec<_> = shown.iter().map(|cause| self.cause(cause)).collect();
         self.columns(&rows);
-        let (shown, all) = causes(failures, usize::MAX);
-        if all > MAX_CAUSES {
-            let rest: usize = shown.iter().skip(MAX_CAUSES).map(|cause| cause.count).sum();
-            self.plain(format!("{:>6}  {}: rpcgraph errors", number(rest), counted(all - MAX_CAUSES, "more text")));
+        if !others.is_empty() {
+            let rest: usize = others.iter().map(|cause| cause.count).sum();
+            self.plain(format!("{:>6}  {}: rpcgraph errors", number(rest), counted(others.len(), "more text")));
         }
     }
 
@@ -211,8 +213,7 @@ impl Screen<'_> {
         }
         for [number, said, at, when] in rows {
             let mut line = format!("{number:<left$}");
-            for (cell, width) in [(said, text), (at, place)] {
-                let cell = if std::ptr::eq(cell, at) { cut_middle(cell, width) } else { cut(cell, width) };
+            for (cell, width) in [(cut(said, text), text), (cut_middle(at, place).into(), place)] {
                 line += &format!("  {cell}{}", " ".repeat(width.saturating_sub(display_width(&cell))));
             }
             self.plain(format!("{line}  {when:>right$}").trim_end().to_owned());
@@ -255,6 +256,7 @@ impl Screen<'_> {
 
     /// Counts calls that were in flight as their server began anew, and says when it did.
     fn lost(&self, silent: &[&SilentCall]) -> (usize, Option<String>) {
+        let silent: HashSet<_> = silent.iter().map(|silent| &silent.name).collect();
         let (mut lost, mut said) = (0, None);
         for session in &self.facts.sessions {
             let (Some(before), Some((name, time))) = (session.before, &session.begun) else { continue };
@@ -265,8 +267,7 @@ impl Screen<'_> {
             let longest = of_session.iter().filter_map(|call| call.seconds).fold(0.0, f64::max);
             let is_lost = |(place, call): &(usize, &&Call)| {
                 let age = time.zip(call.time).map(|(restart, asked)| restart - asked);
-                silent.iter().any(|silent| silent.name == call.name)
-                    && age.map_or(*place >= in_flight, |age| age <= MIN_HANG.max(3.0 * longest))
+                silent.contains(&call.name) && age.map_or(*place >= in_flight, |age| age <= MIN_HANG.max(3.0 * longest))
             };
             let count = of_session.iter().enumerate().filter(is_lost).count();
             lost += count;
@@ -479,8 +480,7 @@ impl Screen<'_> {
             .collect();
         let next = match (&self.incident, names.as_slice()) {
             (Some(incident), _) => {
-                let with_seconds = incident.from % 60.0 != 0.0 || incident.to % 60.0 != 0.0;
-                let (from, to) = (clock(incident.from, with_seconds), clock(incident.to, with_seconds));
+                let [from, to] = incident.clocks();
                 format!("rpcgraph errors {log} --since {from} --until {to}")
             }
             (None, []) => format!("rpcgraph timeline {log}"),
@@ -503,7 +503,7 @@ impl Screen<'_> {
         let mut text = String::new();
         for Line(line, style) in self.lines {
             let line = printable(&line).into_owned();
-            let line = width.map_or(line.clone(), |width| cut(&line, width));
+            let line = width.map_or(line.as_str().into(), |width| cut(&line, width));
             match is_coloured && style != Style::new() {
                 true => text += &format!("{style}{line}{style:#}\n"),
                 false => text += &format!("{line}\n"),
@@ -511,74 +511,6 @@ impl Screen<'_> {
         }
         text
     }
-}
-
-/// Failures with one text.
-struct Cause<'f> {
-    count: usize,
-    has_one_code: bool,
-    first: &'f FailureFact,
-    /// The last time.
-    last: Option<f64>,
-    places: Vec<&'f str>,
-}
-
-impl Cause<'_> {
-    /// Where it happened: the tool or method, or the number of them.
-    fn place(&self) -> String {
-        match self.places.as_slice() {
-            [place] => one_line(place),
-            places => format!("{} {}s", places.len(), if self.first.is_tool { "tool" } else { "method" }),
-        }
-    }
-}
-
-/// Groups failures by their texts, numbers and quoted words aside; the most frequent first. Also returns the number of groups.
-fn causes(failures: &[FailureFact], most: usize) -> (Vec<Cause<'_>>, usize) {
-    let mut causes: Vec<Cause<'_>> = Vec::new();
-    let mut places = HashMap::new();
-    for failure in failures {
-        let place = *places.entry(normalised(&failure.text)).or_insert_with(|| {
-            causes.push(Cause { count: 0, has_one_code: true, first: failure, last: None, places: Vec::new() });
-            causes.len() - 1
-        });
-        let cause = &mut causes[place];
-        cause.count += 1;
-        cause.has_one_code &= failure.code == cause.first.code;
-        cause.last = if cause.last < failure.time { failure.time } else { cause.last };
-        if failure.time < cause.first.time {
-            cause.first = failure;
-        }
-        if !cause.places.contains(&failure.what.as_str()) {
-            cause.places.push(&failure.what);
-        }
-    }
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
-    let count = causes.len();
-    causes.truncate(most);
-    (causes, count)
-}
-
-/// Replaces numbers and quoted words, which differ between failures of one cause.
-fn normalised(text: &str) -> String {
-    let mut found = String::new();
-    let mut quote = None;
-    for character in text.chars() {
-        match (quote, character) {
-            (Some(open), character) if character == open => quote = None,
-            (Some(_), _) => continue,
-            (None, '"' | '`') => quote = Some(character),
-            _ => {}
-        }
-        if character.is_ascii_digit() {
-            if !found.ends_with('0') {
-                found.push('0');
-            }
-        } else {
-            found.push(character);
-        }
-    }
-    found
 }
 
 /// The number of columns of numbers.
@@ -606,50 +538,4 @@ fn cells(group: &[&Call]) -> [String; COLUMNS] {
         at(0.95),
         at(1.0),
     ]
-}
-
-/// The first line of a text, without what terminals obey.
-fn one_line(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    printable(line).into_owned()
-}
-
-/// Cuts a text behind its first columns.
-fn cut(text: &str, width: usize) -> String {
-    if display_width(text) <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for character in text.chars() {
-        kept.push(character);
-        if display_width(&kept) + 1 > width {
-            kept.pop();
-            break;
-        }
-    }
-    kept + "…"
-}
-
-/// Cuts a text in its middle.
-fn cut_middle(text: &str, width: usize) -> String {
-    if display_width(text) <= width {
-        return text.to_owned();
-    }
-    let half = width / 2;
-    let start = cut(text, half.max(1));
-    let tail: String =
-        text.chars().rev().take(width.saturating_sub(half)).collect::<Vec<_>>().into_iter().rev().collect();
-    format!("{start}{tail}")
-}
-
-/// Turns the name of a problem into words.
-fn in_words(name: &str) -> String {
-    let mut words = String::new();
-    for character in name.chars() {
-        if character.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.extend(character.to_lowercase());
-    }
-    words
 }

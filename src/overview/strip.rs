@@ -53,8 +53,7 @@ pub fn rows(buckets: &Buckets, incident: Option<&Incident>) -> Vec<String> {
 
 /// Formats the times of an incident.
 pub fn span(incident: &Incident) -> String {
-    let with_seconds = incident.from % 60.0 != 0.0 || incident.to % 60.0 != 0.0;
-    format!("{}–{}", clock(incident.from, with_seconds), clock(incident.to, with_seconds))
+    incident.clocks().join("–")
 }
 
 fn centred(text: &str, width: usize) -> String {

@@ -1,4 +1,7 @@
-//! Numbers with their units.
+//! Numbers with their units, and texts that fit into lines.
+
+use crate::diagnostic::{display_width, printable};
+use crate::query::cut;
 
 /// Formats a number with a comma between thousands.
 pub fn number(count: usize) -> String {
@@ -48,6 +51,36 @@ pub fn share(part: usize, whole: usize) -> String {
         p if part > 0 && p < 0.05 => "below 0.1 %".to_owned(),
         p => format!("{} %", trimmed(p)),
     }
+}
+
+/// The first line of a text, without what terminals obey.
+pub fn one_line(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    printable(line).into_owned()
+}
+
+/// Cuts a text in its middle.
+pub fn cut_middle(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.to_owned();
+    }
+    let half = width / 2;
+    let start = cut(text, half.max(1));
+    let tail: String =
+        text.chars().rev().take(width.saturating_sub(half)).collect::<Vec<_>>().into_iter().rev().collect();
+    format!("{start}{tail}")
+}
+
+/// Turns the name of a problem into words.
+pub fn in_words(name: &str) -> String {
+    let mut words = String::new();
+    for character in name.chars() {
+        if character.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+    }
+    words
 }
 
 #[cfg(test)]

@@ -6,13 +6,11 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::SystemTime;
 
 use http_body_util::{BodyExt as _, Limited};
-use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, TRANSFER_ENCODING, UPGRADE,
 };
@@ -21,11 +19,12 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use reqwest::Client;
-use tokio::sync::mpsc::{Receiver, Sender as Parts, channel};
+use tokio::sync::mpsc::{Sender as Parts, channel};
 use url::Url;
 
 use super::log::{LogQueue, Piece, RecordLog};
 use crate::record::Sender;
+use crate::serve::ResponseBody;
 
 /// The longest body of a request, in bytes.
 const MAX_BODY: usize = 256 << 20;
@@ -98,17 +97,17 @@ struct Shared {
     queue: LogQueue,
 }
 
-async fn respond(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<PassedBody>, Infallible> {
+async fn respond(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<ResponseBody>, Infallible> {
     Ok(pass(request, &shared).await.unwrap_or_else(|(status, text)| {
         shared.queue.send(Piece { status: Some(status.as_u16()), ..Piece::now(None, text.as_bytes()) });
-        let mut response = Response::new(PassedBody::Whole(Some(Bytes::from(text + "\n"))));
+        let mut response = Response::new(ResponseBody::Whole(Some(Bytes::from(text + "\n"))));
         *response.status_mut() = status;
         response
     }))
 }
 
 /// Passes a request to the target, and its response back.
-async fn pass(request: Request<Incoming>, shared: &Shared) -> Result<Response<PassedBody>, (StatusCode, String)> {
+async fn pass(request: Request<Incoming>, shared: &Shared) -> Result<Response<ResponseBody>, (StatusCode, String)> {
     let (head, body) = request.into_parts();
     let body = Limited::new(body, MAX_BODY).collect().await;
     let body = body.map_err(|error| (StatusCode::BAD_REQUEST, format!("cannot read the request: {error}")))?.to_bytes();
@@ -165,7 +164,7 @@ async fn pass(request: Request<Incoming>, shared: &Shared) -> Result<Response<Pa
     };
     let (parts, received) = channel(16);
     tokio::spawn(pass_body(response, parts, recorder));
-    let mut passed = Response::new(PassedBody::Parts(received));
+    let mut passed = Response::new(ResponseBody::Parts(received));
     *passed.status_mut() = status;
     *passed.headers_mut() = without_connection(headers);
     Ok(passed)
@@ -182,21 +181,15 @@ fn without_connection(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Passes the body of a response on, part by part.
+/// Passes the body of a response on, part by part; `None` behind the last, if the server sent all.
 async fn pass_body(mut response: reqwest::Response, parts: Parts<Option<Bytes>>, mut recorder: ResponseRecorder) {
-    loop {
-        match response.chunk().await {
-            Ok(Some(part)) => {
-                recorder.push(&part);
-                if parts.send(Some(part)).await.is_err() {
-                    break;
-                }
-            }
-            Ok(None) => break,
-            Err(_) => {
-                let _ = parts.send(None).await;
-                break;
-            }
+    while let Ok(part) = response.chunk().await {
+        let is_last = part.is_none();
+        if let Some(part) = &part {
+            recorder.push(part);
+        }
+        if parts.send(part).await.is_err() || is_last {
+            break;
         }
     }
     recorder.end();
@@ -255,28 +248,6 @@ impl ResponseRecorder {
         if !bytes.is_empty() {
             self.queue.send(self.piece(bytes));
             self.status = None;
-        }
-    }
-}
-
-/// The body of a response.
-enum PassedBody {
-    Whole(Option<Bytes>),
-    /// Parts as they arrive; `None` if the server ended the response before its end.
-    Parts(Receiver<Option<Bytes>>),
-}
-
-impl Body for PassedBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        match self.get_mut() {
-            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Parts(parts) => parts.poll_recv(context).map(|part| {
-                let broken = || io::Error::other("the server ended the response before its end");
-                part.map(|part| part.map(Frame::data).ok_or_else(broken))
-            }),
         }
     }
 }

@@ -19,7 +19,7 @@ const LONGEST: usize = 128 << 10;
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The body of an answer.
-pub(super) enum ResponseBody {
+pub enum ResponseBody {
     /// The whole body; `None` once it is sent.
     Whole(Option<Bytes>),
     /// Parts as they arrive, then `None`. Without that `None`, the connection ends with an error, so that a partial

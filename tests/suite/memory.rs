@@ -241,10 +241,11 @@ mod peaks {
     #[test]
     fn tables_take_little_memory_to_write() {
         let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":["{}"]}}"#, "x".repeat(8_000));
-        let place = Place::with("log", format!("{message}\n").repeat(12_000));
+        let place = Place::with("log", format!("{message}\n").repeat(24_000));
         let peak = peak(&place, &["convert", "log", "-t", "parquet", "-o", "tables", "--quiet"]);
         println!("{peak:.0} MB");
-        assert!(peak < 95.0, "{peak} MB of a log of 96 MB");
+        // A row group of 32 MB, beside it what the threads have just converted: 90 to 120 MB, by their order.
+        assert!(peak < 150.0, "{peak} MB of a log of 192 MB");
     }
 
     #[test]

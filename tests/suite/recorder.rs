@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -209,8 +210,10 @@ fn http() {
     assert!(head.starts_with("HTTP/1.1 404") && body == "gone", "{head}{body}");
     let heads = server.join().unwrap();
     assert!(heads.iter().all(|head| head.to_lowercase().contains("authorization: bearer secret")), "{heads:?}");
+    let started = Instant::now();
     while place.read("log").iter().filter(|byte| **byte == b'\n').count() < 7 {
-        thread::yield_now();
+        assert!(started.elapsed() < Duration::from_secs(30), "{}", String::from_utf8_lossy(&place.read("log")));
+        thread::sleep(Duration::from_millis(10));
     }
     recorder.kill().unwrap();
     recorder.wait().unwrap();

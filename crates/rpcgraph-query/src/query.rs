@@ -73,6 +73,8 @@ mod times;
 mod tokens;
 mod window;
 
+pub use oxigraph::sparql::QuerySolution;
+
 pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
 pub use self::cancel::{Cancel, Cause, resident_bytes};
 use std::sync::Arc;
@@ -91,7 +93,7 @@ pub use self::rdf::{RdfError, rdf_format};
 #[cfg(feature = "http")]
 pub use self::service::services;
 pub use self::syntax::{QUERY_PREFIXES, SyntaxError};
-pub use self::table::Table;
+pub use self::table::{Table, cut};
 pub use self::times::{by_time, relative};
 pub use self::window::Window;
 use crate::schema::QuerySchemas;

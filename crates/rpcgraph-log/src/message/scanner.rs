@@ -263,7 +263,7 @@ impl Scanner {
             Some(())
         })?;
         if members.is_repeated {
-            // What a later member replaced was perhaps not checked, and is evidence, too.
+            // A member that a later one replaced may not have been checked, and is evidence, too.
             let mut replaced = String::new();
             self.writer.write(&mut begin.clone(), depth - 1, &mut replaced)?;
             problems.insert_evidence(self.writer.evidence());
@@ -553,7 +553,7 @@ impl<'a> Scanned<'a> {
         payloads: &'p PayloadBuffer,
         fill: impl Fn(&mut Payload<'a>, &'p str, Option<&'p [MemberSpan]>),
     ) {
-        // A later part replaces that of an earlier member of the same name.
+        // A later member replaces the part of an earlier member with the same name.
         for part in payloads.parts.get(self.parts.clone()).unwrap_or_default() {
             let payload = self.content.elements_mut().get_mut(part.element).and_then(|single| single.part(part.of));
             if let Some(payload) = payload {

@@ -128,7 +128,7 @@ pub fn toml_string(text: &str) -> String {
 }
 
 /// Returns a text as a regular expression that matches any number in place of each number.
-fn shape(text: &str) -> String {
+pub(super) fn shape(text: &str) -> String {
     let mut shape = String::new();
     for character in regex::escape(text).chars() {
         match character.is_ascii_digit() {

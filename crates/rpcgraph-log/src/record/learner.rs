@@ -8,11 +8,11 @@ mod front;
 mod scan;
 mod sessions;
 
-use self::front::{Token, TokenSet, meaning, shape, skeleton, tokens};
+use self::front::{Token, TokenSet, meaning, skeleton, tokens};
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
 use super::certainty::{Certainty, has_members_of_messages};
-use super::describe::toml_string;
+use super::describe::{shape, toml_string};
 use super::methods::known_method;
 use super::object::RawObject;
 use super::rules::{WordMeaning, duration_unit, named_meaning};
@@ -54,7 +54,7 @@ struct PlaceKey {
     words: Option<String>,
 }
 
-/// What the text or the members around a message state about its sender.
+/// The sender or direction that the text or the members around a message state.
 struct Stated {
     /// The tokens, or the pointer, that state it.
     tokens: Option<RangeInclusive<usize>>,
@@ -242,10 +242,10 @@ fn meaning_in_heading(tokens: &[Token]) -> Option<(RangeInclusive<usize>, WordMe
 
 struct LearnedFormat<'c> {
     candidates: &'c [Candidate],
-    /// What is stated about the sender of each candidate.
+    /// The stated sender or direction of each candidate.
     stated: HashMap<usize, Stated>,
     headings: Vec<Heading>,
-    /// What a heading states about the sender of each candidate.
+    /// The sender or direction of each candidate, as its heading states it.
     headed: HashMap<usize, WordMeaning>,
 }
 

@@ -26,7 +26,7 @@ const AHEAD: usize = 48 * 1024;
 
 /// Members that may be the key, the most reliable first. A process may have many sessions, and a session many
 /// processes.
-const NAMES: [&str; 12] = [
+pub(super) const NAMES: [&str; 12] = [
     "mcp-session-id",
     "mcp_session_id",
     "session",

@@ -51,7 +51,7 @@ impl SessionTraffic {
         Some((most, count))
     }
 
-    /// True if the log holds the messages of one side alone: no answer is that of a request.
+    /// True if the log holds the messages of one side alone: no answer is paired with a request.
     pub fn is_one_sided(&self) -> bool {
         let is_known = self.has_client || self.has_server;
         let is_alone = is_known || self.requests == 0 || self.answers == 0;

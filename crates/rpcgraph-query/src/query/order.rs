@@ -62,7 +62,7 @@ enum PiecePattern {
     Other(GraphPattern, Names),
 }
 
-/// What a piece costs next: first those that share a variable with the pieces before, then those with few rows.
+/// The cost of a piece as the next one: pieces that share a variable with the pieces before come first, then pieces with few rows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PieceCost {
     is_apart: bool,
@@ -285,7 +285,7 @@ impl JoinOrder<'_> {
 
     fn piece_cost(&self, piece: &Piece, known: &JoinContext) -> PieceCost {
         let names = piece.pattern.names();
-        // What may have a value mostly has one.
+        // Most variables that may have a value have one.
         let rows = self.cost(piece, &known.visible);
         // A triple that occurs once at most multiplies nothing, and leads to the others.
         let is_single = matches!(piece.pattern, PiecePattern::Triple(_)) && rows <= 1.0;

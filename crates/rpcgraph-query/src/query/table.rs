@@ -16,6 +16,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
 
 use self::cells::{Cell, CellKind, CellPage};
+pub use self::fit::cut;
 use self::fit::{folded, shortened};
 use super::answer::{QueryError, ResultsError, Solutions};
 use super::names::short_name;

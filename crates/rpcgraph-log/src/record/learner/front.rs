@@ -1,5 +1,6 @@
 //! The text around messages, cut into times, words, arrows and marks.
 
+use super::super::describe::shape;
 use super::super::rules::{WordMeaning, named_meaning};
 use super::super::surroundings::{named_direction, named_side};
 use super::super::{Direction, times};
@@ -229,17 +230,4 @@ impl TokenSet {
 
 fn blanks(regex: &str) -> String {
     regex.replace(' ', r"\s+")
-}
-
-/// Returns a text as a regular expression that matches any number in place of each number.
-pub(super) fn shape(text: &str) -> String {
-    let mut shape = String::new();
-    for character in regex::escape(text).chars() {
-        match character.is_ascii_digit() {
-            true if shape.ends_with(r"\d+") => {}
-            true => shape.push_str(r"\d+"),
-            false => shape.push(character),
-        }
-    }
-    shape
 }

@@ -1,6 +1,7 @@
 //! Finds the field that separates the sessions of a log: a word in front of messages, or a member around them.
 
 use super::super::rules::WordMeaning;
+use super::super::session_key::NAMES;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A varying part around messages.
@@ -19,22 +20,6 @@ pub(super) struct Observed {
     /// The ids, and the methods of requests.
     pub calls: Vec<(Vec<u8>, Option<String>)>,
 }
-
-/// Members that name the session, if no exchange crosses their values: the most reliable first.
-const NAMES: [&str; 12] = [
-    "mcp-session-id",
-    "mcp_session_id",
-    "session",
-    "session_id",
-    "sessionId",
-    "connection",
-    "connection_id",
-    "connectionId",
-    "conn",
-    "conn_id",
-    "connId",
-    "server",
-];
 
 /// The maximum number of fields that are tried.
 const FIELDS: usize = 64;

@@ -35,7 +35,7 @@ pub(super) fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Ite
 }
 
 /// Cuts the text to at most `width` columns, with `…` at the end if it is longer.
-pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
+pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
     let whole = display_width(text);
     if whole <= width { text.into() } else { shortened(text, whole, width).into() }
 }
