@@ -335,7 +335,7 @@ impl InputSource {
                 note_terminal();
                 match &self.kept {
                     Some(kept) => Log::read("stdin", kept.clone()).with_name(self.name()),
-                    None => follow.as_ref().map_or_else(|| Ok(Log::stdin()), Log::follow_stdin)?,
+                    None => follow.as_ref().map_or_else(Log::stdin, Log::follow_stdin)?,
                 }
             }
         };

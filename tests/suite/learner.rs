@@ -1,10 +1,13 @@
 //! Formats that are learned: `tests/learned` holds logs of programs that no file describes, each with its entries in a file
 //! `.entries` beside it, as in `tests/formats`.
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
-use rpcgraph::record::{Entry, OwnFormat, Reader, ReaderOptions};
+use rpcgraph::record::{Entry, Follow, OwnFormat, Reader, ReaderOptions};
 
 use crate::renderings::Pieces;
 use crate::support::{corpora, files, own, shown};
@@ -67,4 +70,25 @@ fn learned_formats_are_read_back() {
         }
     }
     assert!(count > 0);
+}
+
+/// A log that grows line by line, without a pause, is not held back until there is enough to learn from.
+#[test]
+fn a_live_log_is_read_as_it_comes() {
+    let (pipe, mut log) = std::io::pipe().unwrap();
+    let (found, wait) = mpsc::channel();
+    thread::spawn(move || {
+        let mut reader = Reader::new(Follow::pipe(pipe, Arc::default()).unwrap(), &ReaderOptions::default()).unwrap();
+        while let Some(entry) = reader.next_entry().unwrap() {
+            found.send(shown(&entry)).unwrap();
+        }
+    });
+    for number in 0..1000 {
+        writeln!(log, r#"{{"jsonrpc":"2.0","method":"m{number}"}}"#).unwrap();
+        if let Ok(first) = wait.recv_timeout(Duration::from_millis(50)) {
+            assert!(first.contains("m0"), "{first}");
+            return;
+        }
+    }
+    panic!("nothing was read");
 }

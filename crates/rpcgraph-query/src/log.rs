@@ -71,7 +71,10 @@ impl Log {
     ///
     /// [`LogError::Open`], [`LogError::Folder`], [`LogError::NoIri`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
-        Self::opened(path.as_ref(), |file| Ok(Box::new(file)))
+        Self::opened(path.as_ref(), |file| match file.metadata()?.is_file() {
+            true => Ok(Box::new(file) as Box<_>),
+            false => Ok(Box::new(Follow::pipe(file, Arc::default())?)),
+        })
     }
 
     /// Opens a file that grows, or a pipe. Reading waits for more at its end, until `stop` is true; see [`Follow`].
@@ -110,9 +113,13 @@ impl Log {
         Ok(Self { input: Input { iri: file_iri(path)?, ..log.input }, ..log })
     }
 
-    /// Standard input. Its session is [`STDIN_IRI`].
-    pub fn stdin() -> Self {
-        Self::of_stdin(io::stdin())
+    /// Standard input, to its end. Its session is [`STDIN_IRI`].
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::Open`].
+    pub fn stdin() -> Result<Self, LogError> {
+        Self::follow_stdin(&Arc::default())
     }
 
     /// Standard input, followed to its end or until `stop` is true. Its session is [`STDIN_IRI`].
@@ -122,12 +129,9 @@ impl Log {
     /// [`LogError::Open`].
     pub fn follow_stdin(stop: &Arc<AtomicBool>) -> Result<Self, LogError> {
         let failed = |source| LogError::Open { path: "standard input".to_owned(), source };
-        Ok(Self::of_stdin(Follow::pipe(io::stdin(), Arc::clone(stop)).map_err(failed)?))
-    }
-
-    fn of_stdin(read: impl Read + Send + 'static) -> Self {
+        let read = Follow::pipe(io::stdin(), Arc::clone(stop)).map_err(failed)?;
         let log = Self::read("stdin", read).with_name("standard input");
-        Self { input: Input { iri: STDIN_IRI.to_owned(), ..log.input }, ..log }
+        Ok(Self { input: Input { iri: STDIN_IRI.to_owned(), ..log.input }, ..log })
     }
 
     /// A log from any reader, compressed or not, and its name. Its session is `urn:rpcgraph:NAME`.

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::identity::{file_id, open_file_id};
 
 /// The time between two checks for more text.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The number of these pauses after which a read is interrupted.
-const SILENCE: usize = 5;
+/// The time that reads wait in all before one of them is interrupted.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// The size of a read from a pipe, in bytes.
 const PIECE: usize = 64 * 1024;
 
@@ -32,13 +32,15 @@ pub enum FollowEvent {
 }
 
 /// Reads a log and waits for more at its end. The reader sees an end only when `stop` is true. A file that takes the
-/// place of the log continues it, on a new line. A read of which nothing came for half a second is interrupted.
+/// place of the log continues it, on a new line. After reads have waited for half a second in all, one is interrupted.
 pub struct Follow {
     source: FollowSource,
     stop: Arc<AtomicBool>,
     event: Box<dyn FnMut(FollowEvent) + Send>,
     /// True if the last byte that was given is within a line.
     in_line: bool,
+    /// The time that reads took since one was interrupted.
+    waited: Duration,
 }
 
 enum FollowSource {
@@ -74,7 +76,7 @@ impl Follow {
         }
         let path = path.to_owned();
         let source = FollowSource::File { path, file, read: 0, tail: Vec::new(), at_end: false, next: None };
-        Ok(Self { source, stop, event: Box::new(event), in_line: false })
+        Ok(Self { source, stop, event: Box::new(event), in_line: false, waited: Duration::ZERO })
     }
 
     /// Reads a pipe to its end, or until `stop` is true.
@@ -100,7 +102,7 @@ impl Follow {
             }
         })?;
         let source = FollowSource::Pipe { pieces, rest: io::Cursor::default() };
-        Ok(Self { source, stop, event: Box::new(|_| {}), in_line: false })
+        Ok(Self { source, stop, event: Box::new(|_| {}), in_line: false, waited: Duration::ZERO })
     }
 
     /// Reads the bytes that are available now; `None` if there are none yet.
@@ -156,13 +158,15 @@ impl Follow {
 
 impl Read for Follow {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut pauses = 0;
         while !buffer.is_empty() && !self.stop.load(Ordering::Relaxed) {
-            if pauses == SILENCE {
+            if self.waited >= PATIENCE {
+                self.waited = Duration::ZERO;
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            pauses += 1;
-            if let Some(length) = self.take(buffer)? {
+            let begun = Instant::now();
+            let taken = self.take(buffer)?;
+            self.waited += begun.elapsed();
+            if let Some(length) = taken {
                 if let Some(last) = buffer.get(..length).and_then(<[u8]>::last) {
                     self.in_line = *last != b'\n';
                 }

@@ -1,7 +1,6 @@
 //! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
 
 use super::capped::CappedDecoder;
-use super::certainty::Certainty;
 use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::ExaminedInput;
 use super::session_by::SessionBy;
@@ -130,7 +129,7 @@ pub struct Reader<'r> {
     head: Vec<u8>,
     /// The file that describes the format, if it was learned from the log.
     learned: Option<String>,
-    /// True if a read returned because nothing more came for a while.
+    /// True if a read was interrupted, since a live log is slow.
     has_paused: bool,
 }
 
@@ -212,11 +211,9 @@ impl<'r> Reader<'r> {
     }
 
     /// Learns the format of a log whose lines are not messages by themselves, from the beginning of the input: up to 64
-    /// KiB, or what came until a pause.
+    /// KiB, or what a live log had until [`Follow`](super::Follow) was interrupted.
     fn learn(&mut self) {
-        // Nothing is held back of a log that begins with a message.
-        let begins_with_message = self.format == Format::JsonLines && is_message(self.current.unread());
-        if begins_with_message || !self.format.may_be_learned() {
+        if !self.format.may_be_learned() {
             return;
         }
         self.input.set_pauses(true);
@@ -552,12 +549,6 @@ impl Reader<'_> {
             ..nothing
         })
     }
-}
-
-/// True if the first line is a message by itself.
-fn is_message(head: &[u8]) -> bool {
-    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
-    line.starts_with(b"{\"jsonrpc\"") && Certainty::of(line) == Certainty::Sure
 }
 
 #[cfg(test)]
