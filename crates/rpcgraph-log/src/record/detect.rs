@@ -164,17 +164,23 @@ impl Format {
         matches!(self, Self::JsonLines | Self::JsonValues | Self::Arrows | Self::ContentLength)
     }
 
-    /// Returns the format that is learned from the beginning of a log, with the file that describes it, if it reads
-    /// all that this format does.
-    pub(super) fn learned(self, head: &[u8], is_all: bool) -> Option<(String, OwnFormat)> {
-        let (wrappers, inside) = Self::taken_off(head);
+    /// Returns the format that is learned from a part of a log, with the file that describes it, if it reads all that this
+    /// format does. A part after the beginning adds rules to the file that was learned `before`, or to no rules.
+    pub(super) fn learned(self, part: &[u8], is_all: bool, before: Option<&str>) -> Option<(String, OwnFormat)> {
+        let (wrappers, inside) =
+            if before.is_none() { Self::taken_off(part) } else { (Vec::new(), Cow::Borrowed(part)) };
         // The last line inside of a wrapper may be cut off.
         let is_cut = !is_all && !wrappers.is_empty();
         let inside = if is_cut { &inside[..memrchr(b'\n', &inside).map_or(0, |end| end + 1)] } else { &inside };
-        let text = learner::learn(inside)?;
+        let mut text = learner::learn(inside)?;
+        let mut own = self.detected_decoder();
+        if let Some(before) = before {
+            text = learner::with_rules(before, &text);
+            own = OwnFormat::described(before).map_or(own, |format| format.decoder());
+        }
         let own_format = OwnFormat::described(&text).ok()?;
-        let (learned, own) = (Reading::of(own_format.decoder(), inside), Reading::of(self.detected_decoder(), inside));
-        let is_better = self == Self::JsonLines || learned.has_more_than(&own);
+        let (learned, own) = (Reading::of(own_format.decoder(), inside), Reading::of(own, inside));
+        let is_better = before.is_none() && self == Self::JsonLines || learned.has_more_than(&own);
         (is_better && learned.has_all_of(&own)).then_some((text, own_format))
     }
 

@@ -8,15 +8,15 @@ mod front;
 mod scan;
 mod sessions;
 
-use self::front::{Token, TokenSet, meaning, skeleton, tokens};
+use self::front::{Token, TokenSet, meaning, shape, skeleton, tokens};
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
 use super::certainty::{Certainty, has_members_of_messages};
-use super::describe::{shape, toml_string};
 use super::methods::known_method;
 use super::object::RawObject;
 use super::rules::{WordMeaning, duration_unit, named_meaning};
 use super::spelling::{Spelling, has_shape};
+use super::surroundings::{SENDERS, TIMES};
 use super::{Decoder, Direction, Entry, Sender, Step, Time, names_jsonrpc, times};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -26,11 +26,7 @@ use std::ops::RangeInclusive;
 const PLACES: usize = 48;
 const POINTERS: usize = 12;
 
-/// Members that state the time, the most reliable first.
-const TIMES: [&str; 9] =
-    ["time", "ts", "timestamp", "@timestamp", "timeUnixNano", "observedTimeUnixNano", "asctime", "datetime", "t"];
-/// Members that state the sender or the direction, and members with a text that may state it.
-const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
+/// Members with a text that may state the sender or the direction.
 const EVENTS: [&str; 3] = ["msg", "message", "event"];
 /// Members that state the outcome of an exchange over HTTP.
 const STATUSES: [&str; 5] = ["status", "status_code", "statusCode", "http_status", "responseStatus"];
@@ -94,6 +90,28 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
     format.name_sides(&places);
     let (sessions, own) = format.sessions(&places);
     format.print(&places, &sessions, own)
+}
+
+/// Adds the rules for later lines of a log to the file that was learned from earlier lines. Without one, the earlier lines
+/// were messages, or text.
+pub(super) fn with_rules(earlier: &str, later: &str) -> String {
+    const RULE: &str = "\n[[rule]]\n";
+    const MESSAGES: &str = "\n[[rule]]\nsure = false\nline = '^(?<value>.*)'\nspelling = \"json\"\n";
+    let (mut head, mut rules) = match earlier.find(RULE) {
+        Some(rules) => (earlier[..rules].to_owned(), earlier[rules..].to_owned()),
+        None => (String::new(), MESSAGES.to_owned()),
+    };
+    let mut parts = later.split(RULE);
+    for line in parts.next().unwrap_or_default().lines() {
+        let key = line.split(' ').next();
+        if head.lines().all(|known| known.split(' ').next() != key) {
+            let _ = writeln!(head, "{line}");
+        }
+    }
+    for rule in parts.filter(|rule| !earlier.contains(rule)) {
+        let _ = write!(rules, "{RULE}{rule}");
+    }
+    head + &rules
 }
 
 /// True if a log quotes messages, or parts of them: a handshake without its id, or an answer before its request on one
@@ -213,9 +231,10 @@ fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, 
     let (mut headings, mut headed) = (Vec::new(), HashMap::new());
     for (heading, messages) in found.into_values() {
         let has_time = heading.tokens.iter().any(|token| matches!(token.kind, Token::Time(_)));
+        let is_opening = heading.tokens.last().is_some_and(|last| last.kind.text().ends_with(':'));
         let is_direction = messages.iter().all(|(_, meaning)| meaning.is_some());
         if is_direction && count * 2 > numbers.len()
-            || has_time && count == numbers.len() && is_rare(scan, &heading, messages.len())
+            || (has_time || is_opening) && count == numbers.len() && is_rare(scan, &heading, messages.len())
         {
             headed.extend(messages.iter().filter_map(|(number, meaning)| Some((*number, (*meaning)?))));
             headings.push(heading);
@@ -224,10 +243,10 @@ fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, 
     (headings, headed)
 }
 
-/// True if lines like a heading are above messages only.
+/// True if lines like a heading are above messages only; the last message may be cut off.
 fn is_rare(scan: &Scan<'_>, heading: &Heading, count: usize) -> bool {
     let texts = scan.lines.iter().filter(|line| line.candidates.is_empty() && !line.text.is_empty());
-    texts.filter(|line| skeleton(&tokens(&String::from_utf8_lossy(line.text))) == heading.skeleton).count() <= count
+    texts.filter(|line| skeleton(&tokens(&String::from_utf8_lossy(line.text))) == heading.skeleton).count() <= count + 1
 }
 
 /// Returns what a heading states. It may name a side with one word.
@@ -255,7 +274,7 @@ impl LearnedFormat<'_> {
     }
 
     /// Finds what is stated about senders. An arrow that both sides of an exchange have does not state anything, nor does
-    /// any other sign.
+    /// any other sign, but for a member that names a side.
     fn state(&mut self, places: &[Place]) {
         let numbers: BTreeSet<usize> = places.iter().flat_map(|place| place.found.iter().copied()).collect();
         let pairs = exchanges(self.candidates, numbers.iter().copied());
@@ -270,7 +289,10 @@ impl LearnedFormat<'_> {
                 return;
             }
         }
-        self.stated.clear();
+        let is_member = |pointer: &String| SENDERS.contains(&last_token(pointer));
+        self.stated.retain(|_, stated| {
+            matches!(stated.meaning, WordMeaning::Sent(_)) && stated.pointer.as_ref().is_some_and(is_member)
+        });
     }
 
     /// Sets apart the places whose messages all stand at another place too, with the same direction.
@@ -471,7 +493,7 @@ impl LearnedFormat<'_> {
         let members = || candidates().flat_map(|candidate| candidate.members.iter());
         let mut named = |part: &'static str, names: &[&str], fits: &dyn Fn(&str, &str) -> bool| {
             let all: BTreeSet<&str> = members()
-                .filter(|(pointer, value)| fits(last_token(pointer), value))
+                .filter(|(pointer, value)| fits(pointer, value))
                 .map(|(pointer, _)| pointer.as_str())
                 .collect();
             let mut all: Vec<_> = all.into_iter().collect();
@@ -479,18 +501,30 @@ impl LearnedFormat<'_> {
                 |pointer: &str| names.iter().position(|name| *name == last_token(pointer)).unwrap_or(names.len());
             all.sort_by_key(|pointer| (usize::MAX - pointer.matches('/').count(), rank(pointer)));
             if !all.is_empty() {
-                pointers.entry(part).or_default().extend(all.into_iter().map(str::to_owned));
+                let unit = |pointer| if part == "duration" { unit(pointer) } else { "" };
+                let all = all.into_iter().map(|pointer| format!("{pointer}{}", unit(pointer)));
+                pointers.entry(part).or_default().extend(all);
             }
         };
-        named("time", &TIMES, &|name, value| TIMES.contains(&name) && times::is_time(value.as_bytes()));
-        named("duration", &[], &|name, value| {
-            (name != "elapsed" || group.len() > 1) && duration_unit(name).is_some_and(|unit| unit.fits(value))
+        named("time", &TIMES, &|pointer, value| {
+            TIMES.contains(&last_token(pointer)) && times::is_time(value.as_bytes())
         });
-        named("status", &STATUSES, &|name, value| {
-            STATUSES.contains(&name) && value.parse().is_ok_and(|status: u16| (100..600).contains(&status))
+        let is_started = members().any(|(pointer, _)| last_token(pointer) == "startedDateTime");
+        named("date", &[], &|pointer, _| last_token(pointer) == "date");
+        named("duration", &[], &|pointer, value| {
+            let name = last_token(pointer);
+            match unit(pointer) {
+                ":ms" => is_started,
+                ":ns" => true,
+                _ => (name != "elapsed" || group.len() > 1) && duration_unit(name).is_some_and(|unit| unit.fits(value)),
+            }
+        });
+        named("status", &STATUSES, &|pointer, value| {
+            STATUSES.contains(&last_token(pointer))
+                && value.parse().is_ok_and(|status: u16| (100..600).contains(&status))
         });
         if members().any(|(pointer, _)| STATUSES.contains(&last_token(pointer))) {
-            named("error", &ERRORS, &|name, _| ERRORS.contains(&name));
+            named("error", &ERRORS, &|pointer, _| ERRORS.contains(&last_token(pointer)));
         }
         let senders: BTreeSet<_> = found.iter().filter_map(|number| self.stated.get(number)?.pointer.clone()).collect();
         let mut senders: Vec<_> = senders.into_iter().collect();
@@ -636,6 +670,12 @@ fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions
                 has_time = true;
                 (open, close) = ("(?<time>".to_owned(), ")");
             }
+            Token::Word(_) if is_named(sets, at, &["date"]) => {
+                let shapes: BTreeSet<_> = set.texts.iter().map(|text| shape(text)).collect();
+                let _ = write!(text, "(?<date>{})", shapes.into_iter().collect::<Vec<_>>().join("|"));
+                nth += 1;
+                continue;
+            }
             Token::Word(_) if is_duration(sets, at) && !text.contains("(?<duration>") => {
                 (open, close) = ("(?<duration>".to_owned(), ")");
                 nth += 1;
@@ -661,14 +701,17 @@ fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions
     text
 }
 
-/// True if a word states how long an answer took, as in `took 2ms`, `in 510ms` and `t=1.4ms`.
-fn is_duration(sets: &[TokenSet], at: usize) -> bool {
-    const NAMES: [&str; 6] = ["took", "in", "t", "duration", "latency", "elapsed"];
+/// True if a word is the value of one of these names, as in `took 2ms`, `in 510ms` and `t=1.4ms`.
+fn is_named(sets: &[TokenSet], at: usize, names: &[&str]) -> bool {
     let Some([name, mark]) = at.checked_sub(2).and_then(|from| sets.get(from..at)) else { return false };
-    let is_name = matches!(&name.kind, Token::Word(word) if name.texts.len() == 1 && NAMES.contains(&word.as_str()));
-    let is_aside = sets.get(at + 1).is_some_and(|next| next.kind.text().contains(','));
-    is_name
+    matches!(&name.kind, Token::Word(word) if name.texts.len() == 1 && names.contains(&word.as_str()))
         && matches!(mark.kind.text().trim_matches('"'), " " | "=" | ": ")
+}
+
+/// True if a word states how long an answer took.
+fn is_duration(sets: &[TokenSet], at: usize) -> bool {
+    let is_aside = sets.get(at + 1).is_some_and(|next| next.kind.text().contains(','));
+    is_named(sets, at, &["took", "in", "t", "duration", "latency", "elapsed"])
         && !is_aside
         && sets[at].texts.iter().all(|text| times::with_units(text).is_some())
 }
@@ -704,6 +747,17 @@ fn print_words<'w>(text: &mut String, words: impl Iterator<Item = (&'w str, Word
     }
 }
 
+/// Returns the unit of a duration that its name does not state: HTTP Archives count in milliseconds, and the Elastic Common
+/// Schema in nanoseconds.
+fn unit(pointer: &str) -> &'static str {
+    match last_token(pointer) {
+        "time" => ":ms",
+        "event.duration" => ":ns",
+        "duration" if pointer.ends_with("/event/duration") => ":ns",
+        _ => "",
+    }
+}
+
 fn last_token(pointer: &str) -> &str {
     pointer.rsplit('/').next().unwrap_or_default()
 }
@@ -719,4 +773,15 @@ fn most_frequent(ranges: impl Iterator<Item = RangeInclusive<usize>>) -> Option<
     let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     ranges.for_each(|range| *counts.entry((*range.start(), *range.end())).or_default() += 1);
     counts.into_iter().max_by_key(|(_, count)| *count).map(|((start, end), _)| start..=end)
+}
+
+/// Returns a string in TOML: literal if possible, and with line breaks around the text if there are line breaks in it.
+fn toml_string(text: &str) -> String {
+    let is_plain = |c: char| !c.is_control() || c == '\n';
+    match text.contains('\n') {
+        false if text.chars().all(is_plain) && !text.contains('\'') => format!("'{text}'"),
+        true if text.chars().all(is_plain) && !text.contains("'''") => format!("'''\n{text}\n'''"),
+        // Escape sequences of JSON are valid in TOML.
+        _ => serde_json::Value::from(text).to_string().replace('\x7f', "\\u007f"),
+    }
 }
