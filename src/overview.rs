@@ -14,5 +14,6 @@ mod moment;
 mod strip;
 mod units;
 
+pub use self::causes::by_cause;
 pub use self::facts::{Facts, Part};
 pub use self::lines::{ScreenStyle, lines};

@@ -9,7 +9,7 @@ use crate::overview::{self, Facts, Part};
 use crate::query::catalogue::{CATALOGUE, Condition, FACTS, NamedQuery, SqlDialect, names, names_with_sql};
 use crate::query::{Answer, Form, Query};
 use anyhow::{Context as _, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::ask::{AskArgs, AskedData, EngineArgs, EngineName, check_missing, note_filter};
 use super::bounds::LogTimes;
@@ -167,6 +167,10 @@ pub struct QuestionArgs {
     #[arg(long, help_heading = "Input")]
     follow: bool,
 
+    /// Group the rows of errors: by cause
+    #[arg(long, value_name = "COLUMN", value_enum, help_heading = "Output", conflicts_with_all = ["follow", "sort"])]
+    by: Option<GroupBy>,
+
     /// Print times as seconds since the first message
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     relative: bool,
@@ -175,13 +179,25 @@ pub struct QuestionArgs {
     filter: FilterArgs,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GroupBy {
+    /// The text of failures, numbers and quoted words aside, as the overview groups them
+    Cause,
+}
+
 impl QuestionArgs {
     /// Asks the built-in question with a name.
     pub fn run(&mut self, name: &str) -> anyhow::Result<Outcome> {
-        match name == "overview" && self.ask.answer.is_screen() && self.filter.limit.is_none() && !self.follow {
+        match name == "overview" && self.is_screen() {
             true => self.overview(),
             false => self.ask(name, &OwnQueries::default(), EngineArgs::default()),
         }
+    }
+
+    /// True if the answer is for people, without options that are about rows.
+    fn is_screen(&self) -> bool {
+        let of_rows = self.filter.limit.is_some() || self.follow || self.ask.sort.is_some() || self.ask.has_condition();
+        self.ask.answer.is_screen() && !of_rows
     }
 
     /// Prints the overview for people. As data, it is the rows of its question.
@@ -241,6 +257,9 @@ impl QuestionArgs {
         }
         let text = own.find(name, |query| Ok(query.text.to_owned()))?;
         let query = NamedQuery { name, text: &text };
+        if self.by.is_some() && name != "errors" {
+            bail!("--by cause groups failures: rpcgraph errors LOG --by cause");
+        }
         let [needs_messages, needs_times, compares, is_by_time, follows, has_parts] =
             FACTS.map(|fact| query.states(fact));
         if let (true, [log]) = (compares, sources.as_slice())
@@ -248,7 +267,8 @@ impl QuestionArgs {
         {
             bail!("{} is one log, and two are compared: rpcgraph compare OLD NEW", log.name());
         }
-        let by_time = is_by_time && sources.len() > 1;
+        let is_sorted = self.ask.sort.is_some();
+        let by_time = is_by_time && sources.len() > 1 && !is_sorted;
         let times = RowTimes { by_time, relative: self.relative, live: self.follow };
         let known = query.parameters();
         let mut parameters = Vec::new();
@@ -262,13 +282,14 @@ impl QuestionArgs {
             parameters.push(("lines".to_owned(), "yes".to_owned()));
         }
         // This replaces the query's own limit.
-        let is_first = known.contains(&"limit") && !times.by_time && !times.live;
+        let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted && self.by.is_none();
         parameters.extend(self.filter.limit.filter(|_| is_first).map(|limit| ("limit".to_owned(), limit.to_string())));
         let with = |conditions: &[Condition]| Ok(query.with(&parameters, conditions)?);
         let mut question = Question::named(with, &self.filter, times);
         question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.has_parts = has_parts;
+        question.by_cause = self.by == Some(GroupBy::Cause);
         (question.needs_messages, question.needs_times, question.compares) = (needs_messages, needs_times, compares);
         match self.follow {
             false => self.ask.ask(&question, sources),

@@ -61,6 +61,8 @@ pub enum CallOutcome {
     /// LSP: the content changed while it was answered.
     Outdated,
     Silent,
+    /// The log holds one side of the session alone.
+    Unknown,
 }
 
 /// A request, and its answer.
@@ -282,6 +284,7 @@ impl Facts {
             return;
         }
         let outcome = match (row.text("answer"), row.text("failed"), row.text("code")) {
+            (None, ..) if row.text("oneSided").is_some() => CallOutcome::Unknown,
             (None, ..) => CallOutcome::Silent,
             (_, Some(_), _) => CallOutcome::Failed,
             (_, _, Some("-32800")) => CallOutcome::Cancelled,
@@ -358,7 +361,7 @@ impl Facts {
 }
 
 /// Returns the text of a failure: of a tool's result the first text of its content, of an error its message.
-fn text_of_failure(text: &str) -> String {
+pub(super) fn text_of_failure(text: &str) -> String {
     let value: Option<Value> = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
     let Some(value) = value else { return text.to_owned() };
     let content = value.pointer("/content").and_then(Value::as_array).into_iter().flatten();

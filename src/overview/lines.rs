@@ -141,16 +141,21 @@ impl Screen<'_> {
     /// How many calls failed, when, and why.
     fn failures(&mut self) {
         let Facts { failures, calls, .. } = self.facts;
+        let unknown = calls.iter().filter(|call| call.outcome == CallOutcome::Unknown).count();
+        let known = calls.len() - unknown;
+        if unknown > 0 {
+            self.note('!', &format!("answers are not in this log: {} of one side alone", counted(unknown, "call")));
+        }
         if failures.is_empty() {
-            if !calls.is_empty() && self.incident.is_none() {
+            if known > 0 && self.incident.is_none() {
                 let read = if self.facts.others > 0 { " that were read" } else { "" };
-                self.note('·', &format!("0 of {}{read} failed", counted(calls.len(), "call")));
+                self.note('·', &format!("0 of {}{read} failed", counted(known, "call")));
             }
             if self.incident.is_none() {
                 return;
             }
         }
-        let mut text = match calls.len() {
+        let mut text = match known {
             0 => counted(failures.len(), "failure"),
             all => format!(
                 "{} of {} failed ({})",

@@ -138,7 +138,7 @@ function outcomeOf(row) {
   if (stateOf(row)) return [stateOf(row), STATE_WORDS[index.state[row]]];
   // The HTTP exchange of a batch answers its first request, and ends the others.
   const end = kind !== KIND.request ? row : answer[row] < 0 ? endedBy[row] : answer[row];
-  if (end < 0) return ["ok", ""];
+  if (end < 0) return ["unknown", "answer not in this log"];
   if (isFailure(end)) return ["failed", word("error", end)];
   return ["ok", kind === KIND.request ? "" : kind === KIND.exchange ? word("error", row) : "unsolicited"];
 }

@@ -85,6 +85,7 @@ function fillFilter() {
     ["open", "no answer, log ended"],
     ["waiting"],
     ["ok", "answered"],
+    ["unknown", "answer not in this log"],
     ["notification"],
     ["invalid", "not JSON-RPC"],
   ]);

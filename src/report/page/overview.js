@@ -167,6 +167,9 @@ function verdict(failures, inState) {
     const rows = rowsWhere(hasProblem(problem));
     first("warn", rows, `${rows.length} × ${name}`);
   }
+  const unknown = requests.filter((row) => outcomeOf(row)[0] === "unknown");
+  if (unknown.length)
+    say("warn", `Answers are not in this log: ${counted(unknown.length, "request")} of one side alone, the first: `, toRow(unknown[0]), ".");
   waits("plain", "cancelled", "was", "were", "cancelled");
   waits("plain", "waiting", "is", "are", "waiting");
   if (!requests.length) say("plain", "There are no requests.");

@@ -1,6 +1,6 @@
 // The waterfall: a row for each exchange, with a bar in time.
 
-const OUTCOME_MARKS = { failed: "✗", open: "…", unanswered: "…", waiting: "…", cancelled: "–", ok: "✓", notification: "→", invalid: "!" };
+const OUTCOME_MARKS = { failed: "✗", open: "…", unknown: "?", unanswered: "…", waiting: "…", cancelled: "–", ok: "✓", notification: "→", invalid: "!" };
 
 /** The rows of the waterfall: calls, answers to no call, and invalid records. */
 const isExchange = (row) => index.kind[row] !== KIND.text && index.answers[row] === null;

@@ -82,6 +82,12 @@ impl IdleTally {
     }
 }
 
+impl SessionTally {
+    pub fn is_one_sided(&self) -> bool {
+        self.traffic.is_some_and(|traffic| traffic.is_one_sided())
+    }
+}
+
 impl Default for SessionTally {
     fn default() -> Self {
         IdleTally::default().tally()
@@ -107,9 +113,12 @@ impl Connection {
         Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
     }
 
-    /// Returns the states of its open requests, in the order of the log.
+    /// Returns the states of its open requests, in the order of the log. Of one side alone, only what that side cancelled is
+    /// known.
     pub fn unanswered(&self) -> Vec<(Name, RequestState)> {
-        let mut states: Vec<_> = self.exchanges.states(self.last_initialize).collect();
+        let is_known = |state| !self.tally.is_one_sided() || state == RequestState::Cancelled;
+        let mut states: Vec<_> =
+            self.exchanges.states(self.last_initialize).filter(|(_, state)| is_known(*state)).collect();
         states.sort_unstable_by_key(|(name, _)| *name);
         states
     }
@@ -149,6 +158,7 @@ impl Connection {
                 let mut requests = ids.filter_map(|id| self.exchanges.close(party, &id, answered).request);
                 let first = requests.next();
                 let others = requests.map(|request| request.name).collect();
+                self.note_side(party);
                 let mut annotated = self.other(record, name, Node::Exchange(others), problems, None);
                 annotated.failure = FailureKind::of_http(http);
                 if let Some(request) = first {
@@ -281,8 +291,8 @@ impl Connection {
                 party = self.tally.sides.answers(request.party.sender);
             }
         }
+        self.note_side(party);
         if let Some(traffic) = &mut self.tally.traffic {
-            traffic.note_sender(party.sender);
             match message.kind {
                 Kind::Request => traffic.note_request(),
                 Kind::Response | Kind::ErrorResponse => {
@@ -310,7 +320,14 @@ impl Connection {
         problems: Problems,
         known: Option<KnownMethod>,
     ) -> Annotated<'a> {
-        Annotated::new(record, self.tally.sides.party(record, known).sender, name, node, problems)
+        let party = self.tally.sides.party(record, known);
+        self.note_side(party);
+        Annotated::new(record, party.sender, name, node, problems)
+    }
+
+    /// A side that sent anything is in the log.
+    fn note_side(&mut self, party: MessageSide) {
+        self.tally.traffic.iter_mut().for_each(|traffic| traffic.note_side(party));
     }
 }
 
