@@ -7,7 +7,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::check::{Baseline, CheckResult, Level, RESULTS, RuleError, Rules, TextStyle, Verdict, read_excerpts};
+use crate::check::{Baseline, CheckResult, Level, RESULTS, RuleError, Rules, SETS, TextStyle, Verdict, read_excerpts};
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
 use crate::query::{Cancel, Dataset};
@@ -29,7 +29,7 @@ use super::target::TargetArgs;
 use super::words::nearest;
 
 /// The options that --list and --rule do not use.
-const UNUSED_WITHOUT_LOGS: [&str; 20] = [
+const UNUSED_WITHOUT_LOGS: [&str; 21] = [
     "inputs",
     "recursive",
     "from",
@@ -48,11 +48,15 @@ const UNUSED_WITHOUT_LOGS: [&str; 20] = [
     "max_memory",
     "fail_on",
     "baseline",
+    "accept",
     "write_baseline",
     "quiet",
 ];
 
-/// The maximum size of a file of rules, a baseline or an OpenRPC document, in bytes.
+/// The name of a budget in the current folder.
+const BUDGET: &str = "rpcgraph.toml";
+
+/// The maximum size of a file of rules, a budget, a baseline or an OpenRPC document, in bytes.
 const LONGEST: u64 = 16 << 20;
 
 #[derive(Debug, Args)]
@@ -70,6 +74,11 @@ pub struct CheckCommand {
     #[arg(long, value_name = "GLOB", help_heading = "Rules")]
     skip: Vec<String>,
 
+    /// Check only the rules of a set, which stay the same: mcp-2024-11-05 to mcp-2026-07-28; with --list, also which checks of the
+    /// official conformance suite they judge
+    #[arg(long, value_name = "NAME", help_heading = "Rules")]
+    set: Option<String>,
+
     /// Change the level of rules (glob): error, warning or note
     #[arg(long, value_name = "RULE=LEVEL", value_parser = parse_level, help_heading = "Rules")]
     level: Vec<(String, Level)>,
@@ -80,6 +89,10 @@ pub struct CheckCommand {
     /// `# level:` and `# clause:`. A SHACL shape has its condition in SPARQL (sh:sparql); others are an error.
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     rules: Vec<PathBuf>,
+
+    /// Check the limits of a file: durations, sizes, failures, tools [default: rpcgraph.toml, if it is here]
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    budget: Option<PathBuf>,
 
     /// Check methods, params and results by an OpenRPC document
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
@@ -93,11 +106,15 @@ pub struct CheckCommand {
     #[arg(long, value_name = "RULE", conflicts_with_all = UNUSED_WITHOUT_LOGS, help_heading = "Rules")]
     rule: Option<String>,
 
-    /// Fail only on findings that a file of --write-baseline does not count
+    /// Fail only on findings that a file of --write-baseline does not count, and on definitions of tools that differ
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     baseline: Option<PathBuf>,
 
-    /// Write all findings to a file, as known, and exit with 0
+    /// Write the definitions of tools in these logs to the file of --baseline, so that they no longer differ
+    #[arg(long, requires = "baseline", help_heading = "Rules")]
+    accept: bool,
+
+    /// Write all findings and definitions of tools to a file, as known, and exit with 0
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     write_baseline: Option<OutputPath>,
 
@@ -155,9 +172,13 @@ fn parse_level(text: &str) -> Result<(String, Level), String> {
 
 impl CheckCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
-        let (rules, format) = (self.rules()?, self.target.kind(self.to, CheckFormat::from_extension, "--to")?);
+        let mut baseline = self.baseline.as_deref().map(read_baseline).transpose()?;
+        let (rules, format) =
+            (self.rules(baseline.as_ref())?, self.target.kind(self.to, CheckFormat::from_extension, "--to")?);
         if self.list {
-            return self.target.print(listed(&rules, format)?);
+            let is_whole = self.only.is_empty() && self.skip.is_empty();
+            let coverage = is_whole && self.set.as_deref() == SETS.last().map(|(name, _)| *name);
+            return self.target.print(listed(&rules, format, coverage)?);
         }
         if let Some(name) = &self.rule {
             if format != CheckFormat::Text {
@@ -169,7 +190,6 @@ impl CheckCommand {
         if self.read.mapping != Mapping::Session {
             bail!("rules are about sessions: leave out --mapping");
         }
-        let baseline = self.baseline.as_deref().map(read_baseline).transpose()?;
         let cancel = self.limits.cancel()?;
         let mut sources = self.read.input.sources()?;
         if let Some(graph) = sources.iter().find(|source| source.rdf_format().is_some()) {
@@ -183,14 +203,15 @@ impl CheckCommand {
         let (dataset, all_read) = self.load(&rules, &sources, &cancel)?;
         let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
         let judged = rules.judge(&dataset, &inputs, self.read.input.format.jobs(), &cancel)?;
-        drop(dataset);
         let mut checked = CheckResult { judged, inputs: sources.iter().map(InputSource::name).collect() };
         if let Some(path) = &self.write_baseline {
-            let text = Baseline::of(&checked.judged).to_text()?;
-            let mut output = Output::file(path, Compression::None, false)?;
-            output.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", shown(path)))?;
-            output.finish()?;
+            write_baseline(path, &Baseline::of(&checked.judged, &dataset, &cancel)?)?;
         }
+        if let (true, Some(path), Some(baseline)) = (self.accept, &self.baseline, &mut baseline) {
+            baseline.accept(&dataset, &cancel)?;
+            write_baseline(path, baseline)?;
+        }
+        drop(dataset);
         if let Some(baseline) = &baseline {
             let (known, gone) = baseline.mark(&mut checked.judged);
             let gone = gone.iter().map(|(rule, text, count)| {
@@ -209,7 +230,7 @@ impl CheckCommand {
     }
 
     /// Returns the rules that the options choose, with the levels that they set.
-    fn rules(&self) -> anyhow::Result<Rules> {
+    fn rules(&self, baseline: Option<&Baseline>) -> anyhow::Result<Rules> {
         let mut schemas = QuerySchemas::new(env::current_exe().ok());
         if let Some(path) = &self.openrpc {
             let text = read_text(path, "the OpenRPC document")?;
@@ -221,6 +242,10 @@ impl CheckCommand {
         let mut rules = Rules::built_in(&Arc::new(schemas))?;
         if self.openrpc.is_some() {
             rules.add_openrpc()?;
+        }
+        let here = Path::new(BUDGET).is_file().then(|| PathBuf::from(BUDGET));
+        if let Some(path) = self.budget.as_ref().or(here.as_ref()) {
+            rules.add_budget(&shown(path), &read_text(path, "the budget")?)?;
         }
         for path in &self.rules {
             let (name, text) = (shown(path), read_text(path, "the rules")?);
@@ -235,6 +260,13 @@ impl CheckCommand {
                 }
                 error => error.into(),
             })?;
+        }
+        if let Some(baseline) = baseline.filter(|_| !self.accept) {
+            baseline.add_to(&mut rules)?;
+        }
+        if let Some(name) = self.set.as_ref().filter(|name| !rules.retain_set(name)) {
+            let sets: Vec<_> = SETS.iter().map(|(name, _)| *name).collect();
+            bail!("unknown set {name:?}: the sets are {}", sets.join(", "));
         }
         let chosen = self.level.iter().try_for_each(|(glob, level)| rules.set_level(glob, *level));
         chosen.and_then(|()| rules.retain(&self.only, &self.skip)).map_err(|error| match error {
@@ -252,7 +284,7 @@ impl CheckCommand {
         cancel: &Cancel,
     ) -> anyhow::Result<(Dataset, anyhow::Result<()>)> {
         let graph = GraphArgs { strict: false, provenance: true, log_lines: rules.name_log_lines() };
-        let dataset = Dataset::new(&rules.loading()?, false)?;
+        let dataset = Dataset::new(&rules.loading(self.accept || self.write_baseline.is_some())?, false)?;
         let mut loading = dataset.load(cancel)?;
         let mut run = self.read.run(&graph, self.quiet)?;
         // Rules report the problems of records.
@@ -293,20 +325,39 @@ impl CheckCommand {
     }
 }
 
-fn listed(rules: &Rules, format: CheckFormat) -> anyhow::Result<String> {
+/// Returns the list of rules, and with `coverage` that of the checks of the official suite.
+fn listed(rules: &Rules, format: CheckFormat, coverage: bool) -> anyhow::Result<String> {
+    let checks = if coverage { rules.coverage() } else { Vec::new() };
     if format == CheckFormat::Json {
         let line = |rule: &crate::check::Rule| {
             let line =
                 json!({ "rule": rule.id, "level": rule.level.name(), "title": rule.title, "clause": rule.clause() });
             format!("{line}\n")
         };
-        return Ok(rules.iter().map(line).collect());
+        let check = |(check, judged): &(&str, Result<&str, &str>)| {
+            format!("{}\n", json!({ "check": check, "rule": judged.ok(), "why": judged.err() }))
+        };
+        return Ok(rules.iter().map(line).chain(checks.iter().map(check)).collect());
     }
     if format != CheckFormat::Text {
         bail!("--list writes the rules as text or JSON; SARIF and JUnit are for the findings in a log");
     }
     let width = rules.iter().map(|rule| rule.id.chars().count()).max().unwrap_or_default();
-    Ok(rules.iter().map(|rule| format!("{:<width$}  {:<7}  {}\n", rule.id, rule.level.name(), rule.title)).collect())
+    let rule = |rule: &crate::check::Rule| format!("{:<width$}  {:<7}  {}\n", rule.id, rule.level.name(), rule.title);
+    let mut text: String = rules.iter().map(rule).collect();
+    if coverage {
+        let judged = checks.iter().filter(|(_, judged)| judged.is_ok()).count();
+        text.push_str(&format!(
+            "\nOf {} checks of the official conformance suite, these rules judge {judged}.\n",
+            checks.len()
+        ));
+        let width = checks.iter().map(|(check, _)| check.len()).max().unwrap_or_default();
+        text.extend(checks.iter().map(|(check, judged)| {
+            let judged = judged.map_or_else(|why| format!("not judged: {why}"), str::to_owned);
+            format!("{check:<width$}  {judged}\n")
+        }));
+    }
+    Ok(text)
 }
 
 /// Reads the places of the findings that are written with them.
@@ -340,6 +391,12 @@ fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
 fn read_baseline(path: &Path) -> anyhow::Result<Baseline> {
     let text = read_text(path, "the baseline")?;
     Baseline::parse(&text).with_context(|| shown(path))
+}
+
+fn write_baseline(path: &Path, baseline: &Baseline) -> anyhow::Result<()> {
+    let mut output = Output::file(path, Compression::None, false)?;
+    output.write_all(baseline.to_text()?.as_bytes()).with_context(|| format!("cannot write {}", shown(path)))?;
+    Ok(output.finish()?)
 }
 
 fn unknown(name: &str, rules: &Rules) -> anyhow::Error {

@@ -4,9 +4,7 @@ use std::io::{Read, Write as _};
 
 use crate::diagnostic::{printable, shortened};
 use crate::message::Content;
-use crate::record::{
-    Direction, Entry, Format, FoundIn, OwnFormat, Reader, ReaderOptions, Record, Sender, decompressed, toml_string,
-};
+use crate::record::{Direction, Entry, Format, Reader, ReaderOptions, Record, Sender, decompressed};
 use crate::summary::Summary;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
@@ -107,48 +105,13 @@ fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<(
     Ok(())
 }
 
-/// Returns options, or a description of a format, that read a log as it was detected. The log begins with `head`, which
-/// has the entries `seen`.
+/// Returns the option that reads a log as it was detected. The log begins with `head`, which has the entries `seen`.
 fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
-    let line = |at: u64| {
-        let at = usize::try_from(at).unwrap_or_default().min(head.len());
-        let start = head[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let end = head[at..].iter().position(|byte| *byte == b'\n').map_or(head.len(), |end| at + end);
-        (head[start..end].trim_ascii_end(), at - start)
-    };
-    let found = seen.iter().filter_map(|entry| match entry {
-        Entry::Record(record) => {
-            let (line, at) = line(record.location.byte);
-            Some(FoundIn { line, at, record })
-        }
-        Entry::LogLine(_) => None,
-    });
-    let found: Vec<_> = found.collect();
-    if format != Format::JsonLines || found.iter().all(|found| found.line == &*found.record.bytes) {
-        let again = entries(head, &ReaderOptions::default().with_format(format), seen.len());
-        return match again == seen {
-            true => format!("`--from {}` says the same.", format.name()),
-            false => format!("No `--from` says quite the same; `--from {}` is a start.", format.name()),
-        };
+    let name = format.name();
+    match entries(head, &ReaderOptions::default().with_format(format), seen.len()) == seen {
+        true => format!("`--from {name}` says the same."),
+        false => format!("No `--from` says quite the same; `--from {name}` is a start."),
     }
-    let Some((places, own_format)) = OwnFormat::describe(&found) else {
-        return "Messages are in too many places for a file for --from to say where.".to_owned();
-    };
-    let again = entries(head, &ReaderOptions::default().with_own_format(own_format.clone()), seen.len());
-    let introduction = match again == seen {
-        true => "# This file for --from says the same.",
-        false => "# This file for --from is a start: it does not find quite the same.",
-    };
-    let mut sample: Vec<_> = found.iter().map(|found| String::from_utf8_lossy(found.line)).collect();
-    sample.dedup();
-    sample.truncate(SHOWN);
-    let sample = sample.join("\n");
-    let messages = entries(sample.as_bytes(), &ReaderOptions::default().with_own_format(own_format), usize::MAX);
-    let messages = messages.iter().filter(|entry| matches!(entry, Entry::Record(_))).count();
-    format!(
-        "{introduction}\nname = \"my format\"\n{places}\nsample = {}\ngives = {{ messages = {messages} }}",
-        toml_string(&sample)
-    )
 }
 
 /// Clears the flag for copied bytes, which differs with the options for reading a log.

@@ -38,7 +38,7 @@ pub fn judged<T>(
         return Ok((read(None)?, None));
     }
     let rules = Rules::built_in(&Arc::new(QuerySchemas::new(env::current_exe().ok())))?;
-    let query = rules.loading()?;
+    let query = rules.loading(false)?;
     let dataset = Dataset::new(&query, false)?;
     let mapper = Mapper::new(Mapping::Session, &[])?.with_provenance(query.names_provenance());
     let options = Options { reader: reader.clone(), log_lines: rules.name_log_lines(), jobs, ..Options::default() };

@@ -9,7 +9,7 @@ use crate::overview::{self, Facts, Part};
 use crate::query::catalogue::{CATALOGUE, Condition, FACTS, NamedQuery, SqlDialect, names, names_with_sql};
 use crate::query::{Answer, Form, Query};
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::ask::{AskArgs, AskedData, EngineArgs, EngineName, check_missing, note_filter};
 use super::bounds::LogTimes;
@@ -167,22 +167,12 @@ pub struct QuestionArgs {
     #[arg(long, help_heading = "Input")]
     follow: bool,
 
-    /// Group the rows of errors: by cause
-    #[arg(long, value_name = "COLUMN", value_enum, help_heading = "Output", conflicts_with_all = ["follow", "sort"])]
-    by: Option<GroupBy>,
-
     /// Print times as seconds since the first message
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     relative: bool,
 
     #[command(flatten)]
     filter: FilterArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum GroupBy {
-    /// The text of failures, numbers and quoted words aside, as the overview groups them
-    Cause,
 }
 
 impl QuestionArgs {
@@ -257,9 +247,6 @@ impl QuestionArgs {
         }
         let text = own.find(name, |query| Ok(query.text.to_owned()))?;
         let query = NamedQuery { name, text: &text };
-        if self.by.is_some() && name != "errors" {
-            bail!("--by cause groups failures: rpcgraph errors LOG --by cause");
-        }
         let [needs_messages, needs_times, compares, is_by_time, follows, has_parts] =
             FACTS.map(|fact| query.states(fact));
         if let (true, [log]) = (compares, sources.as_slice())
@@ -282,14 +269,13 @@ impl QuestionArgs {
             parameters.push(("lines".to_owned(), "yes".to_owned()));
         }
         // This replaces the query's own limit.
-        let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted && self.by.is_none();
+        let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted;
         parameters.extend(self.filter.limit.filter(|_| is_first).map(|limit| ("limit".to_owned(), limit.to_string())));
         let with = |conditions: &[Condition]| Ok(query.with(&parameters, conditions)?);
         let mut question = Question::named(with, &self.filter, times);
         question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.has_parts = has_parts;
-        question.by_cause = self.by == Some(GroupBy::Cause);
         (question.needs_messages, question.needs_times, question.compares) = (needs_messages, needs_times, compares);
         match self.follow {
             false => self.ask.ask(&question, sources),

@@ -41,8 +41,6 @@ pub struct Question<'q> {
     pub needs_times: bool,
     /// True if the answer has parts, of each of which the first rows are shown.
     pub has_parts: bool,
-    /// True if failures are grouped by their causes.
-    pub by_cause: bool,
 }
 
 /// The order of rows by time, and the form of their times.
@@ -88,7 +86,6 @@ impl<'q> Question<'q> {
             compares: false,
             needs_times: false,
             has_parts: false,
-            by_cause: false,
         }
     }
 

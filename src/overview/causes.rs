@@ -2,15 +2,8 @@
 
 use std::collections::HashMap;
 
-use indexmap::IndexMap;
-use oxrdf::{Literal, Term, Variable};
-
-use super::facts::{FailureFact, text_of_failure};
+use super::facts::FailureFact;
 use super::units::one_line;
-use crate::query::{QueryError, QuerySolution, Solutions};
-
-/// The columns of causes that show the value of all their failures, or the number of different values.
-const SHARED: [&str; 2] = ["code", "method"];
 
 /// Failures with one text.
 pub struct Cause<'f> {
@@ -55,42 +48,6 @@ pub fn causes(failures: &[FailureFact]) -> Vec<Cause<'_>> {
     }
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
     causes
-}
-
-/// Groups the rows of `errors` as [`causes`] does. Columns: count, error, those of [`SHARED`], first (message), time, and last
-/// (time).
-pub fn by_cause(solutions: Solutions<'_>) -> Result<Solutions<'static>, QueryError> {
-    let mut causes: IndexMap<String, (String, Vec<QuerySolution>)> = IndexMap::new();
-    for row in solutions.rows {
-        let row = row?;
-        let text = match row.get("error") {
-            Some(Term::Literal(text)) => text_of_failure(text.value()),
-            _ => String::new(),
-        };
-        causes.entry(normalised(&text)).or_insert_with(|| (text, Vec::new())).1.push(row);
-    }
-    causes.sort_by(|_, (_, one), _, (_, other)| other.len().cmp(&one.len()));
-    let names = ["count", "error"].into_iter().chain(SHARED).chain(["first", "time", "last"]);
-    let variables: Vec<_> = names.map(Variable::new_unchecked).collect();
-    let columns = variables.clone();
-    let rows = causes.into_values().map(move |(text, failures)| {
-        let of = |place: Option<&QuerySolution>, name: &str| place.and_then(|row| row.get(name)).cloned();
-        let (first, last) = (failures.first(), failures.last());
-        let mut values = vec![Some(Literal::from(failures.len() as u64).into()), Some(Literal::from(text).into())];
-        values.extend(SHARED.map(|name| {
-            let mut different: Vec<_> = failures.iter().filter_map(|row| row.get(name)).collect();
-            different.sort_unstable_by_key(|value| value.to_string());
-            different.dedup();
-            match different.as_slice() {
-                [] => None,
-                [value] => Some((*value).clone()),
-                values => Some(Literal::from(format!("{} {name}s", values.len())).into()),
-            }
-        }));
-        values.extend([of(first, "message"), of(first, "time"), of(last, "time")]);
-        Ok((columns.clone(), values).into())
-    });
-    Ok(Solutions { variables, rows: Box::new(rows) })
 }
 
 /// Replaces numbers and quoted words, which differ between failures of one cause.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedOrBlankNode, Quad, Triple};
 use oxrdfio::{RdfFormat, RdfParser};
-use rpcgraph::check::{BUILT_IN, Rule, Rules, Verdict};
+use rpcgraph::check::{BUILT_IN, Rule, Rules, SETS, Verdict};
 use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::log::Rows;
 use rpcgraph::mapping::{Mapper, Mapping};
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::cli::Place;
 use crate::shapes::{pyshacl, report, shacl, triples};
-use crate::support::{BASE, tool};
+use crate::support::{BASE, corpora, tool};
 
 /// Loads a session for all rules.
 fn loaded(rules: &Rules, session: &str, format: Option<&str>, base: &str) -> Dataset {
@@ -27,7 +27,7 @@ fn loaded(rules: &Rules, session: &str, format: Option<&str>, base: &str) -> Dat
         let format = Format::ALL.iter().find(|format| format.name() == name);
         reader = reader.with_format(*format.unwrap_or_else(|| panic!("no format {name}")));
     }
-    let dataset = Dataset::new(&rules.loading().unwrap(), false).unwrap();
+    let dataset = Dataset::new(&rules.loading(false).unwrap(), false).unwrap();
     let mut loading = dataset.load(&Cancel::default()).unwrap();
     let mapper = Mapper::new(Mapping::Session, &[]).unwrap().with_provenance(true);
     let options = Options { reader, log_lines: rules.name_log_lines(), ..Options::default() };
@@ -498,7 +498,7 @@ fn recorded_sessions_break_few_rules() {
     ] {
         assert_eq!(broken(&examples.join(example)), named, "{example}");
     }
-    let Some(corpora) = crate::support::corpora() else { return };
+    let Some(corpora) = corpora() else { return };
     for log in ["html", "ids-with-guids", "10-tslint-dirty-trace", "helloworld", "11-crlf"] {
         assert_eq!(broken(&corpora.join(format!("lsp-inspector/fixture/{log}.log"))), "", "{log}");
     }
@@ -536,4 +536,33 @@ fn verdicts_are_asked_for() {
     assert!(page.contains(&data));
     let filtered = place.run(&["report", "--check", &log, "--sender", "client", "-o", "some.html"]);
     assert!(filtered.stderr.contains("--check judges whole logs"), "{}", filtered.stderr);
+}
+
+/// The rules of each set are there and hold for its revision; each check of the official suite has a rule or a reason.
+#[test]
+fn sets_of_rules() {
+    let built_in = Rules::built_in(&Arc::new(QuerySchemas::new(None))).unwrap();
+    for (name, set) in SETS {
+        let revision = name.strip_prefix("mcp-").unwrap();
+        for id in set.lines() {
+            let rule = built_in.iter().find(|rule| rule.id == id).unwrap_or_else(|| panic!("{name}: {id}"));
+            let [since, until] = &rule.revisions;
+            assert!(since.as_deref().is_none_or(|since| since <= revision), "{name}: {id}");
+            assert!(until.as_deref().is_none_or(|until| revision <= until), "{name}: {id}");
+        }
+        let mut rules = Rules::built_in(&Arc::new(QuerySchemas::new(None))).unwrap();
+        assert!(rules.retain_set(name) && !rules.retain_set("mcp-1999"));
+        assert_eq!(rules.iter().count(), set.lines().count(), "{name}");
+    }
+    let coverage = built_in.coverage();
+    let names: BTreeSet<_> = coverage.iter().map(|(check, _)| check).collect();
+    assert_eq!(names.len(), coverage.len(), "a check with a rule and a reason");
+    if let Some(folder) = corpora().map(|corpora| corpora.join("../reference/protocols/mcp/conformance")) {
+        for file in std::fs::read_dir(folder).into_iter().flatten() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            for check in text.lines().filter_map(|line| line.trim().strip_prefix("- check: ")) {
+                assert!(names.contains(&check.trim()), "{check}");
+            }
+        }
+    }
 }

@@ -92,3 +92,30 @@ fn a_live_log_is_read_as_it_comes() {
     }
     panic!("nothing was read");
 }
+
+/// Messages in a place that the beginning of a log does not show are learned where they come first.
+#[test]
+fn places_of_later_lines_are_learned() {
+    let text = "2026-01-05T10:00:00Z worker is idle\n".repeat(2_000);
+    let messages = |first: &str| -> String {
+        let call = |id: usize| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"a\"}}");
+        (0..40).map(|id| format!("{first}{}\n", call(id))).collect()
+    };
+    let prefixed = messages("2026-01-05T10:00:00Z recv ");
+    for log in [
+        format!("{text}{prefixed}"),
+        format!("{}{prefixed}{}", messages("").repeat(60), messages("")),
+        format!("{prefixed}{text}{}", messages("conn 1 ==> ")),
+    ] {
+        let (found, learned) = read(log.as_bytes(), &ReaderOptions::default());
+        let count = |entries: &[Entry<'_>]| {
+            let is_call = |entry: &&Entry<'_>| matches!(entry, Entry::Record(record) if record.bytes.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\""));
+            entries.iter().filter(is_call).count()
+        };
+        assert_eq!(count(&found), log.matches("jsonrpc").count());
+        let learned = OwnFormat::described(&learned.unwrap()).unwrap();
+        let (again, _) = read(log.as_bytes(), &ReaderOptions::default().with_own_format(learned));
+        assert_eq!(count(&again), count(&found));
+        assert_eq!(read(Pieces(log.as_bytes(), 61), &ReaderOptions::default()).0, found);
+    }
+}

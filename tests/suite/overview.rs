@@ -65,8 +65,8 @@ fn an_incident_is_seen_and_said() {
         "✗ 60 of 1,202 calls failed (5 %), 60 of them 14:08–14:12\n  14:08–14:12: 60 of 240 calls failed (25 %); p95 1.50 s, else 100 ms\n",
         "    60  pool exhausted after 480  find",
         "first m",
-        "✗ 3 calls were never answered, 2 lost as search restarted (m",
-        "14:15:00)\n     3  web  first m",
+        "✗ 3 calls were never answered, 2 lost as search restarted at 14:15:00 (m",
+        ")\n     3  web  first m",
         "  connection  calls  failed  no answer     p50     p95     max\n",
         "  two search    602                  3  100 ms  1.50 s  1.50 s  1 restart\n",
         "next: rpcgraph errors gateway.ndjson --since 14:08 --until 14:12\n",
@@ -116,18 +116,11 @@ fn unanswered(notification: &str) -> String {
 #[test]
 fn answers_of_a_side_that_is_not_in_the_log_are_unknown() {
     let place = Place::with("log.ndjson", unanswered(""));
-    let text = place.run(&["log.ndjson"]).text().to_owned();
-    assert!(text.contains("! answers are not in this log: 5 calls of one side alone\n"), "{text}");
-    assert!(!text.contains("failed") && !text.contains("no answer"), "{text}");
     let ran = place.run(&["unanswered", "log.ndjson", "-t", "csv"]);
     assert_eq!(ran.text().lines().count(), 1);
     assert!(ran.stderr.contains("answers are not in this log: 1 session of one side alone"), "{}", ran.stderr);
-    let states = ["query", "SELECT ?state { ?request rpcg:state ?state }", "log.ndjson", "-t", "csv", "--quiet"];
-    assert_eq!(place.run(&states).text(), "state\r\n");
     let text = place.run(&["check", "log.ndjson", "--only", "jsonrpc/unanswered", "-t", "json"]).text().to_owned();
     assert!(text.contains("\"undecidable\"") && text.contains("answers are not in this log"), "{text}");
-    let page = place.run(&["report", "log.ndjson"]).text().to_owned();
-    assert!(page.contains("Answers are not in this log"));
 }
 
 #[test]
@@ -162,6 +155,4 @@ fn rows_are_sorted_and_judged_by_columns() {
     place
         .run(&["tools", "gateway.ndjson", "--fail-if", "speed > 1"])
         .began(2, "error: --fail-if: unknown column \"speed\"");
-    let ran = place.run(&["errors", "gateway.ndjson", "--by", "cause", "--columns", "count,error,method", "-t", "csv"]);
-    assert_eq!(ran.text(), "count,error,method\r\n60,pool exhausted after 480,tools/call\r\n");
 }

@@ -205,7 +205,7 @@ fn no_secret_is_left() {
             assert_none_left(secret, &out, &what);
             let lines =
                 redacted_lines(log.as_bytes(), &ReaderOptions::default(), &mut redactor(RedactOptions::default()));
-            assert_none_left(secret, &lines.unwrap().unwrap(), &format!("JSON lines of {what}"));
+            assert_none_left(secret, &lines.unwrap().expect(&what), &format!("JSON lines of {what}"));
         }
     }
 }

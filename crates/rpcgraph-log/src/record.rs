@@ -13,6 +13,9 @@
 //!   hold, the piece is also kept as a log line.
 //! - A *format* has a name, a clue by which it is recognised, a splitter, rules and a sample. It is a file in
 //!   `record/formats`, in the same terms as a user's `-f FILE.toml` ([`OwnFormat`]). What rules cannot say is code.
+//! - The *learner* (`learner.rs`) finds the *places* of messages in a log without a format, and the *fields* around them:
+//!   time, sender, session. It makes a format of them, from the beginning of a log, and again from a line that may hold
+//!   a message and that no rule reads.
 //!
 //! A [`Reader`] runs all of these. This stage does not interpret a record's bytes: text that is not JSON is a record
 //! too.
@@ -50,7 +53,6 @@ mod colours;
 mod content_length;
 mod decoder;
 mod decompress;
-mod describe;
 mod described;
 mod detect;
 mod elements;
@@ -78,9 +80,7 @@ mod reader;
 mod rules;
 mod sample;
 mod scan;
-mod search;
 mod session_by;
-mod session_key;
 mod spelling;
 mod sse;
 mod surroundings;
@@ -103,7 +103,6 @@ pub use certainty::is_member_of_messages;
 pub use certainty::{Certainty, names_jsonrpc};
 pub use decoder::{Decoder, Step};
 pub use decompress::{InputCompression, decompressed, plain_text};
-pub use describe::{FoundIn, toml_string};
 pub use detect::Format;
 pub(crate) use entry::DAY;
 pub use entry::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time};

@@ -12,14 +12,19 @@
 //! | verdict | passed, failed, known, unexercised or undecidable, for a rule and all logs |
 //! | excerpt | the place of a fault in its line of the log |
 //! | baseline | a file of known faults, and how many there are of each |
+//! | budget | limits of a team, as rules |
+//! | set | rules for a revision of MCP, which do not change |
 
 mod baseline;
+mod budget;
+mod drift;
 mod facts;
 mod fault;
 mod judge;
 mod output;
 mod rules;
 mod sarif;
+mod sets;
 
 pub use self::baseline::{Baseline, BaselineError};
 pub use self::fault::{Excerpt, Fault, read_excerpts};
@@ -27,3 +32,4 @@ pub use self::judge::{Judged, Verdict};
 pub use self::output::{CheckResult, TextStyle};
 pub use self::rules::{BUILT_IN, Level, Rule, RuleError, Rules};
 pub use self::sarif::RESULTS;
+pub use self::sets::SETS;

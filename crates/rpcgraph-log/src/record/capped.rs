@@ -76,6 +76,10 @@ impl Decoder for CappedDecoder {
         }
     }
 
+    fn is_unread(&self) -> bool {
+        self.inner.is_unread()
+    }
+
     fn failure(&mut self) -> Option<String> {
         self.inner.failure()
     }

@@ -78,6 +78,11 @@ pub(super) fn names_member(text: &[u8]) -> bool {
     names_one_of(text, &[b"jsonrpc", b"method", b"result", b"error"])
 }
 
+/// True if a text may hold a message, or a part of one.
+pub(super) fn mentions_message(text: &[u8]) -> bool {
+    memmem::find(text, b"jsonrpc").is_some() || names_member(text)
+}
+
 /// True if a text has the member `jsonrpc`, in JSON or in JSON within a string.
 pub fn names_jsonrpc(text: &[u8]) -> bool {
     memmem::find(text, b"jsonrpc").is_some() && names_one_of(text, &[b"jsonrpc"])

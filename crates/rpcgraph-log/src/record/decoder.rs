@@ -23,6 +23,11 @@ pub trait Decoder: Send {
         false
     }
 
+    /// True if the last entry may hold a message that was not read.
+    fn is_unread(&self) -> bool {
+        false
+    }
+
     /// Returns the reason why the rest of the input cannot be decoded, after [`Step::NeedMore`].
     fn failure(&mut self) -> Option<String> {
         None

@@ -9,7 +9,7 @@ use super::json_lines::JsonLines;
 use super::learner::{self, Reading};
 use super::own_format::OwnFormat;
 use super::unwrapped::UnwrappedLog;
-use super::window::InputHead;
+use super::window::{InputHead, lines};
 use super::wrapper::Wrapper;
 use super::{content_length, har, inspector_network, json_array, json_values, mcpspy};
 use super::{protocol_monitor, sse, tshark, vscode_lsp_text, zed_acp};
@@ -164,17 +164,27 @@ impl Format {
         matches!(self, Self::JsonLines | Self::JsonValues | Self::Arrows | Self::ContentLength)
     }
 
-    /// Returns the format that is learned from the beginning of a log, with the file that describes it, if it reads
-    /// all that this format does.
-    pub(super) fn learned(self, head: &[u8], is_all: bool) -> Option<(String, OwnFormat)> {
-        let (wrappers, inside) = Self::taken_off(head);
+    /// Returns the format that is learned from a part of a log, with the file that describes it, if it reads all that this
+    /// format does. A part after the beginning adds rules to the file that was learned `before`, or to no rules.
+    pub(super) fn learned(self, part: &[u8], is_all: bool, before: Option<&str>) -> Option<(String, OwnFormat)> {
+        // Of lines that are messages there is nothing to learn, and most logs have only these.
+        if self == Self::JsonLines && lines(part).all(|(_, line)| is_message(line)) {
+            return None;
+        }
+        let (wrappers, inside) =
+            if before.is_none() { Self::taken_off(part) } else { (Vec::new(), Cow::Borrowed(part)) };
         // The last line inside of a wrapper may be cut off.
         let is_cut = !is_all && !wrappers.is_empty();
         let inside = if is_cut { &inside[..memrchr(b'\n', &inside).map_or(0, |end| end + 1)] } else { &inside };
-        let text = learner::learn(inside)?;
+        let mut text = learner::learn(inside)?;
+        let mut own = self.detected_decoder();
+        if let Some(before) = before {
+            text = learner::with_rules(before, &text);
+            own = OwnFormat::described(before).map_or(own, |format| format.decoder());
+        }
         let own_format = OwnFormat::described(&text).ok()?;
-        let (learned, own) = (Reading::of(own_format.decoder(), inside), Reading::of(self.detected_decoder(), inside));
-        let is_better = self == Self::JsonLines || learned.has_more_than(&own);
+        let (learned, own) = (Reading::of(own_format.decoder(), inside), Reading::of(own, inside));
+        let is_better = before.is_none() && self == Self::JsonLines || learned.has_more_than(&own);
         (is_better && learned.has_all_of(&own)).then_some((text, own_format))
     }
 
@@ -298,6 +308,11 @@ impl Format {
 /// True if a text begins as a tape archive (POSIX.1-1988 and later), whose lines are not one log.
 fn is_archive(text: &[u8]) -> bool {
     text.get(257..).is_some_and(|magic| magic.starts_with(b"ustar"))
+}
+
+/// True if a line begins and ends as a message does.
+fn is_message(line: &[u8]) -> bool {
+    line.starts_with(b"{\"jsonrpc\":") && line.ends_with(b"}")
 }
 
 /// True if a decoder finds a record in a text.

@@ -206,8 +206,12 @@ mod tests {
         let mut follow = Follow::file(path, File::open(path).unwrap(), Arc::clone(&stop), event).unwrap();
         let reading = thread::spawn(move || {
             let mut buffer = [0; 7];
-            while let length @ 1.. = follow.read(&mut buffer).unwrap() {
-                sender.send(String::from_utf8_lossy(&buffer[..length]).into_owned()).unwrap();
+            loop {
+                match follow.read(&mut buffer) {
+                    Ok(0) => break,
+                    Ok(length) => sender.send(String::from_utf8_lossy(&buffer[..length]).into_owned()).unwrap(),
+                    Err(error) => assert_eq!(error.kind(), io::ErrorKind::Interrupted),
+                }
             }
         });
         let all = std::cell::RefCell::new(String::new());

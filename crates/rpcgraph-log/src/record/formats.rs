@@ -25,6 +25,7 @@ macro_rules! listed {
             McpInspector = 6 "mcp-inspector" false ["timestamp"],
             Mcpsnoop = 12 "mcpsnoop" false ["session_id"],
             NvimLua = 4 "nvim-lua" true ["rpc.", "LSP logging initiated"],
+            Pcap = 0 "pcap" true ["\u{2}\0\u{4}\0", "\0\u{2}\0\u{4}", "\n\r\r\n"],
             Playwright = 3 "playwright" true ["pw:protocol"],
             Puppeteer = 3 "puppeteer" true ["puppeteer:"],
             Tar = 0 "tar" true ["ustar"],

@@ -3,7 +3,7 @@
 use super::certainty::Certainty;
 use super::lines::FoundEntry;
 use super::object::{RawObject, elements, objects, offset_in, scalar, unescape};
-use super::times::{duration, epoch, later, number};
+use super::times::{any, duration, later};
 use super::value::may_be_message;
 use super::{Entry, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time, sse};
 use base64::Engine;
@@ -82,9 +82,9 @@ pub(super) fn described(
     found
 }
 
-/// Returns the number of messages that a text may have. HTTP has methods too, so only the word `jsonrpc` counts.
+/// Returns the number of messages that a text may have. HTTP has methods too, so only the member `jsonrpc` counts.
 fn mentions(text: &[u8]) -> usize {
-    memmem::find_iter(text, b"jsonrpc").count()
+    memmem::find_iter(text, b"\"jsonrpc").count()
 }
 
 /// The facts about an archive's exchanges so far.
@@ -225,8 +225,9 @@ impl HttpBody {
         bodies.extend(events);
         let parts = received.into_iter().flat_map(Self::events);
         let (again, parts): (Vec<_>, Vec<_>) = parts.partition(|part| known.contains(part.bytes.trim_ascii()));
-        bodies.extend(parts.into_iter().map(|part| {
-            let answers = is_answer(&part.bytes, &ids);
+        let last = parts.iter().rposition(|part| is_answer(&part.bytes, &ids));
+        bodies.extend(parts.into_iter().enumerate().map(|(at, part)| {
+            let answers = is_answer(&part.bytes, &ids) && (!part.is_stream || last == Some(at));
             // For a stream, the archive states the beginning and the end. The stream ends with the answer; earlier
             // parts do not have times.
             Self { time: ended.filter(|_| answers || !part.is_stream), latency: took.filter(|_| answers), ..part }
@@ -234,12 +235,29 @@ impl HttpBody {
         (bodies, again)
     }
 
+    /// Returns a captured body, whose last packet has this time: the parts of a stream came before, but for the answer that
+    /// ends it.
+    pub(super) fn captured(parts: Vec<Self>, time: Option<Time>) -> impl Iterator<Item = Self> {
+        let count = parts.len();
+        parts.into_iter().enumerate().map(move |(at, part)| {
+            let is_end = at + 1 == count && objects(part.bytes.trim_ascii()).any(|message| !message.has("method"));
+            Self { time: time.filter(|_| is_end || !part.is_stream), ..part }
+        })
+    }
+
+    /// True if it is an `initialize`.
+    pub(super) fn begins_session(&self) -> bool {
+        objects(&self.bytes).any(|message| message.string("method").as_deref() == Some("initialize"))
+    }
+
     /// Returns the `text` of a `postData` or `content`.
     fn within(object: &RawObject<'_>, whole: &[u8], sender: Sender) -> Option<Self> {
         let is_base64 = object.get("encoding") == Some(b"\"base64\"");
         let body = Self::new(object.get("text")?, whole, is_base64, Some(sender))?;
         let says_stream = object.string("mimeType").is_some_and(|mime| mime.contains("event-stream"));
-        Some(Self { is_stream: says_stream || body.is_stream, ..body })
+        let is_stream = says_stream || body.is_stream;
+        let decoded = if is_stream && !is_base64 { misread_utf8(&body.bytes) } else { None };
+        Some(Self { is_stream, bytes: decoded.unwrap_or(body.bytes), ..body })
     }
 
     /// Returns the body in a string of an entry, decoded from Base64 if necessary, or in an object or array.
@@ -295,6 +313,19 @@ impl HttpBody {
     }
 }
 
+/// The characters of Windows-1252 for the bytes from 0x80 to 0x9F; Latin-1 has others.
+const WINDOWS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+
+/// Returns the text of a stream whose bytes were read as Latin-1 or Windows-1252; `None` if it was not. Browsers write such
+/// archives, although streams of events are [always UTF-8](https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation).
+fn misread_utf8(text: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(text).ok().filter(|text| !text.is_ascii())?;
+    let of_windows = |letter| (0x80..).zip(WINDOWS.chars()).find(|(_, other)| *other == letter).map(|(byte, _)| byte);
+    let byte = |letter| u8::try_from(letter).ok().or_else(|| of_windows(letter));
+    let bytes = text.chars().map(byte).collect::<Option<Vec<u8>>>()?;
+    std::str::from_utf8(&bytes).is_ok().then_some(bytes)
+}
+
 /// True if a text is JSON-RPC.
 fn is_rpc(text: &[u8]) -> bool {
     Certainty::of(text.trim_ascii()) != Certainty::No
@@ -313,7 +344,7 @@ fn frames(entry: &RawObject<'_>, whole: &[u8], name: &str) -> Vec<HttpBody> {
         };
         // Not close, ping, pong, or a frame by the browser.
         let is_usual = sender.is_some() && matches!(opcode, None | Some(b"0" | b"1" | b"2"));
-        let time = frame.get("time").and_then(number).and_then(epoch);
+        let time = frame.get("time").and_then(any);
         let body = HttpBody::new(frame.get("data")?, whole, opcode == Some(b"2"), sender)?;
         (is_usual || body.holds_message()).then_some(HttpBody { time, ..body })
     };
@@ -435,6 +466,20 @@ mod tests {
         );
         assert_eq!(events("data: 1\n data: {}\noops\n\n\n"), ["data: {}", "oops", "1"]);
         assert_eq!(events(""), [""; 0]);
+    }
+
+    #[test]
+    fn streams_that_were_read_as_latin() {
+        for (text, read) in [
+            ("Ã¼ â\u{82}¬ ð\u{9f}\u{98}\u{80}", Some("ü € 😀")),
+            ("Ã¼ â‚¬", Some("ü €")),
+            ("ü €", None),
+            ("ü and Ã¼", None),
+            ("日本 Ã¼", None),
+            ("plain", None),
+        ] {
+            assert_eq!(misread_utf8(text.as_bytes()).as_deref(), read.map(str::as_bytes), "{text}");
+        }
     }
 
     #[test]

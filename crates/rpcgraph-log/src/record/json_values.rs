@@ -3,7 +3,7 @@
 use super::Record;
 use super::certainty::Certainty;
 use super::decoder::{Step, is_blank, leading_blanks, trim_end};
-use super::json_lines::{JsonLines, opens};
+use super::json_lines::JsonLines;
 use super::value::{Extent, value_shown};
 use super::window::InputHead;
 use memchr::{memchr, memchr_iter, memrchr};
@@ -30,6 +30,27 @@ fn is_behind_a_prefix(window: &InputHead<'_>) -> bool {
         let value = &window.bytes[at..];
         Certainty::of(&value[leading_blanks(value)..]) == Certainty::Sure
     })
+}
+
+/// Returns the offset at which a message may begin that continues on the lines below, as in `Received: {`, `Received:`,
+/// `-->`, `SEND ►` and `{"jsonrpc":"2.0",`.
+pub(super) fn opens(line: &[u8]) -> Option<usize> {
+    match line.last()? {
+        b'{' | b'[' => Some(line.len() - 1),
+        b':' => Some(line.len()),
+        b'}' | b']' => None,
+        b',' | b'"' => matches!(line[0], b'{' | b'[').then_some(0),
+        _ => ends_in_direction(line).then_some(line.len()),
+    }
+}
+
+/// True if a line ends in an arrow, or in the name of a direction.
+fn ends_in_direction(line: &[u8]) -> bool {
+    const SIGNS: [&str; 8] = ["->", "=>", "<-", "<=", "→", "←", "►", "◀"];
+    const WORDS: [&[u8]; 6] = [b"send", b"recv", b"sent", b"received", b"request", b"response"];
+    let word = &line[line.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1)..];
+    SIGNS.iter().any(|sign| line.ends_with(sign.as_bytes()))
+        || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 impl JsonLines {

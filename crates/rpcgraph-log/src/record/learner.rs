@@ -5,36 +5,31 @@
 //! spelling. A place with one message for sure is a place of messages: every object there with a message's shape is one.
 
 mod front;
+mod print;
+mod reading;
 mod scan;
 mod sessions;
+
+pub(super) use self::reading::Reading;
 
 use self::front::{Token, TokenSet, meaning, skeleton, tokens};
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
 use super::certainty::{Certainty, has_members_of_messages};
-use super::describe::{shape, toml_string};
 use super::methods::known_method;
 use super::object::RawObject;
 use super::rules::{WordMeaning, duration_unit, named_meaning};
-use super::spelling::{Spelling, has_shape};
-use super::{Decoder, Direction, Entry, Sender, Step, Time, names_jsonrpc, times};
+use super::surroundings::{SENDERS, TIMES};
+use super::{Direction, Sender};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-/// The maximum number of places, and of pointers in one envelope.
+/// The maximum number of places.
 const PLACES: usize = 48;
-const POINTERS: usize = 12;
 
-/// Members that state the time, the most reliable first.
-const TIMES: [&str; 9] =
-    ["time", "ts", "timestamp", "@timestamp", "timeUnixNano", "observedTimeUnixNano", "asctime", "datetime", "t"];
-/// Members that state the sender or the direction, and members with a text that may state it.
-const SENDERS: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
+/// Members with a text that may state the sender or the direction.
 const EVENTS: [&str; 3] = ["msg", "message", "event"];
-/// Members that state the outcome of an exchange over HTTP.
-const STATUSES: [&str; 5] = ["status", "status_code", "statusCode", "http_status", "responseStatus"];
-const ERRORS: [&str; 3] = ["error", "err", "error_message"];
 
 /// The place of messages in a log.
 struct Place {
@@ -94,6 +89,28 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
     format.name_sides(&places);
     let (sessions, own) = format.sessions(&places);
     format.print(&places, &sessions, own)
+}
+
+/// Adds the rules for later lines of a log to the file that was learned from earlier lines. Without one, the earlier lines
+/// were messages, or text.
+pub(super) fn with_rules(earlier: &str, later: &str) -> String {
+    const RULE: &str = "\n[[rule]]\n";
+    const MESSAGES: &str = "\n[[rule]]\nsure = false\nline = '^(?<value>.*)'\nspelling = \"json\"\n";
+    let (mut head, mut rules) = match earlier.find(RULE) {
+        Some(rules) => (earlier[..rules].to_owned(), earlier[rules..].to_owned()),
+        None => (String::new(), MESSAGES.to_owned()),
+    };
+    let mut parts = later.split(RULE);
+    for line in parts.next().unwrap_or_default().lines() {
+        let key = line.split(' ').next();
+        if head.lines().all(|known| known.split(' ').next() != key) {
+            let _ = writeln!(head, "{line}");
+        }
+    }
+    for rule in parts.filter(|rule| !earlier.contains(rule)) {
+        let _ = write!(rules, "{RULE}{rule}");
+    }
+    head + &rules
 }
 
 /// True if a log quotes messages, or parts of them: a handshake without its id, or an answer before its request on one
@@ -213,9 +230,10 @@ fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, 
     let (mut headings, mut headed) = (Vec::new(), HashMap::new());
     for (heading, messages) in found.into_values() {
         let has_time = heading.tokens.iter().any(|token| matches!(token.kind, Token::Time(_)));
+        let is_opening = heading.tokens.last().is_some_and(|last| last.kind.text().ends_with(':'));
         let is_direction = messages.iter().all(|(_, meaning)| meaning.is_some());
         if is_direction && count * 2 > numbers.len()
-            || has_time && count == numbers.len() && is_rare(scan, &heading, messages.len())
+            || (has_time || is_opening) && count == numbers.len() && is_rare(scan, &heading, messages.len())
         {
             headed.extend(messages.iter().filter_map(|(number, meaning)| Some((*number, (*meaning)?))));
             headings.push(heading);
@@ -224,10 +242,10 @@ fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, 
     (headings, headed)
 }
 
-/// True if lines like a heading are above messages only.
+/// True if lines like a heading are above messages only; the last message may be cut off.
 fn is_rare(scan: &Scan<'_>, heading: &Heading, count: usize) -> bool {
     let texts = scan.lines.iter().filter(|line| line.candidates.is_empty() && !line.text.is_empty());
-    texts.filter(|line| skeleton(&tokens(&String::from_utf8_lossy(line.text))) == heading.skeleton).count() <= count
+    texts.filter(|line| skeleton(&tokens(&String::from_utf8_lossy(line.text))) == heading.skeleton).count() <= count + 1
 }
 
 /// Returns what a heading states. It may name a side with one word.
@@ -255,7 +273,7 @@ impl LearnedFormat<'_> {
     }
 
     /// Finds what is stated about senders. An arrow that both sides of an exchange have does not state anything, nor does
-    /// any other sign.
+    /// any other sign, but for a member that names a side.
     fn state(&mut self, places: &[Place]) {
         let numbers: BTreeSet<usize> = places.iter().flat_map(|place| place.found.iter().copied()).collect();
         let pairs = exchanges(self.candidates, numbers.iter().copied());
@@ -270,7 +288,10 @@ impl LearnedFormat<'_> {
                 return;
             }
         }
-        self.stated.clear();
+        let is_member = |pointer: &String| SENDERS.contains(&last_token(pointer));
+        self.stated.retain(|_, stated| {
+            matches!(stated.meaning, WordMeaning::Sent(_)) && stated.pointer.as_ref().is_some_and(is_member)
+        });
     }
 
     /// Sets apart the places whose messages all stand at another place too, with the same direction.
@@ -399,203 +420,10 @@ impl LearnedFormat<'_> {
         });
         sessions::choose(&observed.collect::<Vec<_>>())
     }
-
-    fn print(&self, places: &[Place], sessions: &[Field], own: Option<String>) -> Option<String> {
-        let mut groups: BTreeMap<_, Vec<&Place>> = BTreeMap::new();
-        for place in places {
-            let PlaceKey { within, skeleton, spelling, words, .. } = &place.key;
-            let order =
-                (words.is_none(), usize::MAX - place.tokens.len(), skeleton, within, spelling, words, place.is_copy);
-            groups.entry(order).or_default().push(place);
-        }
-        let mut text = "name = \"learned\"\ndetect_wrappers = true\n".to_owned();
-        if let Some(own) = own {
-            let _ = writeln!(text, "own_session = {}", toml_string(&own));
-        }
-        if self.candidates.iter().any(|candidate| candidate.is_broken) {
-            let _ = writeln!(text, "truncated = '{TRUNCATED}'");
-        }
-        for heading in &self.headings {
-            let _ = write!(text, "\n[[rule]]\ngives = \"heading\"\n");
-            let line = expression(&heading.tokens, heading.stated.clone(), &[], true);
-            let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}$")));
-            let words = heading.words.iter().map(|(word, meaning)| (word.as_str(), *meaning));
-            print_words(&mut text, words);
-        }
-        for group in groups.values() {
-            self.rule(group, sessions, &mut text)?;
-        }
-        Some(text)
-    }
-
-    /// Prints the rule of places that differ in the members that lead to the message only.
-    fn rule(&self, group: &[&Place], sessions: &[Field], text: &mut String) -> Option<()> {
-        let first = group.first()?;
-        let found: Vec<usize> = group.iter().flat_map(|place| place.found.iter().copied()).collect();
-        let candidates = || found.iter().map(|number| &self.candidates[*number]);
-        let is_line = !first.key.skeleton.is_empty()
-            || first.key.within.is_some()
-            || first.key.spelling != Spelling::Json.name()
-            || !self.headings.is_empty() && group.iter().all(|place| place.key.pointer.is_empty());
-        let _ = write!(text, "\n[[rule]]\nsure = false\n");
-        if first.is_copy {
-            text.push_str("gives = \"copy\"\n");
-        }
-        if is_line {
-            let mut sets = first.tokens.clone();
-            group
-                .iter()
-                .flat_map(|place| &place.found)
-                .for_each(|number| TokenSet::add(&mut sets, &self.candidates[*number].front));
-            let ranges = found.iter().filter_map(|number| self.stated.get(number)?.tokens.clone());
-            let words: Vec<usize> = sessions
-                .iter()
-                .filter_map(|field| if let Field::Word(nth) = field { Some(*nth) } else { None })
-                .collect();
-            let line = expression(&sets, most_frequent(ranges), &words, true);
-            let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}(?<value>.*)")));
-            let _ = writeln!(text, "spelling = \"{}\"", first.key.spelling);
-            if let Some(within) = &first.key.within {
-                let _ = writeln!(text, "within = {}", toml_string(within));
-            }
-            if let Some(behind) = behind(candidates()) {
-                let _ = writeln!(text, "behind = {}", toml_string(&behind));
-            }
-        }
-        let mut pointers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let messages: BTreeSet<_> = group.iter().map(|place| place.key.pointer.clone()).collect();
-        if !is_line || messages.iter().any(|pointer| !pointer.is_empty()) {
-            // The deepest first: of an object and a part of it, both may be messages.
-            pointers.entry("message").or_default().extend(messages.into_iter().rev());
-        }
-        let members = || candidates().flat_map(|candidate| candidate.members.iter());
-        let mut named = |part: &'static str, names: &[&str], fits: &dyn Fn(&str, &str) -> bool| {
-            let all: BTreeSet<&str> = members()
-                .filter(|(pointer, value)| fits(last_token(pointer), value))
-                .map(|(pointer, _)| pointer.as_str())
-                .collect();
-            let mut all: Vec<_> = all.into_iter().collect();
-            let rank =
-                |pointer: &str| names.iter().position(|name| *name == last_token(pointer)).unwrap_or(names.len());
-            all.sort_by_key(|pointer| (usize::MAX - pointer.matches('/').count(), rank(pointer)));
-            if !all.is_empty() {
-                pointers.entry(part).or_default().extend(all.into_iter().map(str::to_owned));
-            }
-        };
-        named("time", &TIMES, &|name, value| TIMES.contains(&name) && times::is_time(value.as_bytes()));
-        named("duration", &[], &|name, value| {
-            (name != "elapsed" || group.len() > 1) && duration_unit(name).is_some_and(|unit| unit.fits(value))
-        });
-        named("status", &STATUSES, &|name, value| {
-            STATUSES.contains(&name) && value.parse().is_ok_and(|status: u16| (100..600).contains(&status))
-        });
-        if members().any(|(pointer, _)| STATUSES.contains(&last_token(pointer))) {
-            named("error", &ERRORS, &|name, _| ERRORS.contains(&name));
-        }
-        let senders: BTreeSet<_> = found.iter().filter_map(|number| self.stated.get(number)?.pointer.clone()).collect();
-        let mut senders: Vec<_> = senders.into_iter().collect();
-        senders.sort_by_key(|pointer| EVENTS.contains(&last_token(pointer)));
-        for (part, all) in
-            [("sender", senders), ("session", members_of(sessions, 0)), ("peer", members_of(sessions, 1))]
-        {
-            let all: Vec<_> = all.into_iter().filter(|pointer| members().any(|(other, _)| other == pointer)).collect();
-            if !all.is_empty() {
-                pointers.insert(part, all);
-            }
-        }
-        if pointers.values().any(|all| all.len() > POINTERS) {
-            return None;
-        }
-        if !pointers.is_empty() {
-            let list = |all: &Vec<String>| match &all[..] {
-                [one] => toml_string(one),
-                all => format!("[{}]", all.iter().map(|one| toml_string(one)).collect::<Vec<_>>().join(", ")),
-            };
-            let parts: Vec<_> = pointers.iter().map(|(part, all)| format!("{part} = {}", list(all))).collect();
-            let _ = writeln!(text, "envelope = {{ {} }}", parts.join(", "));
-        }
-        let words = found
-            .iter()
-            .filter_map(|number| self.stated.get(number))
-            .map(|stated| (stated.text.as_str(), stated.meaning));
-        print_words(text, words);
-        Some(())
-    }
-}
-
-/// The result of reading the beginning of a log.
-#[derive(Default)]
-pub(super) struct Reading {
-    messages: usize,
-    copies: usize,
-    /// Records that are not messages, and lines that mention messages.
-    unread: usize,
-    times: usize,
-    senders: usize,
-    latencies: usize,
-}
-
-impl Reading {
-    pub fn of(mut decoder: Box<dyn Decoder>, mut text: &[u8]) -> Self {
-        let mut reading = Self::default();
-        loop {
-            match decoder.step(text, true) {
-                Step::NeedMore => return reading,
-                Step::Entry { consumed, entry, .. } => {
-                    match entry {
-                        Entry::Record(record) if has_shape(&record.bytes) || record.is_exchange() => {
-                            reading.messages += 1;
-                            reading.times += match record.time {
-                                Some(Time::DateTime(_)) => 2,
-                                Some(Time::Clock(_)) => 1,
-                                None => 0,
-                            };
-                            let has_side = record.sender.is_some();
-                            reading.senders +=
-                                2 * usize::from(has_side) + usize::from(!has_side && record.direction.is_some());
-                            reading.latencies += usize::from(record.latency.is_some());
-                        }
-                        Entry::Record(_) => reading.unread += 1,
-                        Entry::LogLine(line) => {
-                            let is_copy = line.is_copy;
-                            reading.copies += usize::from(is_copy);
-                            reading.unread += usize::from(!is_copy && names_jsonrpc(&line.bytes));
-                        }
-                    }
-                    text = &text[consumed..];
-                }
-                step => {
-                    let consumed = step.consumed();
-                    if consumed == 0 {
-                        return reading;
-                    }
-                    text = &text[consumed..];
-                }
-            }
-        }
-    }
-
-    /// True if this reading has more messages or senders than another one.
-    pub fn has_more_than(&self, other: &Self) -> bool {
-        self.messages > other.messages || self.senders > other.senders || self.copies > 0
-    }
-
-    /// True if this reading has all that another one has.
-    pub fn has_all_of(&self, other: &Self) -> bool {
-        let part = self.messages.min(other.messages);
-        self.messages + self.copies >= other.messages
-            && self.times + 2 * self.copies >= other.times
-            && self.senders + 2 * self.copies >= other.senders
-            && self.latencies >= other.latencies.min(part)
-            && self.unread <= other.unread
-    }
 }
 
 /// The maximum number of lines between a message and its copy.
 const COPIES: usize = 3;
-/// Signs of loggers that leave out the end of a message.
-const TRUNCATED: &str = r"(?i)(?:\.\.\.|…) ?(?:[\[(<]? ?(?:\d+ \w+ )?(?:more )?(?:truncated|omitted)[^\]]{0,40}[\])>]?)?$|\[truncated\]|<truncated>|LOG TRUNCATED";
-
 /// Returns what is stated about the sender of a candidate.
 fn stated(candidate: &Candidate, with_arrows: bool) -> Option<Stated> {
     let in_member = |names: &[&str], read: &dyn Fn(&str) -> Option<WordMeaning>| {
@@ -626,97 +454,6 @@ fn words(candidate: &Candidate) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a regular expression for tokens, with groups for the time, the sender and the words that name the session.
-fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions: &[usize], with_time: bool) -> String {
-    let (mut text, mut nth, mut has_time) = (String::new(), 0, !with_time);
-    for (at, set) in sets.iter().enumerate() {
-        let (mut open, mut close) = (String::new(), "");
-        match set.kind {
-            Token::Time(_) if !has_time => {
-                has_time = true;
-                (open, close) = ("(?<time>".to_owned(), ")");
-            }
-            Token::Word(_) if is_duration(sets, at) && !text.contains("(?<duration>") => {
-                (open, close) = ("(?<duration>".to_owned(), ")");
-                nth += 1;
-            }
-            Token::Word(_) => {
-                if let Some(part) = sessions.iter().position(|session| *session == nth) {
-                    (open, close) = (format!("(?<{}>", ["session", "peer"][part.min(1)]), ")");
-                }
-                nth += 1;
-            }
-            _ => {}
-        }
-        if sender.as_ref().is_some_and(|range| *range.start() == at) {
-            text.push_str("(?<sender>");
-        }
-        text.push_str(&open);
-        text.push_str(&set.regex());
-        text.push_str(close);
-        if sender.as_ref().is_some_and(|range| *range.end() == at) {
-            text.push(')');
-        }
-    }
-    text
-}
-
-/// True if a word states how long an answer took, as in `took 2ms`, `in 510ms` and `t=1.4ms`.
-fn is_duration(sets: &[TokenSet], at: usize) -> bool {
-    const NAMES: [&str; 6] = ["took", "in", "t", "duration", "latency", "elapsed"];
-    let Some([name, mark]) = at.checked_sub(2).and_then(|from| sets.get(from..at)) else { return false };
-    let is_name = matches!(&name.kind, Token::Word(word) if name.texts.len() == 1 && NAMES.contains(&word.as_str()));
-    let is_aside = sets.get(at + 1).is_some_and(|next| next.kind.text().contains(','));
-    is_name
-        && matches!(mark.kind.text().trim_matches('"'), " " | "=" | ": ")
-        && !is_aside
-        && sets[at].texts.iter().all(|text| times::with_units(text).is_some())
-}
-
-/// Returns a regular expression for the texts after values.
-fn behind<'c>(candidates: impl Iterator<Item = &'c Candidate>) -> Option<String> {
-    let texts: Vec<_> =
-        candidates.filter_map(|candidate| candidate.behind.as_deref()).filter(|text| !text.is_empty()).collect();
-    let first = tokens(texts.first()?);
-    let mut sets = TokenSet::of(&first);
-    if texts.iter().all(|text| skeleton(&tokens(text)) == skeleton(&first)) {
-        texts.iter().for_each(|text| TokenSet::add(&mut sets, &tokens(text)));
-        return Some(expression(&sets, None, &[], true));
-    }
-    let shapes: BTreeSet<_> = texts.iter().map(|text| shape(text)).collect();
-    Some(if shapes.len() <= 4 { shapes.into_iter().collect::<Vec<_>>().join("|") } else { r"[^{\[]*".to_owned() })
-}
-
-fn print_words<'w>(text: &mut String, words: impl Iterator<Item = (&'w str, WordMeaning)>) {
-    let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (word, meaning) in words.filter(|(word, meaning)| named_meaning(word) != Some(*meaning)) {
-        let list = match meaning {
-            WordMeaning::Sent(Sender::Client) => "client",
-            WordMeaning::Sent(Sender::Server) => "server",
-            WordMeaning::Went(Direction::Out) => "out",
-            WordMeaning::Went(Direction::In) => "in",
-        };
-        lists.entry(list).or_default().insert(word);
-    }
-    for (list, words) in lists {
-        let words: Vec<_> = words.into_iter().map(toml_string).collect();
-        let _ = writeln!(text, "{list} = [{}]", words.join(", "));
-    }
-}
-
 fn last_token(pointer: &str) -> &str {
     pointer.rsplit('/').next().unwrap_or_default()
-}
-
-fn members_of(sessions: &[Field], part: usize) -> Vec<String> {
-    match sessions.get(part) {
-        Some(Field::Member(pointer)) => vec![pointer.clone()],
-        _ => Vec::new(),
-    }
-}
-
-fn most_frequent(ranges: impl Iterator<Item = RangeInclusive<usize>>) -> Option<RangeInclusive<usize>> {
-    let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    ranges.for_each(|range| *counts.entry((*range.start(), *range.end())).or_default() += 1);
-    counts.into_iter().max_by_key(|(_, count)| *count).map(|((start, end), _)| start..=end)
 }

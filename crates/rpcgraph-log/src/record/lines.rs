@@ -2,7 +2,7 @@
 
 use super::certainty::mentions;
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
-use super::object::{RawObject, extent, offset_in};
+use super::object::{RawObject, offset_in};
 use super::{Entry, LogLine, Record};
 use memchr::memchr;
 use std::collections::VecDeque;
@@ -94,12 +94,9 @@ pub(super) trait LineFormat: Send {
         None
     }
 
-    /// Examines the lines below, if they decide how to read the current line. Returns true if they did, and the line is
-    /// to be read again; false if more of them are needed. `input` begins with the current line, which has `length`
-    /// bytes with its end. If `end` is true, nothing follows the input.
-    #[inline]
-    fn look_ahead(&mut self, _input: &[u8], _length: usize, _end: bool) -> Option<bool> {
-        None
+    /// True if the last line may hold a message that was not read.
+    fn is_unread(&self) -> bool {
+        false
     }
 }
 
@@ -145,6 +142,10 @@ impl Decoder for LineSplitter {
     fn splits_lines(&self) -> bool {
         self.format.splits_lines()
     }
+
+    fn is_unread(&self) -> bool {
+        self.format.is_unread()
+    }
 }
 
 impl LineSplitter {
@@ -159,10 +160,6 @@ impl LineSplitter {
             return step;
         }
         let found = self.format.read(text, &mut self.more);
-        if let Some(is_decided) = self.format.look_ahead(input, length, end) {
-            self.more.entries.clear();
-            return if is_decided { self.step(input, end) } else { Step::NeedMore };
-        }
         let Some(found) = found else { return Step::entry(0, length, LogLine::new(text)) };
         let Some(part) = self.more.taken.take() else { return self.more.give(found, length) };
         // The rest is another line, whose end is known.
@@ -221,12 +218,6 @@ pub(super) fn in_envelope<'a>(
     let is_text = object.is_whole() && !object.has("jsonrpc");
     let otherwise = || if is_text { LogLine::new(own).into() } else { Record::new(own).into() };
     Some(open(&object, own, more).unwrap_or_else(|| (0, otherwise())))
-}
-
-/// Returns the end of the value that begins at `start`, or of the string whose text begins there.
-pub(super) fn behind(line: &[u8], start: usize) -> usize {
-    let start = if line[..start].ends_with(b"\"") { start - 1 } else { start };
-    start + extent(&line[start..]).0
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::decoder::{leading_blanks, trim_end};
 use super::object::{ObjectBuilder, string};
 use super::times::duration;
 use super::value::{Extent, is_whole, value};
-use super::vscode::LineStamp;
+use super::vscode::{LineStamp, clock};
 use memchr::{memchr, memmem};
 use oxsdatatypes::Decimal;
 use regex::bytes::Regex;
@@ -28,12 +28,12 @@ pub(super) struct Headline<'a> {
     pub time: Option<Time>,
     pub sending: bool,
     pub kind: HeadlineKind,
-    /// Empty for a response to an unknown request.
+    /// Empty for a response to an unknown request, and for gopls' errors.
     pub method: &'a [u8],
     /// Empty for a notification.
     pub id: &'a [u8],
     pub latency: Option<Decimal>,
-    /// The text after `Request failed: `, and its offset.
+    /// The text after `Request failed: `, or of gopls' error, and its offset.
     failure: Option<(usize, &'a [u8])>,
 }
 
@@ -50,9 +50,20 @@ const HEADLINES: &str = r"(?xs-u)^(?<way>Sending|Received)\ (?:
         (?:Request\ failed:\ (?<failure>.*))?
     )$";
 
+/// The headline of an error that gopls received or sent; it does not have a code.
+static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?-u)^\[Error - (?<way>Received|Sent)\] (?<clock>\d\d?:\d\d:\d\d[^#]{0,16}) #(?<id>\S+) (?<failure>.+)$",
+    )
+    .ok()
+});
+
 impl<'a> Headline<'a> {
     /// Parses a line without blanks around it.
     pub fn of(line: &'a [u8]) -> Option<Self> {
+        if line.starts_with(b"[Error - ") {
+            return Self::of_error(line);
+        }
         let stamp = LineStamp::of(line)?;
         let found = HEADLINE.as_ref()?.captures(&line[stamp.rest..])?;
         let text = |name: &str| found.name(name).map(|text| text.as_bytes());
@@ -69,6 +80,20 @@ impl<'a> Headline<'a> {
             id: id.unwrap_or_default(),
             latency: text("took").and_then(duration),
             failure: found.name("failure").map(|text| (stamp.rest + text.start(), text.as_bytes())),
+        })
+    }
+
+    fn of_error(line: &'a [u8]) -> Option<Self> {
+        let found = ERROR.as_ref()?.captures(line)?;
+        let failure = found.name("failure")?;
+        Some(Self {
+            time: found.name("clock").and_then(|text| clock(text.as_bytes())),
+            sending: found.name("way")?.as_bytes() == b"Sent",
+            kind: HeadlineKind::Response,
+            method: b"",
+            id: found.name("id")?.as_bytes(),
+            latency: None,
+            failure: Some((failure.start(), failure.as_bytes())),
         })
     }
 
@@ -210,6 +235,10 @@ impl<'a> TraceParts<'a> {
             let lines = text[at..].split_inclusive(|byte| *byte == b'\n');
             let message =
                 start..at + lines.take_while(|line| Label::of(line).is_none()).map(<[u8]>::len).sum::<usize>();
+            if headline.method.is_empty() {
+                parts.failure = Some(RequestFailure { message: trim_end(&text[message.clone()]), code: None });
+                return Some((parts, message.end));
+            }
             let only = || RequestFailure { message: line.strip_suffix(b".").unwrap_or(line), code: None };
             let whole = RequestFailure::of(line).or_else(|| {
                 let failure = RequestFailure::of(&text[message.clone()]);

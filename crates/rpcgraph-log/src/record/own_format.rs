@@ -77,11 +77,6 @@ impl OwnFormat {
         Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::noted, false)?)))
     }
 
-    /// Returns the format for pairs of a name and a pointer.
-    pub(super) fn at_pointers(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, OwnFormatError> {
-        Ok(Self::of(None, Some(envelope_parts(pairs, Pointer::parse, false)?)))
-    }
-
     /// Messages in lines of text, in the group `message` of a regular expression, with the optional groups `time`,
     /// `sender`, `session` and `duration`. Text after the value at the beginning of the group does not belong to the
     /// message. A group may also begin with a quote, or be the text of a string with escape sequences.

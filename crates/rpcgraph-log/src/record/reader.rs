@@ -129,6 +129,9 @@ pub struct Reader<'r> {
     head: Vec<u8>,
     /// The file that describes the format, if it was learned from the log.
     learned: Option<String>,
+    /// The number of times that the format may still be learned, and the number of bytes of text that were learned from.
+    learnings: u8,
+    learned_until: u64,
     /// True if a read was interrupted, since a live log is slow.
     has_paused: bool,
 }
@@ -153,6 +156,8 @@ enum ReaderState {
 
 /// The number of bytes of the text that are kept to describe it.
 const HEAD: usize = 4 * 1024;
+/// The number of times that a format is learned again.
+const LEARNINGS: u8 = 4;
 /// The maximum number of writers whose text is kept, besides the last writer.
 const WRITERS: usize = 1000;
 
@@ -181,6 +186,8 @@ impl<'r> Reader<'r> {
             most: options.max_record_size.saturating_add(2 * CHUNK),
             head: Vec::new(),
             learned: None,
+            learnings: 0,
+            learned_until: 0,
             has_paused: false,
         };
         reader.fill(BYTE_ORDER_MARK.len());
@@ -198,7 +205,10 @@ impl<'r> Reader<'r> {
             reader.wrappers = reader.settle(|head, all, looked| format.wrappers(own_format, head, all, looked));
         } else {
             (reader.wrappers, reader.format) = reader.settle(Format::settled);
-            reader.learn();
+            if reader.format.may_be_learned() {
+                reader.learn(false);
+                reader.learnings = if reader.format == Format::JsonLines { LEARNINGS } else { 0 };
+            }
         }
         reader.current.decoder = reader.decoder();
         if !reader.wrappers.is_empty() {
@@ -210,16 +220,17 @@ impl<'r> Reader<'r> {
         Ok(reader)
     }
 
-    /// Learns the format of a log whose lines are not messages by themselves, from the beginning of the input: up to 64
-    /// KiB, or what a live log had until [`Follow`](super::Follow) was interrupted.
-    fn learn(&mut self) {
-        if !self.format.may_be_learned() {
-            return;
-        }
+    /// Learns the format from the text that is not consumed: up to 64 KiB, or what a live log had until
+    /// [`Follow`](super::Follow) was interrupted. Text `below` other lines adds rules. Returns true if there is
+    /// more to read by.
+    fn learn(&mut self, below: bool) -> bool {
         self.input.set_pauses(true);
+        self.has_paused = false;
+        // Reading on may switch to another writer.
         while matches!(self.state, ReaderState::Open)
             && self.current.unread().len() < Format::WINDOW
             && !self.has_paused
+            && self.unwrapped.is_none()
         {
             self.fill(self.current.unread().len() + 1);
         }
@@ -228,8 +239,22 @@ impl<'r> Reader<'r> {
         let is_all = !matches!(self.state, ReaderState::Open) && head.len() <= Format::WINDOW;
         let head = &head[..head.len().min(Format::WINDOW)];
         let head = if is_all { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] };
-        if let Some((text, own_format)) = self.format.learned(head, is_all) {
-            (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
+        self.learned_until = self.consumed + head.len() as u64;
+        let before = below.then(|| self.learned.as_deref().unwrap_or_default());
+        let Some((text, own_format)) = self.format.learned(head, is_all, before) else { return false };
+        (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
+        true
+    }
+
+    /// Learns again from the current line on, which no rule reads.
+    fn learn_below(&mut self) {
+        self.learnings -= 1;
+        if self.learn(true) {
+            let mut parked = mem::take(&mut self.parked);
+            for input in parked.iter_mut().filter(|input| !input.gave && input.begun.is_none()) {
+                input.decoder = self.decoder();
+            }
+            (self.parked, self.current.decoder) = (parked, self.decoder());
         }
     }
 
@@ -302,7 +327,19 @@ impl<'r> Reader<'r> {
             }
             let input = &self.current.buffer[self.current.start..self.current.filled];
             let end = self.current.closes || matches!(self.state, ReaderState::Ended);
-            match self.current.decoder.step(input, end) {
+            let step = self.current.decoder.step(input, end);
+            if self.learnings > 0
+                && matches!(step, Step::Entry { consumed: 1.., .. })
+                && self.current.decoder.is_unread()
+                && self.consumed >= self.learned_until
+                && !self.current.gave
+                && self.current.begun.is_none()
+            {
+                drop(step);
+                self.learn_below();
+                continue;
+            }
+            match step {
                 Step::NeedMore | Step::Skip { consumed: 0 } => {
                     if let Some(line) = self.other_line(true) {
                         return Ok(Some(take(line)));

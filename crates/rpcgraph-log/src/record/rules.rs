@@ -1,6 +1,6 @@
 //! Rules: how a format's file turns a piece of a log, a line or an element of an array, into entries.
 
-use super::certainty::{mentions, names_member};
+use super::certainty::{Certainty, mentions, mentions_message, names_member};
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::elements::object_array;
 use super::har_entry::ids;
@@ -9,7 +9,7 @@ use super::lines::{head, in_envelope, with_others, with_text};
 use super::object::{RawObject, objects, offset_in, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
 use super::spelling::{Spelling, has_shape};
-use super::surroundings::{named_direction, named_side};
+use super::surroundings::{instant, named_direction, named_side};
 use super::value::{Extent, value, value_shown};
 use super::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time, times, vscode};
 use memchr::memmem;
@@ -74,8 +74,9 @@ pub(super) type EnvelopeParts = [Vec<Pointer>; PARTS.len()];
 
 /// The parts of an entry, by the names of pointers and groups: `message` is an object or an array, also in a string;
 /// `value` is anything, as it is; `text` is the text of a string.
-/// The `peer` is a second part of the session's key; `status` and `error` are the outcome of an exchange over HTTP.
-pub(super) const PARTS: [&str; 12] = [
+/// The `peer` is a second part of the session's key; `status` and `error` are the outcome of an exchange over HTTP; the
+/// `date` belongs to a time of day.
+pub(super) const PARTS: [&str; 13] = [
     "message",
     "value",
     "text",
@@ -88,6 +89,7 @@ pub(super) const PARTS: [&str; 12] = [
     "peer",
     "status",
     "error",
+    "date",
 ];
 
 /// The unit of a number that is a duration.
@@ -260,6 +262,7 @@ impl FormatRules {
                 heading: EnvelopeFacts::default(),
                 line_facts: None,
                 is_continued: false,
+                is_unread: false,
             }),
         }
     }
@@ -347,16 +350,24 @@ impl FormatRule {
     /// Returns the facts that the members of an object state, or else the facts before it.
     fn around(&self, object: &RawObject<'_>, line: &[u8], before: &EnvelopeFacts, has_sender: bool) -> EnvelopeFacts {
         let Some(parts) = &self.envelope else { return before.clone() };
-        let [_, _, _, _, times, durations, senders, sessions, truncated, peers, statuses, errors] = parts;
+        let [_, _, _, _, times, durations, senders, sessions, truncated, peers, statuses, errors, dates] = parts;
         let text = |pointer: &Pointer| pointer.find(object, line).and_then(|(_, value)| scalar(&value));
         let duration = |pointer: &Pointer| {
             let text = text(pointer)?;
             pointer.unit.map_or_else(|| duration(&text), |unit| unit.seconds(&text))
         };
+        let date = dates.iter().find_map(text);
+        let time = |pointer: &Pointer| {
+            let (_, value) = pointer.find(object, line)?;
+            RawObject::parse(&value).map_or_else(
+                || scalar(&value).and_then(|text| time_on(date.as_deref(), &text)),
+                |object| instant(&object),
+            )
+        };
         let senders = if has_sender { &senders[..] } else { &[] };
         let key = |pointers: &[Pointer]| pointers.iter().filter_map(text).find(|key| !key.is_empty());
         EnvelopeFacts {
-            time: times.iter().filter_map(text).find_map(|text| time(&text)).or(before.time),
+            time: times.iter().find_map(time).or(before.time),
             latency: durations.iter().find_map(duration).or(before.latency),
             meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)).or(before.meaning),
             session: joined(key(sessions), key(peers)).or_else(|| before.session.clone()),
@@ -369,7 +380,7 @@ impl FormatRule {
     fn said(&self, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
         let text = |name: &str| Some(String::from_utf8_lossy(captures.name(name)?.as_bytes()).into_owned());
         EnvelopeFacts {
-            time: text("time").and_then(|text| time(&text)),
+            time: text("time").and_then(|time| time_on(text("date").as_deref(), &time)),
             latency: text("duration").and_then(|text| duration(&text)),
             meaning: text("sender").and_then(|word| self.meaning(&word)),
             session: joined(text(session), text("peer")),
@@ -387,11 +398,17 @@ struct RuleReader {
     /// The facts of the message before on the same line, and true if the current text continues that line.
     line_facts: Option<EnvelopeFacts>,
     is_continued: bool,
+    /// True if the last line may hold a message that no rule reads.
+    is_unread: bool,
 }
 
 impl LineFormat for RuleReader {
     fn splits_lines(&self) -> bool {
         true
+    }
+
+    fn is_unread(&self) -> bool {
+        self.is_unread
     }
 
     fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
@@ -408,11 +425,17 @@ impl LineFormat for RuleReader {
                 _ => in_envelope(line, more, |object, own, more| rules.open(object, own, more)),
             },
             true => in_envelope(line, more, |object, own, more| rules.open(object, own, more)),
+            false if has_envelope() && is_batch(line) => Some((0, Record::new(line).into())),
             false => by_line(self, more),
         };
         if more.taken.is_none() {
             self.line_facts = None;
         }
+        self.is_unread = match &found {
+            Some((_, Entry::Record(_))) => false,
+            Some((_, Entry::LogLine(line))) if line.is_copy => false,
+            _ => more.entries.is_empty() && mentions_message(line),
+        };
         // A line between messages may state its session, too.
         let found = found.map(|(start, mut entry)| {
             if let Entry::LogLine(text @ LogLine { session: None, .. }) = &mut entry
@@ -442,7 +465,9 @@ impl LineFormat for RuleReader {
         LineInInput { line, input, end, .. }: LineInInput<'a>,
         more: &mut Extras,
     ) -> Option<Step<'a>> {
+        let has_envelope = || self.rules.rules.iter().any(|rule| rule.line.is_none() && rule.spelling.is_none());
         let start = match line.last()? {
+            b'{' | b'[' | b',' if line.starts_with(b"{") && has_envelope() => 0,
             b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
                 let start = rule.line.as_ref()?.regex.captures(head(line))?.name("value")?.start();
                 let start = start + leading_blanks(&line[start..]);
@@ -562,7 +587,10 @@ impl RuleReader {
         more.taken = taken;
         self.line_facts = taken.map(|_| said);
         let told: usize = more.entries.iter().map(|(_, entry)| mentions(entry.bytes())).sum();
-        let is_all_told = rule.within.is_some() || mentions(part) <= told + mentions(first.1.bytes());
+        let is_all_told = rule.within.is_some()
+            || !names_member(&text[..start])
+                && !part.get(end..).is_some_and(names_member)
+                && (!is_message || mentions(&part[start..end]) <= told + mentions(first.1.bytes()));
         Some(if is_all_told { first } else { with_text(part, first, more) })
     }
 
@@ -698,6 +726,13 @@ impl NamedConnections {
     }
 }
 
+/// True if a line is a batch of messages.
+fn is_batch(line: &[u8]) -> bool {
+    line.starts_with(b"[")
+        && Certainty::of(line) == Certainty::Sure
+        && matches!(value(line), Extent::Whole(length) if length == line.len())
+}
+
 /// Returns the key of a session from its two parts.
 fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
     match (one, other) {
@@ -751,6 +786,12 @@ pub(super) fn time(text: &str) -> Option<Time> {
         Some((_, time)) => time,
         None => times::any(text).or_else(|| vscode::clock(text)).or_else(|| times::first(text)),
     }
+}
+
+/// Parses a time of day on a date, or any other time.
+fn time_on(date: Option<&str>, text: &str) -> Option<Time> {
+    let of_day = |date: &str| times::of_day(Some(date.as_bytes()), text.as_bytes());
+    date.and_then(of_day).or_else(|| time(text))
 }
 
 /// Parses a number of milliseconds, or a duration with its unit.

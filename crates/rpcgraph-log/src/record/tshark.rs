@@ -1,4 +1,5 @@
-//! `tshark`: packets that Wireshark's `tshark -T json` and `-T ek` write, with HTTP bodies or dissected JSON.
+//! `tshark`: packets that Wireshark's `tshark -T json` and `-T ek` write, with HTTP bodies, texts of WebSockets or
+//! dissected JSON.
 
 use super::decoder::Decoder;
 use super::elements::{first_element, object_array};
@@ -13,8 +14,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
-    let (mut asked, mut seen) = (HashMap::new(), ArchiveFacts::default());
-    object_array(move |packet, text, more| open(packet, text, more, (&mut asked, &mut seen)))
+    let mut capture = Capture::default();
+    object_array(move |packet, text, more| open(packet, text, more, &mut capture))
 }
 
 /// True if the first element of the first value has layers, or if the first or second object has layers or announces
@@ -29,94 +30,149 @@ pub(super) fn detect(window: &InputHead<'_>) -> bool {
         || window.objects().take(2).any(|object| is_packet(&object) || is_header(&object))
 }
 
-/// The newest request of each TCP stream, and its bodies.
-type RequestsByStream = HashMap<String, (HarExchange, Vec<HttpBody>)>;
-
 /// The maximum number of streams for which a request is kept.
 const STREAMS: usize = 64;
+/// The maximum number of streams, and of `Mcp-Session-Id`s, whose sessions are known.
+const SESSIONS: usize = 4096;
+
+/// The state of a capture.
+#[derive(Default)]
+struct Capture {
+    /// The newest request of each TCP stream, its bodies and its session.
+    asked: HashMap<String, (HarExchange, Vec<HttpBody>, String)>,
+    /// The session of each `Mcp-Session-Id`: it begins on one stream, and may go on in others.
+    sessions: HashMap<String, String>,
+    /// The session of the other messages of each stream; true if an `Mcp-Session-Id` names it, too.
+    streams: HashMap<String, (String, bool)>,
+    seen: ArchiveFacts,
+}
+
+impl Capture {
+    /// Returns the session of a packet. `begins` is true for a request that begins a session.
+    fn session(&mut self, stream: &str, id: Option<&str>, begins: bool) -> String {
+        if let Some(known) = id.and_then(|id| self.sessions.get(id)) {
+            return known.clone();
+        }
+        if self.streams.len().max(self.sessions.len()) == SESSIONS {
+            self.streams.clear();
+            self.sessions.clear();
+        }
+        let count = self.sessions.len();
+        let (key, is_named) = self.streams.entry(stream.to_owned()).or_insert_with(|| (stream.to_owned(), false));
+        if *is_named && (begins || id.is_some()) {
+            (*key, *is_named) = (format!("{stream}-{count}"), false);
+        }
+        if let Some(id) = id {
+            self.sessions.insert(id.to_owned(), key.clone());
+            *is_named = true;
+        }
+        key.clone()
+    }
+}
 
 /// Returns the messages of a packet; a line of text if it does not have any, or is not a packet.
 fn open<'a>(
     packet: &RawObject<'a>,
     text: &'a [u8],
     more: &mut Extras,
-    (asked, seen): (&mut RequestsByStream, &mut ArchiveFacts),
+    capture: &mut Capture,
 ) -> Option<FoundEntry<'a>> {
     let none = || Some((0, LogLine::new(text).into()));
     let Some(layers) = packet.object("layers").or_else(|| packet.object("_source")?.object("layers")) else {
         return none().filter(|_| !packet.has("jsonrpc"));
     };
+    // A field, or a member of a field.
     let field = |layer: &str, names: [&str; 2]| {
-        let all = layers.objects(layer).filter_map(|layer| names.iter().find_map(|name| layer.get(name)));
-        all.collect::<Vec<_>>()
+        let of = |object: &RawObject<'a>| names.iter().find_map(|name| object.get(name));
+        let inside = |object: &RawObject<'a>| {
+            object.members().filter_map(|(_, value)| RawObject::parse(value)).find_map(|o| of(&o))
+        };
+        layers.objects(layer).filter_map(|layer| of(&layer).or_else(|| inside(&layer))).collect::<Vec<_>>()
     };
-    let scalar_of = |layer, names| field(layer, names).first().copied().and_then(scalar);
-    let mut bodies = field("http", ["http.file_data", "http_http_file_data"]);
-    if bodies.is_empty() {
-        bodies = field("json", ["json.object", "json_json_object"]);
-    }
+    let stated = |layer, names| field(layer, names).first().copied().and_then(scalar);
+    let bodies = [
+        ("http", ["http.file_data", "http_http_file_data"]),
+        ("websocket", ["websocket.payload.text", "websocket_websocket_payload_text"]),
+        ("json", ["json.object", "json_json_object"]),
+    ];
+    let bodies = bodies.into_iter().map(|(layer, names)| field(layer, names)).find(|found| !found.is_empty());
     let http = layers.get("http").unwrap_or_default();
     let has = |name: &str| memmem::find(http, name.as_bytes()).is_some();
     let is_response = has("\"http.response") || has("\"http_http_response");
     let is_request = has("\"http.request") || has("\"http_http_request");
-    let captured = scalar_of("frame", ["frame.time_epoch", "frame_frame_time_epoch"]);
+    // [RFC 6455, 5.1](https://www.rfc-editor.org/rfc/rfc6455#section-5.1): a client masks what it sends, a server does not.
+    let masked = stated("websocket", ["websocket.mask", "websocket_websocket_mask"]);
+    let sender = match (is_response, is_request, masked.as_deref()) {
+        (true, ..) | (_, false, Some("0" | "false")) => Some(Sender::Server),
+        (_, true, _) | (_, _, Some("1" | "true")) => Some(Sender::Client),
+        _ => None,
+    };
+    let captured = stated("frame", ["frame.time_epoch", "frame_frame_time_epoch"]);
     let captured = captured.or_else(|| scalar(packet.get("timestamp")?)).and_then(|text| time(&text));
-    let stream = scalar_of("tcp", ["tcp.stream", "tcp_tcp_stream"]);
-    let texts = bodies.into_iter().map(|data| Some((data, scalar(data)?)));
+    let stream = stated("tcp", ["tcp.stream", "tcp_tcp_stream"]);
+    let session = header(http, SESSION);
+    let is_mcp = session.is_some() || header(http, VERSION).is_some();
+    let texts = bodies.unwrap_or_default().into_iter().map(|data| Some((data, scalar(data)?)));
     let Some(texts) = texts.collect::<Option<Vec<_>>>() else { return none() };
     let mut parts = Vec::new();
     for (data, body) in texts {
-        let side = if is_response { Sender::Server } else { Sender::Client };
-        let sender = (is_request || is_response).then_some(side);
         let start = offset_in(text, data) + usize::from(data.starts_with(b"\""));
         let all = HttpBody::of(start, from_hex(&body), sender).map_or_else(Vec::new, HttpBody::events);
-        if all.iter().any(HttpBody::holds_message) {
+        if all.iter().any(HttpBody::holds_message) || is_mcp && is_request && body.trim() == "[]" {
             parts.extend(all);
         }
     }
-    // A field, or a member of a field.
-    let stated = |names: [&str; 2]| {
-        let of = |object: &RawObject<'_>| names.iter().find_map(|name| scalar(object.get(name)?));
-        let inside =
-            |http: &RawObject<'_>| http.members().filter_map(|(_, value)| RawObject::parse(value)).find_map(|o| of(&o));
-        layers.objects("http").find_map(|http| of(&http).or_else(|| inside(&http)))
-    };
-    let found = if is_response {
-        let asked = stream.as_ref().and_then(|stream| asked.remove(stream));
-        let (exchange, mut bodies) = asked.unwrap_or_default();
-        let sent = bodies.len();
-        bodies.append(&mut parts);
-        let status = stated(["http.response.code", "http_http_response_code"]).and_then(|status| status.parse().ok());
-        let reason = stated(["http.response.phrase", "http_http_response_phrase"]).unwrap_or_default();
+    let (key, found) = if is_response {
+        let asked = stream.as_ref().and_then(|stream| capture.asked.remove(stream));
+        let (exchange, mut bodies, key) = asked.unwrap_or_default();
+        let key = match &stream {
+            Some(_) if !key.is_empty() && session.is_none() => Some(key),
+            stream => stream.as_ref().map(|stream| capture.session(stream, session.as_deref(), false)),
+        };
+        let status = stated("http", ["http.response.code", "http_http_response_code"]);
+        let status = status.and_then(|status| status.parse().ok());
+        let reason = stated("http", ["http.response.phrase", "http_http_response_phrase"]).unwrap_or_default();
         let exchange = HarExchange { status, reason, ..exchange };
-        exchange.entries(bodies, None, seen).into_iter().skip(sent).collect()
+        let count = bodies.len();
+        bodies.extend(HttpBody::captured(parts, captured));
+        (key, exchange.entries(bodies, None, &mut capture.seen).into_iter().skip(count).collect())
     } else {
-        if is_request && let Some(stream) = stream.clone() {
-            if asked.len() == STREAMS {
-                asked.clear();
+        let begins = session.is_none() && parts.iter().any(HttpBody::begins_session);
+        let key = stream.as_ref().map(|stream| capture.session(stream, session.as_deref(), begins));
+        let bodies: Vec<_> = HttpBody::captured(parts, captured).collect();
+        if is_request && let Some((stream, key)) = stream.zip(key.clone()) {
+            if capture.asked.len() == STREAMS {
+                capture.asked.clear();
             }
-            let names = http.to_ascii_lowercase();
-            let has_header = |name: &str| memmem::find(&names, format!("{name}: ").as_bytes()).is_some();
             let exchange = HarExchange {
-                method: stated(["http.request.method", "http_http_request_method"]).unwrap_or_default(),
-                url: stated(["http.request.full_uri", "http_http_request_full_uri"]).unwrap_or_default(),
-                session: has_header(SESSION).then(String::new),
-                is_mcp: [SESSION, VERSION].into_iter().any(has_header),
-                is_authorized: has_header("authorization"),
+                method: stated("http", ["http.request.method", "http_http_request_method"]).unwrap_or_default(),
+                url: stated("http", ["http.request.full_uri", "http_http_request_full_uri"]).unwrap_or_default(),
+                session: session.map(|_| String::new()),
+                is_mcp,
+                is_authorized: header(http, "authorization").is_some(),
                 ..HarExchange::default()
             };
-            asked.insert(stream, (exchange, parts.clone()));
+            capture.asked.insert(stream, (exchange, bodies.clone(), key));
         }
-        HttpBody::entries(parts, None).collect::<Vec<_>>()
+        (key, HttpBody::entries(bodies, None).collect::<Vec<_>>())
     };
     more.entries.extend(found.into_iter().filter_map(|(start, entry)| match entry {
         Entry::Record(record) => {
-            let session = stream.clone().map(Cow::Owned);
-            Some((start, Record { time: captured, session, ..record }.into()))
+            let session = key.clone().map(Cow::Owned);
+            let time = record.time.or(captured.filter(|_| record.is_exchange()));
+            Some((start, Record { time, session, ..record }.into()))
         }
         Entry::LogLine(_) => None,
     }));
     more.entries.pop_front().or_else(none)
+}
+
+/// Returns the value of a header among the lines of a request or response.
+fn header(http: &[u8], name: &str) -> Option<String> {
+    let lower = http.to_ascii_lowercase();
+    let at = memmem::find(&lower, format!("{name}: ").as_bytes())? + name.len() + 2;
+    let value = http[at..].split(|byte| b"\"\\".contains(byte)).next()?;
+    Some(String::from_utf8_lossy(value.trim_ascii()).into_owned())
 }
 
 /// Decodes `7b:22:…` or `7b22…`; returns other text as it is.

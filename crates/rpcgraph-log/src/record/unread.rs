@@ -2,9 +2,9 @@
 //! option that reads them there.
 
 use super::certainty::{Certainty, has_members_of_messages};
-use super::describe::pointer;
-use super::object::{RawObject, elements};
+use super::object::{RawObject, elements, unescape};
 use super::value::{Extent, value};
+use crate::json::pointer_token;
 use memchr::memmem;
 
 /// The first bytes of files that are not logs, with a description of the file and advice.
@@ -125,6 +125,20 @@ fn in_line(line: &[u8]) -> Option<String> {
             _ => None,
         }
     })
+}
+
+/// Returns the pointer to the first value for which `is` returns true, also in strings that hold JSON.
+fn pointer(value: &[u8], is: &dyn Fn(&[u8]) -> bool) -> Option<String> {
+    let below = |name: &str, value: &[u8]| Some(format!("/{}{}", pointer_token(name), pointer(value, is)?));
+    match value.first()? {
+        _ if is(value) => Some(String::new()),
+        b'{' => {
+            RawObject::parse(value)?.members().find_map(|(name, value)| below(std::str::from_utf8(name).ok()?, value))
+        }
+        b'[' => elements(value).enumerate().find_map(|(index, value)| below(&index.to_string(), value)),
+        b'"' => pointer(unescape(value)?.trim_ascii(), is),
+        _ => None,
+    }
 }
 
 /// True for an object, or an array of objects, that may be a message though it lacks `jsonrpc`.

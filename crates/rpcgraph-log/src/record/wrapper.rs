@@ -14,7 +14,7 @@ use super::Time;
 use super::colours::{COLOUR, without_colours};
 use super::decoder::{leading_blanks, trim_end};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
-use super::surroundings::{is_level, named_direction};
+use super::surroundings::named_direction;
 use super::times;
 use super::window::{InputHead, lines};
 use memchr::{memchr, memmem};
@@ -305,6 +305,12 @@ fn header(line: &[u8]) -> Option<&[u8]> {
 
 fn is_fence(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(b"```")
+}
+
+/// True for the name of a level of logging.
+fn is_level(word: &str) -> bool {
+    const LEVELS: [&str; 9] = ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical"];
+    LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]

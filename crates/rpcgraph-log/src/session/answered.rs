@@ -19,13 +19,21 @@ const REMEMBERED_ANSWERS: usize = 65_536;
 /// The last ids that were answered, as keyed digests: an id may be a string of any length.
 #[derive(Debug, Default)]
 pub(super) struct RecentAnswers {
-    /// The number of the last answer to each id, and the request.
-    known: HashMap<u128, (u64, Name), KeyedHashes>,
+    known: HashMap<u128, Answered, KeyedHashes>,
     digests: KeyedDigests,
     /// Oldest first. If an id was answered again, only the last answer counts.
     order: VecDeque<(u128, u64)>,
     count: u64,
     early: EarlyAnswers,
+}
+
+/// The last answer to an id.
+#[derive(Debug, Clone, Copy)]
+struct Answered {
+    count: u64,
+    request: Name,
+    /// True if the request may have further answers.
+    streams: bool,
 }
 
 /// The last answers without a request before them, which may stand before it: a writer may flush its answers first.
@@ -39,16 +47,16 @@ struct EarlyAnswers {
 }
 
 impl RecentAnswers {
-    /// Adds a request by its id, in the session with that number.
-    pub fn insert(&mut self, session: usize, requester: Option<Sender>, id: &Id<'_>, request: Name) {
+    /// Adds a request by its id, in the session with that number. `streams` is true if it may have further answers.
+    pub fn insert(&mut self, session: usize, requester: Option<Sender>, id: &Id<'_>, request: Name, streams: bool) {
         let answered = self.digests.digest((session, requester, id));
         self.count += 1;
-        self.known.insert(answered, (self.count, request));
+        self.known.insert(answered, Answered { count: self.count, request, streams });
         self.order.push_back((answered, self.count));
         while self.known.len() > REMEMBERED_ANSWERS || self.order.len() > 2 * REMEMBERED_ANSWERS {
             let Some((oldest, count)) = self.order.pop_front() else { break };
             if let Entry::Occupied(entry) = self.known.entry(oldest)
-                && entry.get().0 == count
+                && entry.get().count == count
             {
                 entry.remove();
             }
@@ -84,15 +92,20 @@ impl RecentAnswers {
         self.early.misordered
     }
 
-    /// True if `responder` may have answered a request with the id.
-    pub fn contains(&self, session: usize, responder: Option<Sender>, id: &Id<'_>) -> bool {
-        self.find(session, id, |requester| may_answer(responder, requester)).is_some()
+    /// Returns the newest request with the id that `responder` may have answered, and true if it may have further answers.
+    pub fn again(&self, session: usize, responder: Option<Sender>, id: &Id<'_>) -> Option<(Name, bool)> {
+        let newest = self.newest(session, id, |requester| may_answer(responder, requester))?;
+        Some((newest.request, newest.streams))
     }
 
     /// Returns the newest answered request with the id, among requests whose sender fits.
     pub fn find(&self, session: usize, id: &Id<'_>, fits: impl Fn(Option<Sender>) -> bool) -> Option<Name> {
+        Some(self.newest(session, id, fits)?.request)
+    }
+
+    fn newest(&self, session: usize, id: &Id<'_>, fits: impl Fn(Option<Sender>) -> bool) -> Option<&Answered> {
         let senders = [None, Some(Sender::Client), Some(Sender::Server)].into_iter().filter(|sender| fits(*sender));
         let known = senders.filter_map(|sender| self.known.get(&self.digests.digest((session, sender, id))));
-        known.map(|(_, request)| *request).max()
+        known.max_by_key(|answered| answered.request)
     }
 }

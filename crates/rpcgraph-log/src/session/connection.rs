@@ -14,9 +14,6 @@ use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, Direction, KnownMethod, Record, Sender, Time};
 
-/// The methods of MCP whose answers come only after an event.
-const WAITING: [&str; 2] = ["subscriptions/listen", "tasks/result"];
-
 /// A connection between a client and a server, as far as it has been read.
 #[derive(Debug, Default)]
 pub(super) struct Connection {
@@ -113,12 +110,9 @@ impl Connection {
         Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
     }
 
-    /// Returns the states of its open requests, in the order of the log. Of one side alone, only what that side cancelled is
-    /// known.
+    /// Returns the states of its open requests, in the order of the log.
     pub fn unanswered(&self) -> Vec<(Name, RequestState)> {
-        let is_known = |state| !self.tally.is_one_sided() || state == RequestState::Cancelled;
-        let mut states: Vec<_> =
-            self.exchanges.states(self.last_initialize).filter(|(_, state)| is_known(*state)).collect();
+        let mut states: Vec<_> = self.exchanges.states(self.last_initialize).collect();
         states.sort_unstable_by_key(|(name, _)| *name);
         states
     }
@@ -237,9 +231,8 @@ impl Connection {
                 if method == Some("initialize") {
                     self.last_initialize = name.record;
                 }
-                let waits = method.is_some_and(|method| WAITING.contains(&method));
                 let protocols = message.known.map(|known| known.protocols).unwrap_or_default();
-                let request = OpenRequest::new(name, record.time, party, protocols, waits);
+                let request = OpenRequest::new(name, record.time, party, protocols, method);
                 if *id == Id::Null {
                     self.exchanges.open_without_id(request);
                 } else {
@@ -250,7 +243,7 @@ impl Connection {
             }
             (Kind::Response | Kind::ErrorResponse, Some(id)) if *id != Id::Null => {
                 answer = self.exchanges.close(party, id, answered);
-                if answer.request.is_none() && !answer.duplicate {
+                if answer.request.is_none() && answer.again.is_none() && !answer.duplicate {
                     answered.note_unsolicited(self.exchanges.session(), id, record.time);
                 }
             }
@@ -265,7 +258,10 @@ impl Connection {
             _ => {}
         }
         let request = answer.request.as_ref();
-        let asked = (request.map(|request| request.name), request.map(|request| request.protocols).unwrap_or_default());
+        let asked = (
+            request.map(|request| request.name).or(answer.again),
+            request.map(|request| request.protocols).unwrap_or_default(),
+        );
         let failure = match message.kind {
             Kind::Request => None,
             _ => self.tasks.failure(message, asked, record.http.as_deref()),
@@ -304,9 +300,11 @@ impl Connection {
         let mut annotated = Annotated::new(record, party.sender, name, Node::Message(message), problems);
         annotated.superseded = superseded;
         annotated.failure = failure;
+        annotated.responds_to = answer.request.as_ref().map(|request| request.name).or(answer.again);
         if let Some(request) = answer.request {
-            annotated.responds_to = Some(request.name);
             annotated.latency = if answer.ambiguous { record.latency } else { latency(record, &request) };
+        } else if answer.again.is_some() {
+            annotated.latency = record.latency;
         }
         annotated
     }

@@ -14,6 +14,13 @@ use crate::json::KeyedHashes;
 use crate::message::Id;
 use crate::record::{Protocols, Sender, Time};
 
+/// The methods of MCP whose answers come only after an event.
+const WAITING: [&str; 2] = ["subscriptions/listen", "tasks/result"];
+/// The methods of A2A that [each event of a stream](https://a2a-protocol.org/latest/specification/#942-sendstreamingmessage)
+/// answers, in all versions.
+const STREAMING: [&str; 5] =
+    ["SendStreamingMessage", "SubscribeToTask", "message/stream", "tasks/resubscribe", "tasks/sendSubscribe"];
+
 /// The open exchanges of a session.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
@@ -152,6 +159,8 @@ pub(super) struct OpenRequest {
     pub protocols: Protocols,
     /// True if it is answered only after an event.
     waits: bool,
+    /// True if each event of a stream answers it.
+    streams: bool,
     /// True if its sender cancelled it.
     cancelled: bool,
     /// True if a later request has taken its id.
@@ -163,13 +172,15 @@ pub(super) struct OpenRequest {
 }
 
 impl OpenRequest {
-    pub fn new(name: Name, time: Option<Time>, party: MessageSide, protocols: Protocols, waits: bool) -> Self {
+    pub fn new(name: Name, time: Option<Time>, party: MessageSide, protocols: Protocols, method: Option<&str>) -> Self {
+        let is_in = |methods: &[&str]| method.is_some_and(|method| methods.contains(&method));
         Self {
             name,
             time: time.map(Box::new),
             party,
             protocols,
-            waits,
+            waits: is_in(&WAITING),
+            streams: is_in(&STREAMING),
             cancelled: false,
             superseded: false,
             in_doubt: false,
@@ -191,6 +202,8 @@ pub(super) struct PairedAnswer {
     pub unlikely: bool,
     /// True if an answered request had the id, and no open request has it.
     pub duplicate: bool,
+    /// The request that was answered before, if each event of a stream answers it.
+    pub again: Option<Name>,
 }
 
 impl Exchanges {
@@ -290,9 +303,12 @@ impl Exchanges {
             Some(request) => {
                 let last = &mut self.last_answered[side(request.party.sender)];
                 *last = request.name.record.max(*last);
-                answered.insert(self.session, request.party.sender, id, request.name);
+                answered.insert(self.session, request.party.sender, id, request.name, request.streams);
             }
-            None => answer.duplicate = answered.contains(self.session, party.sender, id),
+            None => match answered.again(self.session, party.sender, id) {
+                Some((request, true)) => answer.again = Some(request),
+                found => answer.duplicate = found.is_some(),
+            },
         }
         answer
     }

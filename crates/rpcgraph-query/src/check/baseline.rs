@@ -1,11 +1,14 @@
-//! Known faults, in a file of JSON lines.
+//! Known faults and definitions of tools, in a file of JSON lines.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::drift::{Definitions, definitions};
 use super::fault::Fault;
 use super::judge::{Judged, Verdict};
+use super::rules::{RuleError, Rules};
+use crate::query::{Cancel, Dataset, QueryError};
 
 /// What the known faults of an entry have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -27,9 +30,20 @@ struct BaselineEntry {
     count: u64,
 }
 
-/// Known faults, and how many there are of each.
+/// A line of the file about a tool of a server: the SHA-256 of each member of its definition.
+#[derive(Serialize, Deserialize)]
+struct KnownDefinition {
+    server: String,
+    tool: String,
+    definition: BTreeMap<String, String>,
+}
+
+/// Known faults, how many there are of each, and known definitions of tools.
 #[derive(Debug, Default)]
-pub struct Baseline(BTreeMap<KnownFault, u64>);
+pub struct Baseline {
+    faults: BTreeMap<KnownFault, u64>,
+    definitions: Definitions,
+}
 
 /// Errors in a file of known faults.
 #[derive(Debug, thiserror::Error)]
@@ -70,15 +84,40 @@ fn normalized(text: &str) -> String {
 }
 
 impl Baseline {
-    /// Collects all faults.
-    pub fn of(judged: &[Judged<'_>]) -> Self {
-        let mut baseline = Self::default();
+    /// Collects all faults and definitions.
+    ///
+    /// # Errors
+    ///
+    /// A query fails, or `cancel` ends it.
+    pub fn of(judged: &[Judged<'_>], dataset: &Dataset, cancel: &Cancel) -> Result<Self, QueryError> {
+        let mut baseline = Self { definitions: definitions(dataset, cancel)?, ..Self::default() };
         for judged in judged {
             for fault in &judged.faults {
-                *baseline.0.entry(KnownFault::of(&judged.rule.id, fault)).or_default() += 1;
+                *baseline.faults.entry(KnownFault::of(&judged.rule.id, fault)).or_default() += 1;
             }
         }
-        baseline
+        Ok(baseline)
+    }
+
+    /// Replaces the definitions of the servers in a loaded log.
+    ///
+    /// # Errors
+    ///
+    /// A query fails, or `cancel` ends it.
+    pub fn accept(&mut self, dataset: &Dataset, cancel: &Cancel) -> Result<(), QueryError> {
+        let now = definitions(dataset, cancel)?;
+        self.definitions.retain(|(server, _), _| now.keys().all(|(other, _)| other != server));
+        self.definitions.extend(now);
+        Ok(())
+    }
+
+    /// Adds the rule that the definitions are known, if there are any.
+    ///
+    /// # Errors
+    ///
+    /// A rule has its name.
+    pub fn add_to(&self, rules: &mut Rules) -> Result<(), RuleError> {
+        if self.definitions.is_empty() { Ok(()) } else { rules.add_definitions(&self.definitions) }
     }
 
     /// Parses the lines of a file. Equal entries, as of several files in one, add up.
@@ -89,11 +128,15 @@ impl Baseline {
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
         let mut baseline = Self::default();
         for (index, line) in text.lines().enumerate() {
+            if let Ok(KnownDefinition { server, tool, definition }) = serde_json::from_str(line) {
+                baseline.definitions.insert((server, tool), definition);
+                continue;
+            }
             let entry = serde_json::from_str::<BaselineEntry>(line).map_err(|_| {
                 let is_old = serde_json::from_str::<KnownFault>(line).is_ok();
                 if is_old { BaselineError::NoCount(index + 1) } else { BaselineError::NotAFault(index + 1) }
             })?;
-            *baseline.0.entry(entry.fault).or_default() += entry.count;
+            *baseline.faults.entry(entry.fault).or_default() += entry.count;
         }
         Ok(baseline)
     }
@@ -107,13 +150,17 @@ impl Baseline {
         let line = |(fault, count): (&KnownFault, &u64)| {
             Ok(serde_json::to_string(&BaselineEntry { fault: fault.clone(), count: *count })? + "\n")
         };
-        self.0.iter().map(line).collect()
+        let definition = |((server, tool), definition): (&(String, String), &BTreeMap<String, String>)| {
+            let (server, tool, definition) = (server.clone(), tool.clone(), definition.clone());
+            Ok(serde_json::to_string(&KnownDefinition { server, tool, definition })? + "\n")
+        };
+        self.faults.iter().map(line).chain(self.definitions.iter().map(definition)).collect()
     }
 
     /// Marks known faults: of each entry, as many as it counts, in the order of the logs. Returns the number of known
     /// faults, and of each entry of these rules that has fewer faults now, the rule, the text and how many are gone.
     pub fn mark<'b>(&'b self, judged: &mut [Judged<'_>]) -> (u64, Vec<(&'b str, &'b str, u64)>) {
-        let (mut left, mut known) = (self.0.clone(), 0);
+        let (mut left, mut known) = (self.faults.clone(), 0);
         for judged in judged.iter_mut() {
             for fault in &mut judged.faults {
                 if let Some(count) = left.get_mut(&KnownFault::of(&judged.rule.id, fault)).filter(|count| **count > 0) {
@@ -127,7 +174,8 @@ impl Baseline {
             }
         }
         let is_judged = |rule: &str| judged.iter().any(|judged| judged.rule.id == rule);
-        let gone = self.0.keys().zip(left.into_values()).filter(|(fault, gone)| *gone > 0 && is_judged(&fault.rule));
+        let gone =
+            self.faults.keys().zip(left.into_values()).filter(|(fault, gone)| *gone > 0 && is_judged(&fault.rule));
         (known, gone.map(|(fault, gone)| (fault.rule.as_str(), fault.text.as_str(), gone)).collect())
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use super::drift;
 use super::facts::{MessageFacts, ONE_SIDED, QUERIES, SessionRevisions, messages, parsed, rows};
 use super::fault::{Fault, message_of};
 use super::rules::{Rule, Rules};
@@ -40,13 +41,16 @@ pub struct Judged<'r> {
 }
 
 impl Rules {
-    /// Returns a query that needs the data of all rules.
+    /// Returns a query that needs the data of all rules, and of a baseline if one `is_written`.
     ///
     /// # Errors
     ///
     /// Never: the queries here are tested.
-    pub fn loading(&self) -> Result<Query, SyntaxError> {
+    pub fn loading(&self, is_written: bool) -> Result<Query, SyntaxError> {
         let mut all = Query::parse("SELECT * { }", None)?;
+        if is_written {
+            all = all.with_needs_of(&drift::query()?);
+        }
         for text in QUERIES {
             all = all.with_needs_of(&Query::parse(text, None)?);
         }

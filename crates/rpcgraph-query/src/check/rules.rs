@@ -131,7 +131,7 @@ pub enum RuleError {
     Unknown(String),
 }
 
-fn wrong(rule: &str, reason: impl fmt::Display) -> RuleError {
+pub(super) fn wrong(rule: &str, reason: impl fmt::Display) -> RuleError {
     RuleError::Wrong(rule.to_owned(), reason.to_string())
 }
 
@@ -395,6 +395,31 @@ impl Rules {
         }
         described.add(&subject, shacl!("sparql"), "_:q".to_owned());
         described.add("_:q", shacl!("select"), text.to_owned());
+        self.add(&described, &subject, None)
+    }
+
+    /// Adds a rule about a protocol or any, which `ask` exercises, with the query for what breaks it and its texts.
+    pub(super) fn add_limit(
+        &mut self,
+        id: &str,
+        (title, level): (&str, Level),
+        protocol: Option<&str>,
+        ask: &str,
+        select: &str,
+    ) -> Result<(), RuleError> {
+        let (mut described, subject) = (DescribedSubjects::default(), format!("{BASE}{id}"));
+        let properties = [
+            (rdfs::LABEL.as_str(), Some(title)),
+            (shacl!("severity"), Some(level.name())),
+            (shacl!("message"), Some("{?text}")),
+            (shacl!("sparql"), Some("_:q")),
+            (rpcg::EXERCISED_BY.as_str(), Some(ask)),
+            (rpcg::PROTOCOL.as_str(), protocol),
+        ];
+        for (property, value) in properties {
+            value.into_iter().for_each(|value| described.add(&subject, property, value.to_owned()));
+        }
+        described.add("_:q", shacl!("select"), select.to_owned());
         self.add(&described, &subject, None)
     }
 

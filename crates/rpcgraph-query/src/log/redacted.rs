@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use super::{Log, LogError, LoggedMessage, Messages};
 use crate::json::quoted;
-use crate::record::{Format, RawObject, ReaderOptions, Sender, known_method};
+use crate::record::{RawObject, ReaderOptions, Sender, known_method};
 use crate::redact::Redactor;
 
 /// Redacts the text of a log: in its own format or, if that is not possible and `options` do not name the format, as
@@ -82,7 +82,7 @@ pub fn redacted_lines(
             && published(one) == published(other)
             && (!has_times || one.time == other.time)
     };
-    let own = ReaderOptions::default().with_format(Format::JsonLines);
+    let own = ReaderOptions::default();
     let is_message =
         |message: &Result<LoggedMessage, LogError>| !matches!(message, Ok(LoggedMessage { kind: None, .. }));
     let (before, after) = (messages(text, options).filter(is_message), messages(&redacted, &own).filter(is_message));

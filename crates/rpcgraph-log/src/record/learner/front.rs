@@ -1,8 +1,7 @@
 //! The text around messages, cut into times, words, arrows and marks.
 
-use super::super::describe::shape;
 use super::super::rules::{WordMeaning, named_meaning};
-use super::super::surroundings::{named_direction, named_side};
+use super::super::surroundings::{SENDERS, named_direction, named_side};
 use super::super::{Direction, times};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -131,7 +130,7 @@ pub(super) fn skeleton(tokens: &[Token]) -> String {
 /// Returns the tokens that state who sent a message, or in which direction it went, and what they state. The last words
 /// before the message count, and values after names such as `dir=`.
 pub(super) fn meaning(tokens: &[Token], with_arrows: bool) -> Option<(RangeInclusive<usize>, WordMeaning)> {
-    let is_name = |at: usize| matches!(&tokens[at], Token::Word(word) if NAMES.iter().any(|name| name.eq_ignore_ascii_case(word)));
+    let is_name = |at: usize| matches!(&tokens[at], Token::Word(word) if SENDERS.iter().any(|name| name.eq_ignore_ascii_case(word)));
     let is_pair = |at: usize| at > 1 && tokens[at - 1].text().trim_matches('"') == "=" && is_name(at - 2);
     let words: Vec<_> = (0..tokens.len()).filter(|at| matches!(tokens[*at], Token::Word(_))).collect();
     if let Some((at, meaning)) =
@@ -160,9 +159,6 @@ pub(super) fn meaning(tokens: &[Token], with_arrows: bool) -> Option<(RangeInclu
     };
     Some((at..=at, WordMeaning::Went(went)))
 }
-
-/// Names of values that state the sender or the direction.
-const NAMES: [&str; 6] = ["direction", "dir", "sender", "from", "sent_by", "sentBy"];
 
 /// Returns the direction that a word states. A short word needs a mark beside it: `in` may be any word.
 fn direction(tokens: &[Token], at: usize) -> Option<Direction> {
@@ -230,4 +226,17 @@ impl TokenSet {
 
 fn blanks(regex: &str) -> String {
     regex.replace(' ', r"\s+")
+}
+
+/// Returns a text as a regular expression that matches any number in place of each number.
+pub(super) fn shape(text: &str) -> String {
+    let mut shape = String::new();
+    for character in regex::escape(text).chars() {
+        match character.is_ascii_digit() {
+            true if shape.ends_with(r"\d+") => {}
+            true => shape.push_str(r"\d+"),
+            false => shape.push(character),
+        }
+    }
+    shape
 }

@@ -86,7 +86,10 @@ impl<'a> Scan<'a> {
         }
         let (mut at, mut front, first) = (0, 0, self.candidates.len());
         while at < line.len() {
-            let Some(spelling) = Spelling::shown(&line[..at], &line[at..]) else {
+            let before = &line[..at];
+            let is_coloured = before.ends_with(b"m") && line[0] == 0x1b;
+            let before = if is_coloured { without_colours(&before[at.saturating_sub(16)..]) } else { before.into() };
+            let Some(spelling) = Spelling::shown(&before, &line[at..]) else {
                 at += 1;
                 continue;
             };
@@ -121,7 +124,9 @@ impl<'a> Scan<'a> {
                 members: around.members.clone(),
                 is_broken: found.is_broken,
                 certainty: Certainty::No,
-                is_glued: is_glued(&line[..at], spelling),
+                // Commas may separate messages.
+                is_glued: is_glued(&line[..at], spelling)
+                    && !(front > 0 && line[front..at].iter().all(|byte| b" \t,".contains(byte))),
             };
             if line[..at].ends_with(b"`") {
                 at += found.used;
@@ -152,7 +157,8 @@ impl<'a> Scan<'a> {
     /// Adds the messages in a value.
     fn value(&mut self, json: &[u8], template: &Candidate, nested: usize) {
         let certainty = Certainty::of(json);
-        if certainty != Certainty::No || has_shape(json) && !is_access(json) {
+        let is_possible = || certainty != Certainty::No || has_shape(json);
+        if certainty == Certainty::Sure || is_possible() && !is_access(json) {
             let message = json.to_vec();
             self.candidates.push(Candidate { certainty, message, ..template.copy() });
             return;
@@ -171,7 +177,12 @@ impl<'a> Scan<'a> {
         });
         let scalars: Vec<_> = scalars.take(MEMBERS).collect();
         template.members.extend(scalars);
-        if template.pointer.matches('/').count() >= DEEP {
+        for (outer, inner, name) in [("event", "duration", "event/duration"), ("instant", "epochSecond", "instant")] {
+            let text = object.object(outer).and_then(|object| scalar(object.get(inner)?));
+            template.members.extend(text.map(|text| (format!("{}/{name}", template.pointer), text)));
+        }
+        let is_name = |part: &&str| part.parse::<usize>().is_err();
+        if template.pointer.split('/').skip(1).filter(is_name).count() >= DEEP {
             return;
         }
         for (name, value) in object.members() {

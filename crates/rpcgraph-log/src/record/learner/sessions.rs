@@ -1,7 +1,6 @@
 //! Finds the field that separates the sessions of a log: a word in front of messages, or a member around them.
 
 use super::super::rules::WordMeaning;
-use super::super::session_key::NAMES;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A varying part around messages.
@@ -20,6 +19,22 @@ pub(super) struct Observed {
     /// The ids, and the methods of requests.
     pub calls: Vec<(Vec<u8>, Option<String>)>,
 }
+
+/// Members that may be the key, the most reliable first. A process may have many sessions, and a session many processes.
+const NAMES: [&str; 12] = [
+    "mcp-session-id",
+    "mcp_session_id",
+    "session",
+    "session_id",
+    "sessionId",
+    "connection",
+    "connection_id",
+    "connectionId",
+    "conn",
+    "conn_id",
+    "connId",
+    "server",
+];
 
 /// The maximum number of fields that are tried.
 const FIELDS: usize = 64;

@@ -1,0 +1,281 @@
+//! Prints a learned format as the file that describes it.
+
+use super::super::rules::{WordMeaning, duration_unit, named_meaning};
+use super::super::spelling::Spelling;
+use super::super::surroundings::TIMES;
+use super::super::{Direction, Sender, times};
+use super::front::{Token, TokenSet, shape, skeleton, tokens};
+use super::scan::Candidate;
+use super::sessions::Field;
+use super::{EVENTS, LearnedFormat, Place, PlaceKey, last_token};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
+/// The maximum number of pointers in one envelope.
+const POINTERS: usize = 12;
+
+/// Members that state the outcome of an exchange over HTTP.
+const STATUSES: [&str; 5] = ["status", "status_code", "statusCode", "http_status", "responseStatus"];
+const ERRORS: [&str; 3] = ["error", "err", "error_message"];
+
+/// Signs of loggers that leave out the end of a message.
+const TRUNCATED: &str = r"(?i)(?:\.\.\.|…) ?(?:[\[(<]? ?(?:\d+ \w+ )?(?:more )?(?:truncated|omitted)[^\]]{0,40}[\])>]?)?$|\[truncated\]|<truncated>|LOG TRUNCATED";
+
+impl LearnedFormat<'_> {
+    pub(super) fn print(&self, places: &[Place], sessions: &[Field], own: Option<String>) -> Option<String> {
+        let mut groups: BTreeMap<_, Vec<&Place>> = BTreeMap::new();
+        for place in places {
+            let PlaceKey { within, skeleton, spelling, words, .. } = &place.key;
+            let order =
+                (words.is_none(), usize::MAX - place.tokens.len(), skeleton, within, spelling, words, place.is_copy);
+            groups.entry(order).or_default().push(place);
+        }
+        let mut text = "name = \"learned\"\ndetect_wrappers = true\n".to_owned();
+        if let Some(own) = own {
+            let _ = writeln!(text, "own_session = {}", toml_string(&own));
+        }
+        if self.candidates.iter().any(|candidate| candidate.is_broken) {
+            let _ = writeln!(text, "truncated = '{TRUNCATED}'");
+        }
+        for heading in &self.headings {
+            let _ = write!(text, "\n[[rule]]\ngives = \"heading\"\n");
+            let line = expression(&heading.tokens, heading.stated.clone(), &[], true);
+            let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}$")));
+            let words = heading.words.iter().map(|(word, meaning)| (word.as_str(), *meaning));
+            print_words(&mut text, words);
+        }
+        for group in groups.values() {
+            self.rule(group, sessions, &mut text)?;
+        }
+        Some(text)
+    }
+
+    /// Prints the rule of places that differ in the members that lead to the message only.
+    fn rule(&self, group: &[&Place], sessions: &[Field], text: &mut String) -> Option<()> {
+        let first = group.first()?;
+        let found: Vec<usize> = group.iter().flat_map(|place| place.found.iter().copied()).collect();
+        let candidates = || found.iter().map(|number| &self.candidates[*number]);
+        let is_line = !first.key.skeleton.is_empty()
+            || first.key.within.is_some()
+            || first.key.spelling != Spelling::Json.name()
+            || !self.headings.is_empty() && group.iter().all(|place| place.key.pointer.is_empty());
+        let _ = write!(text, "\n[[rule]]\nsure = false\n");
+        if first.is_copy {
+            text.push_str("gives = \"copy\"\n");
+        }
+        if is_line {
+            let mut sets = first.tokens.clone();
+            group
+                .iter()
+                .flat_map(|place| &place.found)
+                .for_each(|number| TokenSet::add(&mut sets, &self.candidates[*number].front));
+            let ranges = found.iter().filter_map(|number| self.stated.get(number)?.tokens.clone());
+            let words: Vec<usize> = sessions
+                .iter()
+                .filter_map(|field| if let Field::Word(nth) = field { Some(*nth) } else { None })
+                .collect();
+            let line = expression(&sets, most_frequent(ranges), &words, true);
+            let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}(?<value>.*)")));
+            let _ = writeln!(text, "spelling = \"{}\"", first.key.spelling);
+            if let Some(within) = &first.key.within {
+                let _ = writeln!(text, "within = {}", toml_string(within));
+            }
+            if let Some(behind) = behind(candidates()) {
+                let _ = writeln!(text, "behind = {}", toml_string(&behind));
+            }
+        }
+        let mut pointers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let messages: BTreeSet<_> = group.iter().map(|place| place.key.pointer.clone()).collect();
+        if !is_line || messages.iter().any(|pointer| !pointer.is_empty()) {
+            // The deepest first: of an object and a part of it, both may be messages.
+            pointers.entry("message").or_default().extend(messages.into_iter().rev());
+        }
+        let members = || candidates().flat_map(|candidate| candidate.members.iter());
+        let mut named = |part: &'static str, names: &[&str], fits: &dyn Fn(&str, &str) -> bool| {
+            let all: BTreeSet<&str> = members()
+                .filter(|(pointer, value)| fits(pointer, value))
+                .map(|(pointer, _)| pointer.as_str())
+                .collect();
+            let mut all: Vec<_> = all.into_iter().collect();
+            let rank =
+                |pointer: &str| names.iter().position(|name| *name == last_token(pointer)).unwrap_or(names.len());
+            all.sort_by_key(|pointer| (usize::MAX - pointer.matches('/').count(), rank(pointer)));
+            if !all.is_empty() {
+                let unit = |pointer| if part == "duration" { unit(pointer) } else { "" };
+                let all = all.into_iter().map(|pointer| format!("{pointer}{}", unit(pointer)));
+                pointers.entry(part).or_default().extend(all);
+            }
+        };
+        named("time", &TIMES, &|pointer, value| {
+            TIMES.contains(&last_token(pointer)) && times::is_time(value.as_bytes())
+        });
+        let is_started = members().any(|(pointer, _)| last_token(pointer) == "startedDateTime");
+        named("date", &[], &|pointer, _| last_token(pointer) == "date");
+        named("duration", &[], &|pointer, value| {
+            let name = last_token(pointer);
+            match unit(pointer) {
+                ":ms" => is_started,
+                ":ns" => true,
+                _ => (name != "elapsed" || group.len() > 1) && duration_unit(name).is_some_and(|unit| unit.fits(value)),
+            }
+        });
+        named("status", &STATUSES, &|pointer, value| {
+            STATUSES.contains(&last_token(pointer))
+                && value.parse().is_ok_and(|status: u16| (100..600).contains(&status))
+        });
+        if members().any(|(pointer, _)| STATUSES.contains(&last_token(pointer))) {
+            named("error", &ERRORS, &|pointer, _| ERRORS.contains(&last_token(pointer)));
+        }
+        let senders: BTreeSet<_> = found.iter().filter_map(|number| self.stated.get(number)?.pointer.clone()).collect();
+        let mut senders: Vec<_> = senders.into_iter().collect();
+        senders.sort_by_key(|pointer| EVENTS.contains(&last_token(pointer)));
+        for (part, all) in
+            [("sender", senders), ("session", members_of(sessions, 0)), ("peer", members_of(sessions, 1))]
+        {
+            let all: Vec<_> = all.into_iter().filter(|pointer| members().any(|(other, _)| other == pointer)).collect();
+            if !all.is_empty() {
+                pointers.insert(part, all);
+            }
+        }
+        if pointers.values().any(|all| all.len() > POINTERS) {
+            return None;
+        }
+        if !pointers.is_empty() {
+            let list = |all: &Vec<String>| match &all[..] {
+                [one] => toml_string(one),
+                all => format!("[{}]", all.iter().map(|one| toml_string(one)).collect::<Vec<_>>().join(", ")),
+            };
+            let parts: Vec<_> = pointers.iter().map(|(part, all)| format!("{part} = {}", list(all))).collect();
+            let _ = writeln!(text, "envelope = {{ {} }}", parts.join(", "));
+        }
+        let words = found
+            .iter()
+            .filter_map(|number| self.stated.get(number))
+            .map(|stated| (stated.text.as_str(), stated.meaning));
+        print_words(text, words);
+        Some(())
+    }
+}
+
+/// Returns a regular expression for tokens, with groups for the time, the sender and the words that name the session.
+fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions: &[usize], with_time: bool) -> String {
+    let (mut text, mut nth, mut has_time) = (String::new(), 0, !with_time);
+    for (at, set) in sets.iter().enumerate() {
+        let (mut open, mut close) = (String::new(), "");
+        match set.kind {
+            Token::Time(_) if !has_time => {
+                has_time = true;
+                (open, close) = ("(?<time>".to_owned(), ")");
+            }
+            Token::Word(_) if is_named(sets, at, &["date"]) => {
+                let shapes: BTreeSet<_> = set.texts.iter().map(|text| shape(text)).collect();
+                let _ = write!(text, "(?<date>{})", shapes.into_iter().collect::<Vec<_>>().join("|"));
+                nth += 1;
+                continue;
+            }
+            Token::Word(_) if is_duration(sets, at) && !text.contains("(?<duration>") => {
+                (open, close) = ("(?<duration>".to_owned(), ")");
+                nth += 1;
+            }
+            Token::Word(_) => {
+                if let Some(part) = sessions.iter().position(|session| *session == nth) {
+                    (open, close) = (format!("(?<{}>", ["session", "peer"][part.min(1)]), ")");
+                }
+                nth += 1;
+            }
+            _ => {}
+        }
+        if sender.as_ref().is_some_and(|range| *range.start() == at) {
+            text.push_str("(?<sender>");
+        }
+        text.push_str(&open);
+        text.push_str(&set.regex());
+        text.push_str(close);
+        if sender.as_ref().is_some_and(|range| *range.end() == at) {
+            text.push(')');
+        }
+    }
+    text
+}
+
+/// True if a word is the value of one of these names, as in `took 2ms`, `in 510ms` and `t=1.4ms`.
+fn is_named(sets: &[TokenSet], at: usize, names: &[&str]) -> bool {
+    let Some([name, mark]) = at.checked_sub(2).and_then(|from| sets.get(from..at)) else { return false };
+    matches!(&name.kind, Token::Word(word) if name.texts.len() == 1 && names.contains(&word.as_str()))
+        && matches!(mark.kind.text().trim_matches('"'), " " | "=" | ": ")
+}
+
+/// True if a word states how long an answer took.
+fn is_duration(sets: &[TokenSet], at: usize) -> bool {
+    let is_aside = sets.get(at + 1).is_some_and(|next| next.kind.text().contains(','));
+    is_named(sets, at, &["took", "in", "t", "duration", "latency", "elapsed"])
+        && !is_aside
+        && sets[at].texts.iter().all(|text| times::with_units(text).is_some())
+}
+
+/// Returns a regular expression for the texts after values.
+fn behind<'c>(candidates: impl Iterator<Item = &'c Candidate>) -> Option<String> {
+    let texts: Vec<_> =
+        candidates.filter_map(|candidate| candidate.behind.as_deref()).filter(|text| !text.is_empty()).collect();
+    let first = tokens(texts.first()?);
+    let mut sets = TokenSet::of(&first);
+    if texts.iter().all(|text| skeleton(&tokens(text)) == skeleton(&first)) {
+        texts.iter().for_each(|text| TokenSet::add(&mut sets, &tokens(text)));
+        return Some(expression(&sets, None, &[], true));
+    }
+    let shapes: BTreeSet<_> = texts.iter().map(|text| shape(text)).collect();
+    Some(if shapes.len() <= 4 { shapes.into_iter().collect::<Vec<_>>().join("|") } else { r"[^{\[]*".to_owned() })
+}
+
+fn print_words<'w>(text: &mut String, words: impl Iterator<Item = (&'w str, WordMeaning)>) {
+    let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (word, meaning) in words.filter(|(word, meaning)| named_meaning(word) != Some(*meaning)) {
+        let list = match meaning {
+            WordMeaning::Sent(Sender::Client) => "client",
+            WordMeaning::Sent(Sender::Server) => "server",
+            WordMeaning::Went(Direction::Out) => "out",
+            WordMeaning::Went(Direction::In) => "in",
+        };
+        lists.entry(list).or_default().insert(word);
+    }
+    for (list, words) in lists {
+        let words: Vec<_> = words.into_iter().map(toml_string).collect();
+        let _ = writeln!(text, "{list} = [{}]", words.join(", "));
+    }
+}
+
+/// Returns the unit of a duration that its name does not state: HTTP Archives count in milliseconds, and the Elastic Common
+/// Schema in nanoseconds.
+fn unit(pointer: &str) -> &'static str {
+    match last_token(pointer) {
+        "time" => ":ms",
+        "event.duration" => ":ns",
+        "duration" if pointer.ends_with("/event/duration") => ":ns",
+        _ => "",
+    }
+}
+
+fn members_of(sessions: &[Field], part: usize) -> Vec<String> {
+    match sessions.get(part) {
+        Some(Field::Member(pointer)) => vec![pointer.clone()],
+        _ => Vec::new(),
+    }
+}
+
+fn most_frequent(ranges: impl Iterator<Item = RangeInclusive<usize>>) -> Option<RangeInclusive<usize>> {
+    let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    ranges.for_each(|range| *counts.entry((*range.start(), *range.end())).or_default() += 1);
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|((start, end), _)| start..=end)
+}
+
+/// Returns a string in TOML: literal if possible, and with line breaks around the text if there are line breaks in it.
+fn toml_string(text: &str) -> String {
+    let is_plain = |c: char| !c.is_control() || c == '\n';
+    match text.contains('\n') {
+        false if text.chars().all(is_plain) && !text.contains('\'') => format!("'{text}'"),
+        true if text.chars().all(is_plain) && !text.contains("'''") => format!("'''\n{text}\n'''"),
+        // Escape sequences of JSON are valid in TOML.
+        _ => serde_json::Value::from(text).to_string().replace('\x7f', "\\u007f"),
+    }
+}
