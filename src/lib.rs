@@ -47,8 +47,8 @@ pub mod cli;
 #[cfg(feature = "mcp")]
 #[doc(hidden)]
 pub mod mcp;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
+#[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the terminal has more of it than the page"))]
 pub mod overview;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -1,18 +1,38 @@
 //! A log at one look: what happened, when and why.
 //!
 //! ```text
-//! questions → facts: calls, failures, silent calls, programs → incident → lines
+//! questions → facts: calls, failures, silent calls, programs → incident → sentences → lines
 //! ```
 //!
-//! The facts are rows of SPARQL queries over the graph, so that each number on the screen can be asked for.
+//! The page has the same sentences. The facts are rows of SPARQL queries over the graph, so that each number on the screen can be asked for.
 
-mod causes;
-mod facts;
-mod incident;
+pub(crate) mod causes;
+pub(crate) mod facts;
+pub(crate) mod incident;
+#[cfg(feature = "cli")]
 mod lines;
-mod moment;
+pub(crate) mod moment;
+#[cfg(feature = "cli")]
+mod rows;
+pub(crate) mod sentences;
+#[cfg(feature = "cli")]
 mod strip;
-mod units;
+pub(crate) mod units;
 
-pub use self::facts::{Facts, Part};
+pub use self::facts::Facts;
+#[cfg(feature = "cli")]
 pub use self::lines::{ScreenStyle, lines};
+#[cfg(feature = "cli")]
+pub use self::rows::Part;
+
+/// The least number of timed calls that are drawn over time, and searched for an incident.
+const MIN_TIMED: usize = 200;
+
+impl Facts {
+    /// Sorts the calls into buckets of time; `None` if too few have times.
+    pub(crate) fn buckets(&self, most: usize) -> Option<incident::Buckets> {
+        let timed = self.calls.iter().filter(|call| call.time.is_some() && call.seconds.is_some()).count();
+        let buckets = if timed < MIN_TIMED { None } else { incident::Buckets::new(&self.calls, most) };
+        buckets.filter(|buckets| buckets.buckets.len() > 1)
+    }
+}

@@ -9,19 +9,24 @@
 //! piece when one of its messages is viewed. Memory grows by about 100 bytes per message, plus the open requests; the
 //! pieces are in a temporary file until the page is written.
 
+mod facts;
+mod front;
 mod index;
 pub(crate) mod page;
 mod pieces;
+mod strip;
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Write};
 
+use self::facts::Handshakes;
 use self::index::{LogFacts, PageIndex, PageRow, RowKind};
 pub use self::page::OmittedTexts;
 use self::pieces::{PieceFile, RecordingReader, TextSpan};
 use crate::log::convert::PairingState;
 use crate::log::summary::Summary;
 use crate::message::{Content, Kind, Message, Problem, Single};
+use crate::overview::Facts;
 use crate::protocol::{Extract, Extraction, Maker, Makers, Protocol, Statement, StatementObject};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::session::triples::NodeRef;
@@ -90,6 +95,9 @@ pub struct Report {
     verdicts: Option<Verdicts>,
     /// The number of messages that were not chosen.
     left_out: u64,
+    /// The facts about the logs, for the sentences of the page.
+    facts: Facts,
+    handshakes: Handshakes,
 }
 
 /// The log being read.
@@ -114,6 +122,8 @@ impl Report {
             sessions: None,
             verdicts: None,
             left_out: 0,
+            facts: Facts::default(),
+            handshakes: Handshakes::default(),
         }
     }
 
@@ -216,7 +226,8 @@ impl Report {
             (Node::Exchange(_), _) => RowKind::Exchange,
             _ => RowKind::Invalid,
         };
-        let mut row = PageRow::new(kind, node, place);
+        let time = node.time.and_then(|time| self.facts.time(&time.to_string()));
+        let mut row = PageRow::new(kind, node, time, place);
         row.session = self.index.text(log.paired.sessions.last_key().unwrap_or_default());
         let first = statements[node.meaning.clone()].iter().find_map(operation);
         let first = first.filter(|first| *first != node.name && Some(*first) != node.responds_to);
@@ -247,6 +258,7 @@ impl Report {
             let method = message.method.as_deref().or(answered.as_ref().and_then(|(_, method)| method.as_deref()));
             if method == Some("initialize") {
                 log.facts.handshake(message);
+                self.handshakes.add((self.index.logs.len(), row.session), self.index.len(), message);
             }
             if kind == RowKind::Request {
                 log.open.insert(node.name, (self.index.len(), method.map(str::to_owned)));
@@ -290,7 +302,8 @@ impl Report {
             return Ok(());
         }
         let place = self.pieces.place(line.location.byte, &line.bytes)?;
-        self.index.push(PageRow::log_line(line, place));
+        let time = line.time.and_then(|time| self.facts.time(&time.to_string()));
+        self.index.push(PageRow::log_line(line, time, place));
         Ok(())
     }
 
@@ -314,12 +327,21 @@ impl Report {
     pub fn write(mut self, title: &str, out: &mut impl Write) -> io::Result<OmittedTexts> {
         let secrets = self.secrets();
         let ReportOptions { redacted, limit, chosen_by } = self.options;
-        let facts = serde_json::json!({
+        let mut facts = serde_json::json!({
             "title": title, "secrets": secrets, "redacted": redacted, "sessions": self.sessions,
-            "chosenBy": chosen_by, "leftOut": self.left_out, "verdicts": self.verdicts,
+            "chosenBy": chosen_by.as_deref(), "leftOut": self.left_out, "verdicts": self.verdicts,
         });
+        let places = facts::gather(&mut self.facts, &mut self.index, &self.handshakes);
+        let front = front::html(title, &self.facts, &self.handshakes);
+        let zone = self.facts.zone.map_or_else(String::new, |zone| zone.name());
+        facts["zone"] = zone.into();
+        let connection = |(log, key, place): &(usize, u32, usize)| {
+            let session = &self.facts.sessions[*place];
+            serde_json::json!([log, key, session.label, session.server, session.before.is_some()])
+        };
+        facts["connections"] = places.iter().map(connection).collect();
         let chosen = self.pieces.choose(self.index.marked(), limit);
-        page::write(title, facts, &mut self.index, &mut self.pieces, &chosen, out)
+        page::write(title, (&front, facts), &mut self.index, &mut self.pieces, &chosen, out)
     }
 }
 

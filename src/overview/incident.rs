@@ -8,7 +8,7 @@ const TIMES: f64 = 3.0;
 /// The least number of calls of an incident.
 const MIN_CALLS: usize = 5;
 /// Lengths of buckets in seconds that clocks divide into.
-const STEPS: [u32; 25] = [
+pub const STEPS: [u32; 25] = [
     1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200,
     86_400, 172_800, 604_800, 2_592_000,
 ];

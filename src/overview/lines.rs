@@ -6,23 +6,19 @@ use anstyle::{AnsiColor, Style};
 
 use super::causes::{Cause, causes};
 use super::facts::{Call, CallOutcome, Facts, SilentCall};
-use super::incident::{Buckets, Incident, percentile};
-use super::moment::{Zone, clock, date};
+use super::incident::{Incident, percentile};
+use super::moment::clock;
+use super::sentences::{Level, Topic};
 use super::strip;
-use super::units::{counted, cut_middle, duration, in_words, number, one_line, share};
+use super::units::{counted, cut_middle, duration, number, one_line};
 use crate::diagnostic::{display_width, printable};
 use crate::query::cut;
 
-/// The least number of timed calls that are drawn over time.
-const MIN_TIMED: usize = 200;
 /// The maximum numbers of lines of the parts.
 const MAX_PROGRAMS: usize = 4;
 const MAX_CAUSES: usize = 4;
 const MAX_GROUPS: usize = 8;
-const MAX_PROBLEMS: usize = 3;
 
-/// A call that is open for longer than this, in seconds, and than three times the slowest answer was not lost in a restart, but hung.
-const MIN_HANG: f64 = 30.0;
 /// A cause is a burst if its failures are within this share of the log, and as many as this.
 const BURST: (f64, usize) = (0.05, 5);
 
@@ -41,24 +37,17 @@ struct Line(String, Style);
 pub fn lines(facts: &Facts, style: ScreenStyle) -> String {
     let mut screen = Screen { facts, style, lines: Vec::new(), incident: None };
     screen.head();
-    let timed = facts.calls.iter().filter(|call| call.time.is_some() && call.seconds.is_some()).count();
-    let buckets = if timed >= MIN_TIMED { Buckets::new(&facts.calls, strip::bars(style.width)) } else { None };
-    if let Some(buckets) = buckets.filter(|buckets| buckets.buckets.len() > 1) {
+    let buckets = facts.buckets(strip::bars(style.width));
+    if let Some(buckets) = &buckets {
         screen.incident = buckets.incident();
         screen.blank();
-        for row in strip::rows(&buckets, screen.incident.as_ref()) {
+        for row in strip::rows(buckets, screen.incident.as_ref()) {
             screen.plain(row);
         }
     }
     screen.blank();
-    if facts.others > 0 {
-        screen.unread();
-    }
-    screen.failures();
-    screen.silent();
-    screen.normal();
-    screen.problems();
-    if timed < MIN_TIMED {
+    screen.sentences();
+    if buckets.is_none() {
         screen.slowest();
     }
     screen.groups();
@@ -82,10 +71,6 @@ impl Screen<'_> {
         self.lines.push(Line(format!("✗ {text}"), Style::new().fg_color(Some(AnsiColor::Red.into()))));
     }
 
-    fn note(&mut self, mark: char, text: &str) {
-        self.plain(format!("{mark} {text}"));
-    }
-
     fn blank(&mut self) {
         if self.lines.last().is_some_and(|line| !line.0.is_empty()) {
             self.plain(String::new());
@@ -100,7 +85,7 @@ impl Screen<'_> {
             logs => counted(logs.len(), "log"),
         };
         let first = [name, formats.join(", "), counted(*messages, "message")].join(" · ");
-        let times = self.times();
+        let times = self.facts.times();
         match times.map(|times| (format!("{first} · {times}"), times)) {
             Some((whole, _)) if self.fits(&whole) => self.plain(whole),
             Some((_, times)) => {
@@ -125,57 +110,28 @@ impl Screen<'_> {
         }
     }
 
-    fn times(&self) -> Option<String> {
-        let (from, to, zone) = (self.facts.from?, self.facts.to?, self.facts.zone?);
-        let with_seconds = to - from < 600.0;
-        let (zone_name, span) = (zone.name(), duration((to - from).max(0.0)));
-        let clocks = |time| clock(time, with_seconds);
-        let text = match zone {
-            Zone::OfDay => format!("{}–{}", clocks(from), clocks(to)),
-            _ if date(from) == date(to) => format!("{} {}–{}", date(from), clocks(from), clocks(to)),
-            _ => format!("{} {} – {} {}", date(from), clocks(from), date(to), clocks(to)),
-        };
-        Some(format!("{text}{zone_name} ({span})"))
+    /// The sentences, and below each what it counts.
+    fn sentences(&mut self) {
+        for sentence in self.facts.sentences(self.incident.as_ref()) {
+            let text = sentence.text();
+            match (sentence.topic, sentence.level) {
+                (Topic::Incident, _) => self.plain(format!("  {text}")),
+                (_, Level::Bad) => self.bad(&text),
+                (_, Level::Warn) => self.plain(format!("! {text}")),
+                _ => self.plain(format!("· {text}")),
+            }
+            match sentence.topic {
+                Topic::Failures if self.incident.is_none() => self.causes(),
+                Topic::Incident => self.causes(),
+                Topic::Silent => self.kinds(&sentence.silent),
+                _ => {}
+            }
+        }
     }
 
-    /// How many calls failed, when, and why.
-    fn failures(&mut self) {
-        let Facts { failures, calls, .. } = self.facts;
-        if failures.is_empty() {
-            if !calls.is_empty() && self.incident.is_none() {
-                let read = if self.facts.others > 0 { " that were read" } else { "" };
-                self.note('·', &format!("0 of {}{read} failed", counted(calls.len(), "call")));
-            }
-            if self.incident.is_none() {
-                return;
-            }
-        }
-        let mut text = match calls.len() {
-            0 => counted(failures.len(), "failure"),
-            all => format!(
-                "{} of {} failed ({})",
-                number(failures.len()),
-                counted(all, "call"),
-                share(failures.len(), all)
-            ),
-        };
-        let mut during = None;
-        if let Some(incident) = &self.incident {
-            let (Incident { within, rest, .. }, span) = (incident, strip::span(incident));
-            text += &format!(", {} of them {span}", number(within.failed));
-            let p95 = within.p95().zip(rest.p95());
-            let p95 = p95.map(|(within, rest)| format!("; p95 {}, else {}", duration(within), duration(rest)));
-            let failed = share(within.failed, within.calls);
-            during = Some(format!(
-                "  {span}: {} of {} failed ({failed}){}",
-                number(within.failed),
-                counted(within.calls, "call"),
-                p95.unwrap_or_default()
-            ));
-        }
-        self.bad(&text);
-        during.into_iter().for_each(|during| self.plain(during));
-        let causes = causes(failures);
+    /// Why calls failed.
+    fn causes(&mut self) {
+        let causes = causes(&self.facts.failures);
         let (shown, others) = causes.split_at(causes.len().min(MAX_CAUSES));
         let rows: Vec<_> = shown.iter().map(|cause| self.cause(cause)).collect();
         self.columns(&rows);
@@ -198,7 +154,7 @@ impl Screen<'_> {
             .filter(|(from, to)| *count >= BURST.1 && log >= 600.0 && to - from <= BURST.0 * log);
         let when = match burst {
             Some((from, to)) => format!("all {}–{}", clock(from, true), clock(to, true)),
-            None => format!("first {}{}", first.name, self.clock_of(first.time)),
+            None => format!("first {}{}", first.name, self.facts.clock_of(first.time)),
         };
         [format!("{:>6}", number(*count)), format!("{code}{}", one_line(&first.text)), cause.place(), when]
     }
@@ -220,65 +176,6 @@ impl Screen<'_> {
         }
     }
 
-    fn clock_of(&self, time: Option<f64>) -> String {
-        let from = self.facts.from.unwrap_or_default();
-        let are_days = self.facts.to.unwrap_or_default() - from >= 86_400.0;
-        time.map_or_else(String::new, |time| {
-            let day = if are_days { format!(" {}", &date(time)[5..]) } else { String::new() };
-            format!("{day} {}", clock(time, true))
-        })
-    }
-
-    /// Calls that nothing answered: lost in a restart, or never answered.
-    fn silent(&mut self) {
-        let facts = self.facts;
-        // What a connection left open as it began anew is never answered, either.
-        let over: HashSet<_> = facts.sessions.iter().filter_map(|session| session.before).collect();
-        let left: HashSet<_> =
-            facts.calls.iter().filter(|call| over.contains(&call.session)).map(|call| &call.name).collect();
-        let of_state = |state: &'static str| facts.silent.iter().filter(move |silent| silent.state == state);
-        let (left_open, open): (Vec<_>, Vec<_>) = of_state("open").partition(|silent| left.contains(&silent.name));
-        let silent: Vec<&SilentCall> = of_state("unanswered").chain(left_open).collect();
-        if !silent.is_empty() {
-            let (lost, restart) = self.lost(&silent);
-            let lost = restart.filter(|_| lost > 0).map(|restart| format!(", {} lost as {restart}", number(lost)));
-            let lost = lost.unwrap_or_default();
-            let were = if silent.len() == 1 { "was" } else { "were" };
-            self.bad(&format!("{} {were} never answered{lost}", counted(silent.len(), "call")));
-            self.kinds(&silent);
-        }
-        if !open.is_empty() {
-            let were = if open.len() == 1 { "was" } else { "were" };
-            self.bad(&format!("{} {were} open as the log ended", counted(open.len(), "call")));
-            self.kinds(&open);
-        }
-    }
-
-    /// Counts calls that were in flight as their server began anew, and says when it did.
-    fn lost(&self, silent: &[&SilentCall]) -> (usize, Option<String>) {
-        let silent: HashSet<_> = silent.iter().map(|silent| &silent.name).collect();
-        let (mut lost, mut said) = (0, None);
-        for session in &self.facts.sessions {
-            let (Some(before), Some((name, time))) = (session.before, &session.begun) else { continue };
-            let of_session: Vec<_> = self.facts.calls.iter().filter(|call| call.session == before).collect();
-            // Without times: no later call was answered before the restart.
-            let is_answered = |call: &&Call| !matches!(call.outcome, CallOutcome::Silent | CallOutcome::Cancelled);
-            let in_flight = of_session.iter().rposition(is_answered).map_or(0, |last| last + 1);
-            let longest = of_session.iter().filter_map(|call| call.seconds).fold(0.0, f64::max);
-            let is_lost = |(place, call): &(usize, &&Call)| {
-                let age = time.zip(call.time).map(|(restart, asked)| restart - asked);
-                silent.contains(&call.name) && age.map_or(*place >= in_flight, |age| age <= MIN_HANG.max(3.0 * longest))
-            };
-            let count = of_session.iter().enumerate().filter(is_lost).count();
-            lost += count;
-            if count > 0 || said.is_none() {
-                let server = session.server.as_deref().unwrap_or(&session.label);
-                said = Some(format!("{server} restarted ({name}{})", self.clock_of(*time).replacen(' ', ", ", 1)));
-            }
-        }
-        (lost, said)
-    }
-
     /// Silent calls by tool or method.
     fn kinds(&mut self, silent: &[&SilentCall]) {
         let mut kinds: Vec<(&str, usize, &SilentCall)> = Vec::new();
@@ -290,68 +187,13 @@ impl Screen<'_> {
         }
         kinds.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
         for (what, count, first) in kinds.iter().take(MAX_CAUSES) {
-            let first = format!("{}{}", first.name, self.clock_of(first.time));
+            let first = format!("{}{}", first.name, self.facts.clock_of(first.time));
             let first = if *count > 1 { format!("first {first}") } else { first };
             self.plain(format!("{:>6}  {}  {first}", number(*count), one_line(what)));
         }
         if kinds.len() > MAX_CAUSES {
             let rest: usize = kinds.iter().skip(MAX_CAUSES).map(|(_, count, _)| count).sum();
             self.plain(format!("{:>6}  of others: rpcgraph unanswered", number(rest)));
-        }
-    }
-
-    /// What is normal in a protocol, and no problem.
-    fn normal(&mut self) {
-        let count = |outcome| self.facts.calls.iter().filter(|call| call.outcome == outcome).count();
-        let (cancelled, outdated) = (count(CallOutcome::Cancelled), count(CallOutcome::Outdated));
-        let waiting = self.facts.silent.iter().filter(|silent| silent.state == "waiting").count();
-        let mut said = Vec::new();
-        let mut say = |count: usize, noun: &str, what: &str| {
-            if count > 0 {
-                said.push(format!("{} {} {what}", counted(count, noun), if count == 1 { "was" } else { "were" }));
-            }
-        };
-        say(cancelled, "call", "cancelled");
-        say(outdated, "answer", "outdated");
-        say(waiting, "call", "waiting for an event");
-        if !said.is_empty() {
-            self.note('·', &said.join(", "));
-        }
-    }
-
-    /// What was not read, on which all that follows depends.
-    fn unread(&mut self) {
-        let Facts { malformed, messages, others, .. } = self.facts;
-        let all = messages + others;
-        if *malformed > 0 {
-            let are = if *malformed == 1 { "is" } else { "are" };
-            self.note('!', &format!("{} of {} {are} not JSON", number(*malformed), counted(all, "line")));
-        }
-        if others > malformed {
-            let count = others - malformed;
-            let hold = if count == 1 { "holds" } else { "hold" };
-            self.note('!', &format!("{} of {} {hold} JSON that is no message", number(count), counted(all, "line")));
-        }
-    }
-
-    /// What is wrong with messages.
-    fn problems(&mut self) {
-        let Facts { messages, problems, unsolicited, .. } = self.facts;
-        if let [first, ..] = unsolicited.as_slice() {
-            let answer = if unsolicited.len() == 1 { "answers" } else { "answer" };
-            self.note(
-                '!',
-                &format!("{} {answer} no request in the log, first {first}", counted(unsolicited.len(), "message")),
-            );
-        }
-        // A problem of most messages is a property of the format.
-        let rare = problems.iter().filter(|(problem, count, _)| {
-            count * 2 < *messages
-                && problem.chars().next().is_some_and(char::is_uppercase)
-                && problem != "MalformedRecord"
-        });
-        for (problem, count, first) in rare.take(MAX_PROBLEMS) {
-            self.note('!', &format!("{}: {}, first {first}", counted(*count, "message"), in_words(problem)));
         }
     }
 
@@ -365,7 +207,7 @@ impl Screen<'_> {
         self.plain("  slowest".to_owned());
         let rows = timed.into_iter().take(3).map(|call| {
             let took = call.seconds.map(duration).unwrap_or_default();
-            [format!("    {}{}", call.name, self.clock_of(call.time)), one_line(call.what()), String::new(), took]
+            [format!("    {}{}", call.name, self.facts.clock_of(call.time)), one_line(call.what()), String::new(), took]
         });
         let rows: Vec<_> = rows.collect();
         self.columns(&rows);

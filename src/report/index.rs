@@ -12,7 +12,7 @@ use super::pieces::TextSpan;
 use crate::diagnostic;
 use crate::json::{Value, quoted};
 use crate::message::{ErrorMember, Id, Message, Problem};
-use crate::record::{Format, LogLine, Sender, Time, unix_epoch};
+use crate::record::{Format, LogLine, Sender};
 use crate::session::{Annotated, RequestState};
 
 /// The maximum length of a text in the index, in characters.
@@ -34,7 +34,7 @@ pub(super) enum RowKind {
     Exchange = 7,
 }
 
-/// The reason why a request does not have an answer. The page uses the numbers.
+/// The reason why a request does not have an answer, or has one that does not count. The page uses the numbers.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowState {
     #[default]
@@ -49,6 +49,8 @@ pub(super) enum RowState {
     Waiting = 4,
     /// A later request took its id.
     Superseded = 5,
+    /// It has an answer that is out of date, as its content changed (LSP).
+    Outdated = 6,
 }
 
 impl From<RequestState> for RowState {
@@ -70,12 +72,12 @@ pub(super) struct PageRow {
     pub kind: RowKind,
     pub sender: u8,
     /// The name of the message: record and element.
-    record: u64,
-    element: u32,
+    pub record: u64,
+    pub element: u32,
     line: u64,
-    /// The time, in seconds.
-    time: Option<f64>,
-    latency: Option<f64>,
+    /// The time as its clock shows it, in seconds since 1970, or since midnight if it does not have a date.
+    pub time: Option<f64>,
+    pub latency: Option<f64>,
     /// The problems, one bit for each.
     pub problems: u32,
     pub session: u32,
@@ -137,7 +139,7 @@ fn by_columns<S: Serializer>(rows: &[PageRow], serializer: S) -> Result<S::Ok, S
 }
 
 impl PageRow {
-    pub fn new(kind: RowKind, node: &Annotated<'_>, place: TextSpan) -> Self {
+    pub fn new(kind: RowKind, node: &Annotated<'_>, time: Option<f64>, place: TextSpan) -> Self {
         let problems = Problem::ALL.iter().filter(|problem| node.problems.contains(**problem));
         Self {
             kind,
@@ -149,7 +151,7 @@ impl PageRow {
             record: node.name.record,
             element: node.name.element.unwrap_or_default(),
             line: node.location.line,
-            time: node.time.and_then(seconds).map(number),
+            time,
             latency: node.latency.map(number),
             problems: problems.map(|one| 1 << *one as u32).sum(),
             failed: node.failure.is_some(),
@@ -158,8 +160,8 @@ impl PageRow {
         }
     }
 
-    pub fn log_line(line: &LogLine<'_>, place: TextSpan) -> Self {
-        let (location, time) = (line.location, line.time.and_then(seconds).map(number));
+    pub fn log_line(line: &LogLine<'_>, time: Option<f64>, place: TextSpan) -> Self {
+        let location = line.location;
         Self { record: location.record, line: location.line, time, place, ..Self::default() }
     }
 }
@@ -168,22 +170,11 @@ fn number(seconds: Decimal) -> f64 {
     Double::from(seconds).into()
 }
 
-/// Returns the seconds since 1970, or since midnight if the time does not have a date.
-fn seconds(time: Time) -> Option<Decimal> {
-    match time {
-        Time::DateTime(time) => Some(time.checked_sub(unix_epoch()?)?.as_seconds()),
-        Time::Clock(time) => {
-            let minutes = i64::from(time.hour()) * 60 + i64::from(time.minute());
-            Decimal::from(minutes * 60).checked_add(time.second())
-        }
-    }
-}
-
 /// Facts about a log in the page.
 #[derive(Debug, Serialize)]
 pub(super) struct LogFacts {
-    name: String,
-    format: &'static str,
+    pub name: String,
+    pub format: &'static str,
     /// The first row, and the number of rows.
     pub first: u32,
     pub rows: u32,
@@ -255,7 +246,7 @@ impl LogFacts {
 pub(super) struct PageIndex {
     pub logs: Vec<LogFacts>,
     #[serde(serialize_with = "in_order")]
-    texts: IndexSet<String>,
+    pub texts: IndexSet<String>,
     problem_names: Vec<&'static str>,
     #[serde(rename = "columns", serialize_with = "by_columns")]
     pub rows: Vec<PageRow>,

@@ -29,8 +29,8 @@ const SCRIPT: &str = concat!(
     include_str!("page/list.js"),
     include_str!("page/waterfall.js"),
     include_str!("page/sequence.js"),
-    include_str!("page/overview.js"),
-    include_str!("page/groups.js"),
+    include_str!("page/side.js"),
+    include_str!("page/strip.js"),
     include_str!("page/plots.js"),
     include_str!("page/main.js"),
     "})();\n",
@@ -50,10 +50,10 @@ pub struct OmittedTexts {
     pub without_text: u64,
 }
 
-/// Writes the page with the chosen pieces, which may be all; `facts` are for its script.
+/// Writes the page with the chosen pieces, which may be all; `front` is HTML, and `facts` are for its script.
 pub(super) fn write(
     title: &str,
-    mut facts: serde_json::Value,
+    (front, mut facts): (&str, serde_json::Value),
     index: &mut PageIndex,
     pieces: &mut PieceFile,
     (chosen, are_all): &(Vec<TextPiece>, bool),
@@ -74,7 +74,8 @@ pub(super) fn write(
     };
     writeln!(out, "{}", page_mark(holds))?;
     let more = if facts["sessions"].is_null() { MORE } else { SERVED };
-    writeln!(out, "{}{BODY}", head(title, &policy(SCRIPT, more)))?;
+    let body = BODY.replace("<!-- front -->", front);
+    writeln!(out, "{}{body}", head(title, &policy(SCRIPT, more)))?;
     facts["withoutText"] = left.without_text.into();
     writeln!(out, "{}", facts_script(&facts))?;
     // The encoder clears its output buffer on each write, however small.

@@ -108,7 +108,7 @@ answer.linked = await text("#message-title");
 // The page reads the logs again, in place of the data it had.
 answer.before = await text("#filter-count");
 await tab.evaluate(() => (location.hash = "view=sequence"));
-appendFileSync(log, '{"jsonrpc":"2.0","method":"late"}\n');
+appendFileSync(log, '{"jsonrpc":"2.0","id":"late","method":"late"}\n');
 // While the server still reads what was appended, it answers with what it has: then the page asks again.
 const isThere = () => {
   const rows = [...document.querySelectorAll(".sequence .row")];

@@ -65,20 +65,23 @@ for (const [width, scheme] of [
 
 const tab = await look(1280, "light", "");
 const texts = (selector) => tab.$$eval(selector, (all) => all.map((one) => one.textContent));
-answer.verdict = (await texts("#verdict"))[0];
+answer.verdict = await texts("[data-part=verdict] p");
 answer.notes = await texts("#notes li");
-answer.totals = Object.fromEntries(
-  await tab.$$eval("#totals > div", (all) => all.map((one) => [...one.children].map((part) => part.textContent))),
-);
-answer.lists = Object.fromEntries(
-  await tab.$$eval("#lists details", (all) =>
-    all.map((one) => [one.querySelector("h3").textContent, [...one.querySelectorAll("li")].map((item) => item.textContent)]),
+answer.title = (await texts("[data-part=title]"))[0];
+answer.side = Object.fromEntries(
+  await tab.$$eval("#side section", (all) =>
+    all.map((one) => [one.dataset.part, [...one.querySelectorAll("li")].map((item) => item.textContent)]),
   ),
 );
 await tab.waitForFunction(
   () => document.querySelector(".waterfall .row") || document.getElementById("filter-count").textContent.startsWith("0 "),
 );
-answer.rows = await texts(".waterfall .row");
+answer.rows = await tab.$$eval(".waterfall .row", (all) =>
+  all.map((one) => {
+    const cells = [...one.querySelectorAll("[data-cell]")].filter((cell) => cell.checkVisibility() && cell.textContent);
+    return [one.dataset.message, ...cells.map((cell) => cell.textContent)].join(" ");
+  }),
+);
 
 // By keyboard alone: from the top to the list, down to its second row, into the message and out again.
 const focused = () => tab.evaluate(() => document.activeElement.getAttribute("role") || document.activeElement.id);
@@ -102,10 +105,10 @@ if (answer.rows.length) {
   await tab.click(".waterfall .row");
   await tab.waitForSelector("#message:not([hidden])");
   answer.clicked = (await texts("#message-title"))[0];
-  await tab.select("#filter-outcome", "failed");
+  await tab.click("#chips button");
   await tab.waitForFunction(() => {
-    const told = document.getElementById("filter-count").textContent;
-    return location.hash.includes("outcome=failed") && document.querySelectorAll(".waterfall .row").length === Number(told.split(" ")[0]);
+    const failed = document.querySelector("#chips b").textContent;
+    return location.hash.includes("outcome=failed") && document.querySelectorAll(".waterfall .row").length === Number(failed);
   });
   answer.failed = await texts(".waterfall .row");
 }

@@ -124,7 +124,7 @@ fn texts_of_logs_are_escaped_in_pages() {
     let mut out = Vec::new();
     report.write("</title><script>", &mut out).unwrap();
     let page = String::from_utf8(out).unwrap();
-    assert!(!page.contains("alert("));
+    assert!(!page.contains("<script>alert(") && !page.contains("<img"));
     assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
     let style = page.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
     let script = page.rsplit("<script>").next().unwrap().split("</script>").next().unwrap();
@@ -335,10 +335,8 @@ fn a_browser_shows_it() {
     let log = fs::read_to_string(own("examples/mcp-session.ndjson")).unwrap();
     let seen = looked_at(&log, "small");
     assert!(log.len() < 2_000 && page(log.as_bytes(), &ReportOptions::default()).0.len() < 100_000);
-    let verdict = "✗ 2 failures in 4 requests, the first: m5 tools/call forecast: isError no station answers. \
-                   ! m9 tools/call alerts has no answer when the log ends. ";
-    assert!(seen["verdict"].as_str().unwrap().starts_with(verdict), "{}", seen["verdict"]);
-    assert_eq!((&seen["totals"]["requests"], &seen["totals"]["failures"]), (&"4".into(), &"2".into()));
+    let verdict = ["! 1 of 9 lines is not JSON", "✗ 2 of 4 calls failed (50 %)", "✗ 1 call was open as the log ended"];
+    assert_eq!(seen["verdict"], serde_json::json!(verdict));
     assert_eq!(seen["rows"].as_array().unwrap().len(), 6);
     assert_eq!(seen["opened"], "m3 notifications/initialized");
     assert!(seen["shown"].as_str().unwrap().contains("notifications/initialized"));
@@ -348,7 +346,7 @@ fn a_browser_shows_it() {
     assert_eq!(seen["failed"].as_array().unwrap().len(), 2);
 }
 
-/// What the first screen says of a session of an editor: its server, what was slow, and the traffic of each document.
+/// The first screen of a session of an editor: its server, what was slow, and what was cancelled.
 #[test]
 #[ignore = "needs Node and Chromium"]
 fn a_browser_shows_what_an_editor_does() {
@@ -388,42 +386,12 @@ fn a_browser_shows_what_an_editor_does() {
         )
     };
     let seen = looked_at(&messages.iter().map(line).collect::<String>(), "editor");
-    assert_eq!(seen["totals"]["server"], "analyzer 0.3");
-    assert_eq!(
-        seen["lists"]["Slowest by method (3)"],
-        serde_json::json!([
-            "textDocument/references 2.00 s (p95 of 1)",
-            "initialize 500 ms (p95 of 1)",
-            "textDocument/hover 250 ms (p95 of 1)"
-        ])
-    );
-    let bytes = |numbers: &[usize]| numbers.iter().map(|number| messages[*number].2.len()).sum::<usize>();
-    let (a, b) = (bytes(&[2, 3, 4, 5]), bytes(&[6, 8]));
-    assert_eq!(
-        seen["lists"]["Traffic by document (2)"],
-        serde_json::json!([
-            format!("file:///src/a.rs 4 messages, {a} B, diagnostics sent 1 time"),
-            format!("file:///src/b.rs 2 messages, {b} B")
-        ])
-    );
-    assert_eq!(seen["lists"]["Cancellations (1)"], serde_json::json!(["m8 $/cancelRequest 10:00:02.010"]));
-    assert!(seen["rows"][3].as_str().unwrap().contains("textDocument/hover a.rs✓ ok250 ms"), "{}", seen["rows"]);
-}
-
-/// Tools of MCP: their calls and failures, and the bytes of what they gave and of their definitions.
-#[test]
-#[ignore = "needs Node and Chromium"]
-fn a_browser_shows_what_tools_do() {
-    let tool = r#"{"name":"b","description":"\u00e9"}"#;
-    let log = format!(
-        "{{\"id\":1,\"method\":\"tools/list\"}}\n{{\"id\":1,\"result\":{{\"tools\":[{tool}]}}}}\n\
-         {{\"id\":2,\"method\":\"tools/call\",\"params\":{{\"name\":\"a\"}}}}\n{{\"id\":2,\"result\":{{\"isError\":true}}}}\n"
-    );
-    let seen = looked_at(&log, "tools");
-    assert_eq!(
-        seen["lists"]["Tools (2)"],
-        serde_json::json!(["a 1 call, 1 failed, 34 B of results", "b 0 calls, 31 B of definition"])
-    );
+    assert!(seen["title"].as_str().unwrap().contains(" · ed 1 → analyzer 0.3 · "), "{}", seen["title"]);
+    assert_eq!(seen["verdict"], serde_json::json!(["· 0 of 3 calls failed", "· 1 call was cancelled"]));
+    let slowest = ["initialize 500 ms · 10:00:00", "textDocument/hover a.rs 250 ms · 10:00:01"];
+    assert_eq!(seen["side"]["slowest"], serde_json::json!(slowest));
+    assert_eq!(seen["rows"][3], "m5 10:00:01.000 textDocument/hover a.rs 250 ms");
+    assert_eq!(seen["rows"][4], "m7 10:00:02.000 textDocument/references b.rs – cancelled 2.00 s");
 }
 
 /// Rounds of one operation, with other messages between them.
@@ -466,7 +434,7 @@ fn a_browser_tells_what_was_chosen() {
     folder.run(&["report", "log", "-o", "page.html", "--kind", "request", "--limit", "1"]).quietly();
     let page = String::from_utf8(folder.read("page.html")).unwrap();
     let seen = page_looked_at(&page, "chosen");
-    assert_eq!(seen["verdict"], "✓ The request was answered, without a failure. ");
+    assert_eq!(seen["verdict"], serde_json::json!(["✓ 0 of 1 call failed"]));
     let note = "2 of 4 messages, chosen by --kind request --limit 1, each with its answer or request.";
     assert_eq!(seen["notes"], serde_json::json!([note]));
 }
@@ -484,10 +452,10 @@ fn a_browser_is_not_misled() {
     // Ten megabytes of it.
     let long = format!(r#"{{"id":1,"method":"m","params":{{"text":"{}"}}}}"#, "</script>\u{202e}".repeat(850_000));
     let seen = looked_at(&long, "long");
-    assert!(seen["rows"][0].as_str().unwrap().starts_with("m1m… no answer, log ended10.2 MB"), "{}", seen["rows"]);
+    assert!(seen["rows"][0].as_str().unwrap().starts_with("m1 m … no answer, log ended"), "{}", seen["rows"]);
     assert!(seen["shown"].as_str().unwrap().contains("</script>"));
     let seen = looked_at("", "empty");
-    assert_eq!(seen["verdict"], "· There are no requests. ");
+    assert_eq!(seen["verdict"], serde_json::json!(["· There are no calls."]));
     let timed: String = (0..3000)
         .map(|n| {
             format!(
@@ -500,6 +468,6 @@ fn a_browser_is_not_misled() {
         })
         .collect();
     let seen = looked_at(&timed, "timed");
-    assert_eq!(seen["totals"]["duration"], "49 min 59 s");
+    assert!(seen["title"].as_str().unwrap().contains("(49 min 59 s)"));
     assert!(seen["rows"].as_array().unwrap().len() < 100);
 }

@@ -25,7 +25,9 @@ function bytes(count) {
   return `${count.toPrecision(3)} ${units[unit]}`;
 }
 
-const counted = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
+const thousands = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+
+const counted = (count, one) => `${thousands(count)} ${one}${count === 1 ? "" : "s"}`;
 
 /** An element with attributes, and texts or elements in it. Texts stay texts. */
 function el(name, attributes, ...children) {

@@ -2,9 +2,9 @@
 
 const KIND = { request: 0, notification: 1, response: 2, error: 3, invalid: 4, malformed: 5, text: 6, exchange: 7 };
 const KINDS = ["request", "notification", "response", "error", "not JSON-RPC", "not JSON", "text between messages", "HTTP exchange"];
-/** Why nothing answers a request, by the number in the index, and in words. */
-const STATES = ["", "cancelled", "unanswered", "open", "waiting", "superseded"];
-const STATE_WORDS = ["", "cancelled", "no answer", "no answer, log ended", "waiting", "no answer, id reused"];
+/** Why nothing answers a request, or its answer does not count, by the number in the index, and in words. */
+const STATES = ["", "cancelled", "unanswered", "open", "waiting", "superseded", "outdated"];
+const STATE_WORDS = ["", "cancelled", "no answer", "no answer, log ended", "waiting", "no answer, id reused", "outdated"];
 const SENDERS = ["unknown", "client", "server"];
 
 /** Where the data comes from: `facts`, and the compressed `index` and `piece(number)`. */
@@ -15,7 +15,8 @@ const pieces = new Map();
 function documentSource(page) {
   const data = (id) => Uint8Array.from(atob(page.getElementById(id).textContent), (character) => character.charCodeAt(0));
   const facts = JSON.parse(page.getElementById("facts").textContent);
-  return { facts, index: data("index"), piece: (number) => data(`piece-${number}`) };
+  const front = page.getElementById("front");
+  return { facts, front, index: data("index"), piece: (number) => data(`piece-${number}`) };
 }
 
 /** The server of this page, whose logs may have grown. */
@@ -39,8 +40,11 @@ let answer;
 let endedBy;
 /** For each row the number of its log. */
 let logOf;
-/** The first time of each log: clocks of two logs need not agree. */
-let zero;
+/** The connections by log and session: a label that sessions of one connection share, a name to show, and whether it restarted. */
+let connections;
+/** The first and the last time, and whether they are on several days. */
+let bounds;
+let areDays;
 /** The operations of several requests, by the log and the name of the first. */
 let operations;
 
@@ -65,10 +69,18 @@ async function open(from) {
   index.answers.forEach((request, row) => {
     if (request !== null) answer[request] = row;
   });
-  zero = index.logs.map(() => Infinity);
-  index.time.forEach((time, row) => {
-    if (time !== null) zero[logOf[row]] = Math.min(zero[logOf[row]], time);
-  });
+  const ofServer = new Map();
+  for (const [, , label, server] of facts.connections) ofServer.set(server, (ofServer.get(server) ?? new Set()).add(label));
+  connections = new Map();
+  bounds = index.time.reduce(
+    ([from, to], time) => (time === null ? [from, to] : [Math.min(from, time), Math.max(to, time)]),
+    [Infinity, -Infinity],
+  );
+  areDays = clockTime(bounds[0], true, 0) !== clockTime(bounds[1], true, 0);
+  for (const [log, session, label, server, isRestart] of facts.connections) {
+    const name = !server ? label : ofServer.get(server).size > 1 ? `${label} ${server}` : server;
+    connections.set(`${log} ${session}`, { label, name, isRestart });
+  }
   operations = new Set(index.operation.flatMap((first, row) => (first ? [`${logOf[row]} ${index.texts[first]}`] : [])));
 }
 
@@ -97,6 +109,9 @@ const isCall = (row) => index.kind[row] <= KIND.notification;
 const isAnswer = (row) => [KIND.response, KIND.error, KIND.exchange].includes(index.kind[row]);
 const isFailure = (row) => index.failed[row] === 1;
 const stateOf = (row) => STATES[index.state[row]];
+const isRequest = (row) => index.kind[row] === KIND.request;
+const connectionOf = (row) => connections.get(`${logOf[row]} ${index.session[row]}`);
+const toolOf = (row) => (methodOf(row) === "tools/call" ? word("detail", callOf(row)) : "");
 
 /** What a row is called, as in the graph; with several logs, with the number of its log before it. */
 function nameOf(row) {
@@ -123,9 +138,10 @@ function subjectOf(row) {
   return [word("method", call) || KINDS[index.kind[call]], word("detail", call)].filter(Boolean).join(" ");
 }
 
-/** The same, of a document its file's name alone. */
+/** The tool, or the method; of a document its file's name alone. */
 function briefly(row) {
   const [method, detail] = [word("method", callOf(row)), word("detail", callOf(row))];
+  if (toolOf(row)) return toolOf(row);
   const file = /^[a-z][\w+.-]*:\/\/.*\/([^/]+)$/i.exec(detail);
   return file ? `${method} ${file[1]}` : subjectOf(row);
 }
@@ -143,8 +159,11 @@ function outcomeOf(row) {
   return ["ok", kind === KIND.request ? "" : kind === KIND.exchange ? word("error", row) : "unsolicited"];
 }
 
-/** Seconds from the first time of the row's log; null without a time. */
-const timeOf = (row) => (index.time[row] === null ? null : index.time[row] - zero[logOf[row]]);
+/** The text of a failure without its code, unless that is all. */
+const reasonOf = (text) => text.replace(/^(isError|error|-?\d+) (?=.)/, "").replace(/^isError$/, "failed");
+
+/** Seconds since 1970 or midnight, as the clock of the log shows them; null without a time. */
+const timeOf = (row) => index.time[row];
 
 /** When a call ended, by its answer or its cancellation; null if neither has a time. */
 function endOf(row) {
@@ -154,14 +173,30 @@ function endOf(row) {
   return last >= 0 ? timeOf(last) : null;
 }
 
+/** The seconds from a call to its end; null if unknown. */
+function tookOf(row) {
+  if (answer[row] >= 0) return index.latency[answer[row]];
+  const end = isRequest(row) ? endOf(row) : null;
+  return end === null || timeOf(row) === null ? null : end - timeOf(row);
+}
+
 const logName = (log) => `${log + 1}: ${index.logs[log].name}`;
 
-/** A time of day, UTC; with `whole`, its day too. */
-function clock(row, whole) {
-  const seconds = index.time[row];
-  if (seconds === null) return "";
+/** The beginning of a date, and of a clock time, in a text of `toISOString`. */
+const DATE = 5;
+const CLOCK = 11;
+
+/** A time as clocks show it, up to seconds or their thousandths; with its date where `isDated`. */
+function clockTime(seconds, isDated, digits = 8) {
   const date = new Date(seconds * 1000);
-  if (Number.isNaN(date.getTime())) return "";
-  const text = date.toISOString();
-  return whole && seconds >= 86400 ? text.replace("T", " ").replace("Z", " UTC") : text.slice(11, 23);
+  if (seconds === null || Number.isNaN(date.getTime())) return "";
+  const text = date.toISOString().replace("T", " ");
+  return text.slice(isDated && !facts.zone.includes("date") ? DATE : CLOCK, CLOCK + digits);
+}
+
+/** The time of a row; with `whole`, its year and zone too. */
+function clock(row, whole) {
+  if (!whole) return clockTime(index.time[row], areDays, 12);
+  const year = facts.zone.includes("date") ? "" : `${new Date(index.time[row] * 1000).getUTCFullYear()}-`;
+  return `${year}${clockTime(index.time[row], true, 12)}${facts.zone}`;
 }

@@ -1,25 +1,53 @@
 // The filter of the rows: words, tokens such as `tool:create_*`, and the choices beside them.
 
-const FILTERS = ["q", "outcome", "sender", "session", "log"];
+const FILTERS = ["q", "outcome", "method", "tool", "connection", "log", "from", "to"];
+/** The chips: name, outcome in the address, and test of a call. */
+const SLOW = 1;
+const isSilent = (row) => ["unanswered", "superseded", "open"].includes(outcomeOf(row)[0]);
+const CHIPS = [
+  ["Failed", "failed", (row) => outcomeOf(row)[0] === "failed"],
+  ["No answer", "unanswered", isSilent],
+  ["Cancelled", "cancelled", (row) => outcomeOf(row)[0] === "cancelled"],
+  ["Slow", "slow", (row) => tookOf(row) > SLOW],
+];
+
+/** The text of a failure without numbers and quoted words, which differ between failures of one cause. */
+const causeOf = (row) => {
+  const end = answer[callOf(row)] >= 0 ? answer[callOf(row)] : endedBy[callOf(row)] >= 0 ? endedBy[callOf(row)] : row;
+  if (!isFailure(end)) return "";
+  return reasonOf(word("error", end))
+    .replace(/"[^"]*"?|`[^`]*`?/g, "…")
+    .replace(/\d+/g, "0");
+};
 
 /** The text that a token with this field compares. */
 const FIELDS = {
   method: methodOf,
-  tool: (row) => (methodOf(row) === "tools/call" ? word("detail", callOf(row)) : ""),
-  uri: (row) => (methodOf(row) === "tools/call" ? "" : word("detail", callOf(row))),
+  tool: toolOf,
+  uri: (row) => (toolOf(row) ? "" : word("detail", callOf(row))),
   id: (row) => word("id", row).replace(/^"(.*)"$/, "$1"),
   status: (row) => (index.kind[row] === KIND.text ? "" : outcomeOf(callOf(row))[0]),
   sender: (row) => SENDERS[index.sender[row]],
+  session: (row) => word("session", row),
+  cause: causeOf,
+  took: (row) => tookOf(callOf(row)),
 };
 
-/** Parses what was typed. A text in quotes is exact; in other tokens, `*` stands for any text. */
+/** Parses what was typed. A text in quotes is exact; in other tokens, `*` stands for any text; `-` before a token excludes. */
 function parseQuery(text) {
   const tokens = [];
-  for (const [, name, quoted, plain] of text.matchAll(/(?:([a-z]+):)?(?:"((?:[^"\\]|\\.)*)"?|(\S+))/g)) {
+  for (const [, minus, name, quoted, plain] of text.matchAll(/(-?)(?:([a-z]+):)?(?:"((?:[^"\\]|\\.)*)"?|(\S+))/g)) {
     const isExact = quoted !== undefined;
     const value = isExact ? quoted.replace(/\\(.)/g, "$1") : plain;
-    if (Object.hasOwn(FIELDS, name ?? "")) tokens.push({ field: name, value, isExact });
-    else tokens.push({ value: name ? `${name}:${value}` : value, isExact });
+    const isField = Object.hasOwn(FIELDS, name ?? "");
+    const isUnknown = name && !isField && !value.startsWith("//");
+    tokens.push({
+      field: isField ? name : "",
+      value: name && !isField ? `${name}:${value}` : value,
+      isExact,
+      excludes: minus === "-",
+      isUnknown,
+    });
   }
   return tokens.filter((token) => token.value);
 }
@@ -27,8 +55,16 @@ function parseQuery(text) {
 /** The token that compares a field with exactly this text. */
 const token = (field, value) => `${field}:${/^[^\s"*\\]+$/.test(value) ? value : `"${value.replace(/["\\]/g, "\\$&")}"`}`;
 
-/** Returns a test of a text: equal to the token, or like it. */
-function comparison({ value, isExact }) {
+/** Seconds by the unit behind them. */
+const UNITS = { ms: 1e-3, s: 1, "": 1, min: 60, h: 3600 };
+
+/** Returns a test of a text: equal to the token, or like it; of a number, more or less than it. */
+function comparison({ field, value, isExact }) {
+  if (field === "took") {
+    const [, sign, number, unit] = /^([<>]?)=?([\d.]+)(ms|s|min|h|)$/.exec(value) ?? [];
+    const bound = Number(number) * UNITS[unit];
+    return (seconds) => seconds !== null && (sign === "<" ? seconds <= bound : seconds >= bound);
+  }
   if (isExact) return (text) => text === value;
   const escaped = value.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*");
   const pattern = new RegExp(`^${escaped}$`, "is");
@@ -47,66 +83,100 @@ function containing({ value, isExact }) {
 /** Returns the words of the filter, which are looked for in all texts. */
 const wordsOf = (parts) =>
   parseQuery(parts.get("q") || "")
-    .filter((one) => !one.field)
+    .filter((one) => !one.field && !one.excludes)
     .slice(0, MOST_WORDS);
 
-/** Returns the rows that the filter in the address lets through; `found` has the words that each row's text has. */
+/** Returns the rows that the filter in the address lets through, of any outcome; `found` has the words that each row's text has. */
 function filtered(parts, found) {
   const words = wordsOf(parts);
   const tests = words.map((one, bit) => {
     const isInIndex = containing(one);
     return (row) => isInIndex(row) || (found && exchangeOf(row).some((other) => found[other] & (1 << bit)));
   });
-  for (const one of parseQuery(parts.get("q") || "").filter((one) => one.field)) {
-    const compare = comparison(one);
-    tests.push((row) => compare(FIELDS[one.field](row)));
+  for (const one of parseQuery(parts.get("q") || "").filter((one) => one.field || one.excludes)) {
+    const compare = one.field && comparison(one);
+    const test = one.field ? (row) => compare(FIELDS[one.field](row)) : containing(one);
+    tests.push((row) => test(row) !== one.excludes);
   }
-  const [outcome, sender, session, log] = FILTERS.slice(1).map((name) => parts.get(name));
-  if (sender) tests.push((row) => FIELDS.sender(row) === sender);
-  if (session) tests.push((row) => word("session", row) === session);
-  if (log) tests.push((row) => logName(logOf[row]) === log);
-  if (outcome) tests.push((row) => FIELDS.status(row) === outcome);
+  const equal = { method: methodOf, tool: toolOf, connection: (row) => connectionOf(row)?.name, log: (row) => logName(logOf[row]) };
+  for (const [name, of] of Object.entries(equal)) {
+    const value = parts.get(name);
+    if (value) tests.push((row) => of(row) === value);
+  }
+  const span = spanOf(parts);
+  if (span) tests.push((row) => isWithin(span, timeOf(callOf(row))));
   return rowsWhere((row) => tests.every((test) => test(row)));
 }
 
-function choices(id, all) {
-  const select = document.getElementById(`filter-${id}`);
-  select.replaceChildren(el("option", { value: "" }, "all"), ...all.map(([value, text]) => el("option", { value }, text ?? value)));
-  return all.length;
+/** The span of time in the address, or null. */
+function spanOf(parts) {
+  const [from, to] = ["from", "to"].map((name) => Number.parseFloat(parts.get(name)));
+  return to > from ? [from, to] : null;
 }
 
-/** Fills the choices with what the log has. */
+/** A span has its first time and not its last, except at the end of the log. */
+const isWithin = ([from, to], time) => time !== null && time >= from && (time < to || (time === to && to >= bounds[1]));
+
+/** Of the rows, those with an outcome of the address. */
+function withOutcome(rows, outcome) {
+  if (!outcome) return rows;
+  const test = CHIPS.find(([, name]) => name === outcome)?.[2] ?? ((row) => outcomeOf(row)[0] === outcome);
+  return rows.filter((row) => index.kind[row] !== KIND.text && test(callOf(row)));
+}
+
+/** Shows the numbers of the chips, which are of all outcomes, and the chosen span. */
+function showFilter(parts, rows) {
+  const calls = rows.filter(isRequest);
+  const outcome = parts.get("outcome");
+  const chips = CHIPS.map(([name, value, test]) => {
+    const act = () => go({ outcome: outcome === value ? null : value });
+    const count = thousands(calls.filter(test).length);
+    const title = value === "slow" ? `more than ${SLOW} s` : null;
+    return el("button", { type: "button", "aria-pressed": String(outcome === value), title, onclick: act }, `${name} `, el("b", {}, count));
+  });
+  const place = [...document.getElementById("chips").children].indexOf(document.activeElement);
+  document.getElementById("chips").replaceChildren(...chips);
+  if (place >= 0) chips[place].focus();
+  const span = spanOf(parts);
+  const chip = document.getElementById("span");
+  chip.hidden = !span;
+  if (span) chip.textContent = `${span.map((time) => clockTime(time, areDays)).join("–")} ×`;
+  const unknown = parseQuery(parts.get("q") || "").find((one) => one.isUnknown);
+  const words = Object.keys(FIELDS).map((name) => `${name}:`);
+  document.getElementById("remark").textContent = unknown
+    ? visible(`${unknown.value.split(":")[0]}: is not a word of the search; these are: ${words.join(" ")}`)
+    : "";
+  drawSpan(span);
+}
+
+/** Fills a menu with values and the number of their calls; hides it if there is only one. */
+function choices(id, values) {
+  const counts = new Map();
+  for (const value of values) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const all = [...counts].sort((one, other) => other[1] - one[1]).slice(0, 1000);
+  const select = document.getElementById(`filter-${id}`);
+  const name = select.getAttribute("aria-label");
+  select.replaceChildren(
+    el("option", { value: "" }, name),
+    ...all.map(([value, count]) => el("option", { value }, visible(`${value} (${count})`))),
+  );
+  select.hidden = all.length < 2;
+}
+
+/** Fills the menus with what the log has. */
 function fillFilter() {
-  choices("outcome", [
-    ["failed"],
-    ["cancelled"],
-    ["unanswered", "no answer"],
-    ["superseded", "no answer, id reused"],
-    ["open", "no answer, log ended"],
-    ["waiting"],
-    ["ok", "answered"],
-    ["notification"],
-    ["invalid", "not JSON-RPC"],
-  ]);
+  const calls = rowsWhere(isCall);
+  choices("method", calls.map(methodOf));
+  choices("tool", calls.map(toolOf));
   choices(
-    "sender",
-    SENDERS.map((name) => [name]),
+    "connection",
+    calls.map((row) => connectionOf(row)?.name),
   );
-  const sessions = [...new Set(index.session)].filter(Boolean).slice(0, 1000);
-  const count = choices(
-    "session",
-    sessions.map((number) => [index.texts[number]]),
-  );
-  document.getElementById("filter-session-label").hidden = count < 2;
-  const logs = choices(
-    "log",
-    index.logs.map((_, number) => [logName(number)]),
-  );
-  document.getElementById("filter-log-label").hidden = logs < 2;
+  choices("log", index.logs.length > 1 ? calls.map((row) => logName(logOf[row])) : []);
 }
 
 function listenToFilter() {
-  for (const name of FILTERS) {
+  for (const name of FILTERS.slice(0, 6).filter((name) => name !== "outcome")) {
     let waiting;
     document.getElementById(`filter-${name}`).addEventListener("input", ({ target }) => {
       clearTimeout(waiting);
@@ -115,5 +185,6 @@ function listenToFilter() {
       waiting = setTimeout(() => go({ q: target.value }, true), 120);
     });
   }
+  document.getElementById("span").addEventListener("click", () => go({ from: null, to: null }));
   document.getElementById("filter").addEventListener("submit", (event) => event.preventDefault());
 }

@@ -1,17 +1,6 @@
 // Lists of any length: only the visible rows are in the document.
 
-const ROW = 28;
-/** The number of rows of a list on paper. */
-const PRINTED = 200;
-let isPrinting = false;
-
-for (const event of ["beforeprint", "afterprint"]) {
-  window.addEventListener(event, () => {
-    isPrinting = event === "beforeprint";
-    view.firstChild?.redraw?.();
-  });
-}
-
+const ROW = 24;
 /** A list box of rows; `fill` puts the cells of a row into its element. `head` stays above the rows. */
 function virtualList(name, label, rows, fill, ...head) {
   const sheet = el("div", { class: "rows", role: "presentation" });
@@ -23,14 +12,15 @@ function virtualList(name, label, rows, fill, ...head) {
   const drawn = new Map();
   const make = (place) => {
     const row = el("div", { class: "row", role: "option", id: `row-${place}`, "aria-posinset": place + 1, "aria-setsize": rows.length });
+    row.dataset.message = nameOf(rows[place]);
     row.style.top = `${place * ROW}px`;
     fill(rows[place], row);
     row.addEventListener("click", () => (move(place), go({ open: nameOf(rows[place]) })));
     return row;
   };
   const draw = () => {
-    const first = isPrinting ? 0 : Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
-    const last = Math.min(rows.length, isPrinting ? PRINTED : first + Math.ceil(box.clientHeight / ROW) + 10);
+    const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
+    const last = Math.min(rows.length, first + Math.ceil(box.clientHeight / ROW) + 10);
     for (const [place, row] of drawn) {
       if (place < first || place >= last) row.remove(), drawn.delete(place);
     }
@@ -50,11 +40,12 @@ function virtualList(name, label, rows, fill, ...head) {
     if (drawn.has(active)) box.setAttribute("aria-activedescendant", `row-${active}`);
     else box.removeAttribute("aria-activedescendant");
   };
-  const move = (place) => {
+  const move = (place, isCentred) => {
     active = Math.max(0, Math.min(rows.length - 1, place));
     const top = active * ROW;
     if (top < box.scrollTop) box.scrollTop = top;
     if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
+    if (isCentred) box.scrollTop = top - (box.clientHeight - ROW) / 2;
     draw();
   };
   /** Moves by some rows. An open message makes way for that of the row. */
@@ -80,17 +71,16 @@ function virtualList(name, label, rows, fill, ...head) {
   });
   new ResizeObserver(draw).observe(box);
   const wrapper = el("div", { class: name }, ...head, box);
-  wrapper.select = () => {
+  wrapper.select = (isCentred) => {
     const place = rows.indexOf(selectedRow(rows));
-    if (place >= 0) move(place);
+    if (place >= 0) move(place, isCentred);
     else draw();
   };
-  return Object.assign(wrapper, { step, redraw: draw, focusList: () => box.focus() });
+  return Object.assign(wrapper, { step, focusList: () => box.focus() });
 }
 
 /** The row of the open message in a list; in the waterfall, an answer has the row of its request. */
 const selectedRow = (rows) => (shownRow < 0 ? -1 : rows.includes(shownRow) ? shownRow : callOf(shownRow));
 
 /** The cells above the columns of a list. */
-const headCells = (...cells) =>
-  el("div", { class: "head", "aria-hidden": "true" }, ...cells.map(([name, text]) => el("span", { class: name }, text)));
+const headCells = (...cells) => el("div", { class: "head" }, ...cells.map(([name, text]) => el("span", { class: name }, text)));

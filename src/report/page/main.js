@@ -56,12 +56,12 @@ function draw() {
     view.firstChild?.focusList?.();
   } else if (opened !== undefined && opened !== shownRow) showMessage(opened);
   const name = VIEWS.includes(parts.get("view")) ? parts.get("view") : VIEWS[0];
-  const key = [name, ...[...FILTERS, "from", "to"].map((part) => parts.get(part))].join("\n");
+  const key = [name, ...[...FILTERS, "sort"].map((part) => parts.get(part))].join("\n");
   if (key === drawn) return view.firstChild?.select?.();
   drawn = key;
   for (const filter of FILTERS) {
     const input = document.getElementById(`filter-${filter}`);
-    if (input.value !== (parts.get(filter) || "")) input.value = parts.get(filter) || "";
+    if (input && input.value !== (parts.get(filter) || "")) input.value = parts.get(filter) || "";
   }
   for (const one of VIEWS) {
     const tab = document.getElementById(`tab-${one}`);
@@ -70,23 +70,36 @@ function draw() {
   }
   view.setAttribute("aria-labelledby", `tab-${name}`);
   const words = wordsOf(parts);
-  show(name, filtered(parts), words.length ? ", searching…" : "");
+  show(name, filtered(parts), parts, words.length ? ", searching…" : "");
+  if (parts.get("open") && opened === undefined)
+    document.getElementById("remark").textContent = visible(`There is no message ${parts.get("open")} in this page.`);
   if (words.length) {
     searchTexts(words).then((found) => {
-      if (drawn === key) show(name, filtered(parts, found), found ? "" : ": this browser does not search the texts");
+      if (drawn === key) show(name, filtered(parts, found), parts, found ? "" : ": this browser does not search the texts");
     });
   }
 }
 
-/** Shows rows in a view, and how many they are. */
-function show(name, rows, remark) {
-  const shown = name === "waterfall" ? rows.filter(isExchange) : rows;
-  const pressed = document.activeElement.closest(".zoom button")?.getAttribute("aria-label");
-  const made = { waterfall, sequence, plots }[name](shown);
+/** Shows rows in a view and in the side column, and how many calls they are. */
+function show(name, all, parts, remark) {
+  showFilter(parts, all);
+  showSide(all);
+  const rows = withOutcome(all, parts.get("outcome"));
+  const pressed = view.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
+  const made = { waterfall, sequence, plots }[name](name === "waterfall" ? rows.filter(isExchange) : rows);
   view.replaceChildren(made);
-  document.getElementById("filter-count").textContent = `${made.count ?? shown.length} of ${counted(index.kind.length, "row")}${remark}`;
-  made.select?.();
-  if (pressed) made.querySelector(`.zoom [aria-label="${pressed}"]`)?.focus();
+  const total = rowsWhere(isRequest).length;
+  const calls = new Set(rows.map(callOf).filter(isRequest)).size;
+  const others = calls ? 0 : rows.filter((row) => index.kind[row] !== KIND.text).length;
+  document.getElementById("filter-count").textContent = [
+    calls < total ? `${thousands(calls)} of ${counted(total, "call")}` : counted(total, "call"),
+    others && `, ${counted(others, "other message")}`,
+    remark,
+  ]
+    .filter(Boolean)
+    .join("");
+  made.select?.(true);
+  if (pressed) made.querySelector(`[data-sort=${pressed}]`)?.focus();
 }
 
 /** Handles the keys that work anywhere on the page. */
@@ -117,11 +130,10 @@ function listen() {
   });
   document.addEventListener("keydown", pressed);
   document.getElementById("again").addEventListener("click", async () => {
-    const verdict = document.getElementById("verdict");
     try {
       await load(await serverSource());
     } catch (error) {
-      verdict.textContent = `The server does not answer: ${error.message}`;
+      document.getElementById("remark").textContent = `The server does not answer: ${error.message}`;
     }
   });
 }
@@ -131,9 +143,12 @@ async function load(from) {
   reset();
   await open(from);
   document.getElementById("ask").hidden = !facts.sessions;
+  document.title = facts.title;
+  if (source.front.ownerDocument !== document) document.getElementById("front").replaceWith(document.adoptNode(source.front));
+  listenToStrip();
   fillFilter();
   draw();
-  await overview();
+  await notes();
 }
 
 listenToFilter();
@@ -142,4 +157,4 @@ listen();
 if (document.getElementById("index"))
   load(documentSource(document))
     .then(() => (document.documentElement.dataset.ready = "yes"))
-    .catch((error) => (document.getElementById("verdict").textContent = `This page cannot be shown: ${error}`));
+    .catch((error) => (document.getElementById("remark").textContent = `This page cannot be shown: ${error}`));

@@ -15,7 +15,7 @@ async function showMessage(row) {
   panel.replaceChildren(el("header", {}, title, close), alarm, factsOf(row), el("p", { class: "faint" }, "Opening…"));
   panel.hidden = false;
   panel.scrollTop = 0;
-  if (!wasOpen) title.focus();
+  if (!wasOpen) title.focus({ preventScroll: true });
   const rows = exchangeOf(row);
   const texts = await Promise.all(rows.map(textOf));
   if (shownRow !== row) return;

@@ -1,5 +1,22 @@
 // Plots, each with a table of the same numbers beside it.
 
+/** Calls by method: how many, how many failed, how long they took, and their bytes with those of their answers. */
+function byMethod(rows) {
+  const all = (calls, sum) => calls.reduce((total, row) => total + sum(row), 0);
+  return grouped(rows.filter(isCall), (row) => word("method", row)).map(({ name, rows: calls }) => {
+    const answers = calls.map((row) => answer[row]).filter((end) => end >= 0);
+    const ends = answers.filter((end) => index.latency[end] !== null);
+    return {
+      name,
+      calls: calls.length,
+      failures: answers.filter(isFailure).length,
+      bytes: all(calls.concat(answers), (row) => index.length[row]),
+      latencies: ends.map((end) => index.latency[end]),
+      ends,
+    };
+  });
+}
+
 const MOST_METHODS = 25;
 const MOST_DOTS = 20000;
 
@@ -32,7 +49,7 @@ function plots(rows) {
   const all = el("div", { class: "plots" });
   let drawn = 0;
   new ResizeObserver(() => {
-    const width = Math.max(240, Math.min(1100, Math.floor(all.clientWidth)));
+    const width = Math.max(240, Math.min(1100, Math.floor(all.getBoundingClientRect().width)));
     if (width === drawn) return;
     drawn = width;
     all.replaceChildren(latencies(methods, width), inFlight(rows, width), sizes(methods, width));
@@ -101,12 +118,14 @@ function latencies(methods, width) {
 function inFlight(rows, width) {
   const changes = [];
   const failed = [];
+  let dead = 0;
   for (const row of rows) {
     if (index.kind[row] !== KIND.request || timeOf(row) === null) continue;
-    changes.push([timeOf(row), 1]);
     const end = endOf(row);
+    // Nothing says when a call without an answer ended.
+    if (end === null) dead++;
     if (end === null) continue;
-    changes.push([end, -1]);
+    changes.push([timeOf(row), 1], [end, -1]);
     if (answer[row] >= 0 && isFailure(answer[row])) failed.push(end);
   }
   if (changes.length < 2) return figure("In flight", el("p", {}, "No requests have times."));
@@ -132,8 +151,8 @@ function inFlight(rows, width) {
   for (const [label, place, line, anchor] of [
     [String(most), 34, 24, "end"],
     ["0", 34, 164, "end"],
-    ["0 s", x(0), 190, "start"],
-    [duration(to - from), x(1), 190, "end"],
+    [clockTime(from, areDays), x(0), 190, "start"],
+    [clockTime(to, areDays), x(1), 190, "end"],
   ])
     picture.append(text(label, { x: place, y: line, "text-anchor": anchor }));
   failed
@@ -148,6 +167,7 @@ function inFlight(rows, width) {
         ["most at once", most],
         ["after", duration(when - from)],
         ["failures", failed.length],
+        ["without an end", dead],
       ],
     ),
   );

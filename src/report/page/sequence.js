@@ -34,8 +34,10 @@ function step(row) {
   if (kind === KIND.text) return ["unknown", "plain faint", "text"];
   if (kind === KIND.notification) return [sender, "dashed", subject];
   if (kind === KIND.request && stateOf(row)) return [sender, "open", `${subject} … ${STATE_WORDS[index.state[row]]}`];
-  if (isFailure(row)) return [sender, "failed", `✗ ${subject}: ${word("error", row)}`];
+  if (isFailure(row)) return [sender, "failed", `✗ ${subject}: ${reasonOf(word("error", row))}`];
   if (kind === KIND.exchange) return [sender, "", word("error", row)];
+  const left = stateOf(callOf(row));
+  if (isAnswer(row) && left) return [sender, "faint", `– ${subject} ${left} ${duration(index.latency[row])}`];
   if (isAnswer(row)) return [sender, "", `✓ ${subject} ${duration(index.latency[row])}`];
   if (kind >= KIND.invalid) return [sender, "failed", `! ${KINDS[kind]}`];
   return [sender, "", subject];

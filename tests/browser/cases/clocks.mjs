@@ -1,48 +1,42 @@
-// Each log has its own zero, and what has no time has no bar. On paper are the overview, the open message and rows.
+// Times have their date where there are several days, and the zone of the log; what has no time has no bar. On paper are title,
+// verdict, strip, each failure with its time, and the open message.
 
 import assert from "node:assert/strict";
 
 const line = (time, members) => `{${time ? `"time":"${time}",` : ""}"message":{"jsonrpc":"2.0",${members}}}\n`;
 const pair = (id, from, to) => line(from, `"id":${id},"method":"m"`) + line(to, `"id":${id},"result":0`);
-const log = (day) => pair(1, `${day}T10:00:00Z`, `${day}T10:00:01Z`) + pair(2, "", "") + pair(3, `${day}T10:00:09Z`, `${day}T10:00:10Z`);
+const fails = (id, from, to) => line(from, `"id":${id},"method":"n"`) + line(to, `"id":${id},"error":{"code":-1,"message":"no ${id}"}`);
 
 export const logs = {
-  "one.ndjson": log("2026-01-05"),
-  "two.ndjson": log("2026-03-09"),
-  "long.ndjson": Array.from({ length: 300 }, (_, id) => pair(id, "2026-01-05T10:00:00Z", "2026-01-05T10:00:10Z")).join(""),
+  "log.ndjson":
+    pair(1, "2026-01-05T10:00:00+02:00", "2026-01-05T22:00:00+02:00") +
+    pair(2, "", "") +
+    fails(3, "2026-01-06T09:00:00+02:00", "2026-01-06T10:00:00+02:00"),
+  "many.ndjson": Array.from({ length: 300 }, (_, id) => fails(id, "2026-01-05T12:00:00+02:00", "2026-01-05T12:00:01+02:00")).join(""),
 };
 
 export default async (open) => {
   const tab = await open("#open=1:m1");
-  const bars = await tab.$$eval(".waterfall .row", (all) =>
-    all
-      .slice(0, 6)
-      .map((row) => [
-        row.firstChild.textContent,
-        row.querySelector(".bar")?.style.left ?? "",
-        row.querySelector(".bar")?.style.width ?? "",
-      ]),
+  const rows = await tab.$$eval("[data-message]", (all) =>
+    all.slice(0, 3).map((row) => {
+      const bar = row.querySelector(".bar")?.style;
+      return [row.dataset.message, row.querySelector("[data-cell=time]").textContent, bar?.left ?? "", bar?.width ?? ""];
+    }),
   );
-  assert.deepEqual(bars, [
-    ["1:m1", "0%", "10%"],
-    ["1:m3", "", ""],
-    ["1:m5", "90%", "10%"],
-    ["2:m1", "0%", "10%"],
-    ["2:m3", "", ""],
-    ["2:m5", "90%", "10%"],
+  assert.deepEqual(rows, [
+    ["1:m1", "01-05 10:00:00.000", "0%", "50%"],
+    ["1:m3", "", "", ""],
+    ["1:m5", "01-06 09:00:00.000", "95.8333%", "4.16667%"],
   ]);
-  const duration = await tab.$$eval("#totals > div", (all) => all.find((one) => one.textContent.startsWith("duration")).textContent);
-  assert.equal(duration, "duration10.00 s");
+  assert.equal(await tab.$eval("[data-sort=time]", (one) => one.textContent), "time +02:00 ▾");
   await tab.waitForSelector("#message .tree");
-  await tab.pdf();
   await tab.emulateMediaType("print");
-  await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
-  const rows = await tab.$$eval(".row", (all) => all.map((one) => one.getBoundingClientRect().height));
-  assert.equal(rows.length, 200);
-  assert.ok(rows.every((height) => height > 10));
-  assert.ok(await tab.$eval("#message .tree", (one) => one.getBoundingClientRect().height > 20));
-  assert.ok(await tab.$eval("#totals", (one) => one.getBoundingClientRect().height > 20));
-  await tab.emulateMediaType(null);
-  await tab.evaluate(() => dispatchEvent(new Event("afterprint")));
-  await tab.until(() => document.querySelectorAll(".row").length < 100);
+  const isShown = (selector) => tab.$eval(selector, (one) => one.checkVisibility());
+  for (const selector of ["[data-part=title]", "[data-part=verdict]", "[data-part=strip]", "#listed", "#message .tree"])
+    assert.ok(await isShown(selector), selector);
+  for (const selector of ["[data-part=filters]", "[data-part=list]", "#side", "#message button"])
+    assert.ok(!(await isShown(selector)), selector);
+  assert.match(await tab.$eval("#listed", (one) => one.textContent), /200 of 301/);
+  assert.match(await tab.$eval("#listed tr", (one) => one.textContent), /01-06 09:00:00\s*1:m5\s*n\s*-1 no 3/);
+  await tab.pdf();
 };

@@ -30,6 +30,7 @@ function contrast(one, other) {
 export default async (open) => {
   for (const scheme of ["light", "dark"]) {
     const tab = await open("", { scheme });
+    await tab.waitForSelector(".bar");
     const colours = await tab.$$eval(".bar:not(.open)", (all) => all.map((one) => getComputedStyle(one).backgroundColor));
     const back = await tab.$eval("body", (one) => getComputedStyle(one).backgroundColor);
     assert.equal(colours.length, 2);
@@ -49,8 +50,8 @@ export default async (open) => {
   }
   for (const width of [400, 1280, 1920]) {
     const tab = await open("#view=plots", { width });
-    await tab.waitForSelector("svg text");
-    const sizes = await tab.$$eval("svg", (all) =>
+    await tab.waitForSelector(".plots svg text");
+    const sizes = await tab.$$eval(".plots svg", (all) =>
       all.map((one) => [one.getScreenCTM().a, getComputedStyle(one.querySelector("text")).fontSize, one.getBoundingClientRect().right]),
     );
     assert.ok(

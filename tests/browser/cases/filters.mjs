@@ -1,4 +1,4 @@
-// Filters compare in words; tokens compare the whole of what they name; cancelled requests leave "in flight".
+// Filters compare in words, and a minus excludes; tokens compare the whole of what they name; cancelled requests leave "in flight".
 
 import assert from "node:assert/strict";
 
@@ -21,10 +21,10 @@ export default async (open) => {
     await tab.evaluate((to) => (location.hash = to), `${hash}&view=sequence`);
     await tab.until(() => document.querySelector(".sequence") && !document.getElementById("filter-count").textContent.includes("…"));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    return (await tab.texts(".row .mono")).join(" ");
+    return (await tab.$$eval(".row", (all) => all.map((one) => one.dataset.message))).join(" ");
   };
   const q = (text) => names(`q=${encodeURIComponent(text)}`);
-  assert.equal(await names("sender=server"), "m2 m6");
+  assert.equal(await q("sender:server"), "m2 m6");
   assert.equal(await q("tool:create_pr"), "m1 m2");
   assert.equal(await q("tool:create_*"), "m1 m2 m3");
   assert.equal(await q('tool:"create_*"'), "");
@@ -33,6 +33,12 @@ export default async (open) => {
   assert.equal(await q("status:failed sender:server"), "m2");
   assert.equal(await q("m5"), "m5");
   assert.equal(await q("status:cancelled"), "m3");
+  assert.equal(await q("-method:tools/call"), "m4 m5 m6");
+  assert.equal(await q("-create"), "m4 m5 m6");
+  assert.equal(await q("took:>900ms took:<1.5s"), "m1 m2 m3 m5 m6");
+  assert.equal(await names("outcome=failed"), "m1 m2");
+  await q("colour:red");
+  assert.match((await tab.texts("#remark"))[0], /^colour: is not a word of the search; these are: method: tool: /);
   // One request at a time: the cancelled one has ended when the next one begins, and its bar ends there.
   await tab.evaluate(() => (location.hash = "view=plots"));
   await tab.until(() => document.querySelectorAll("figure").length === 3);

@@ -27,7 +27,7 @@ export default async (open) => {
     ["water status:failed", 0],
   ]) {
     await tab.type("#filter-q", query);
-    const wanted = `${count} of 6000 rows`;
+    const wanted = count === 3000 ? "3,000 calls" : `${count} of 3,000 calls`;
     await tab
       .until(
         (text, query) =>

@@ -17,12 +17,14 @@ export const logs = {
 
 export default async (open) => {
   const tab = await open();
-  assert.deepEqual(await tab.texts("#verdict .said"), [
-    "✗ 1 failure in 3 requests, the first: m2 tools/call a: isError no station. ",
-    "! m6 tools/call c has no answer when the log ends. ",
-    "! 1 unsolicited answer, the first: m5 response. ",
-    "· m3 tools/call b was cancelled. ",
+  assert.deepEqual(await tab.texts("[data-part=verdict] p"), [
+    "✗ 1 of 3 calls failed (33.3 %)",
+    "✗ 1 call was open as the log ended",
+    "· 1 call was cancelled",
+    "! 1 message answers no request in the log, first m5",
   ]);
-  const colours = await tab.$$eval("#verdict .mark", (all) => all.map((one) => getComputedStyle(one).color));
+  const colours = await tab.$$eval(".mark", (all) => all.map((one) => getComputedStyle(one).color));
   assert.equal(new Set(colours).size, 3, "a colour for each severity");
+  await tab.evaluate(() => document.querySelector("[data-part=verdict] a").click());
+  await tab.until(() => document.getElementById("message-title")?.textContent.startsWith("m5 "));
 };

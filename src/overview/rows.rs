@@ -1,0 +1,237 @@
+//! Facts from the rows of the questions.
+
+use std::collections::HashSet;
+
+use oxrdf::Term;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use super::facts::{Call, CallOutcome, Facts, FailureFact, SilentCall};
+use crate::query::catalogue::{Condition, NamedQuery};
+use crate::query::{QueryError, QuerySolution, Solutions};
+
+/// A question of the overview.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Kinds,
+    Sessions,
+    Programs,
+    Calls,
+    Failures,
+    Silent,
+    Unsolicited,
+    Problems,
+}
+
+impl Part {
+    pub const ALL: [Self; 8] = [
+        Self::Kinds,
+        Self::Sessions,
+        Self::Programs,
+        Self::Calls,
+        Self::Failures,
+        Self::Silent,
+        Self::Unsolicited,
+        Self::Problems,
+    ];
+
+    /// Returns the text of the query, about messages under conditions.
+    pub fn text(self, conditions: &[Condition]) -> anyhow::Result<String> {
+        let query = match self {
+            Self::Kinds => NamedQuery { name: "kinds", text: include_str!("kinds.rq") },
+            Self::Calls => NamedQuery { name: "calls", text: include_str!("calls.rq") },
+            Self::Sessions => *NamedQuery::find("sessions")?,
+            Self::Programs => *NamedQuery::find("handshake")?,
+            Self::Failures => *NamedQuery::find("errors")?,
+            Self::Silent => *NamedQuery::find("unanswered")?,
+            Self::Unsolicited => *NamedQuery::find("unsolicited")?,
+            Self::Problems => *NamedQuery::find("problems")?,
+        };
+        Ok(query.with(&[], conditions)?)
+    }
+}
+
+/// A row of an answer.
+struct Row(QuerySolution);
+
+impl Row {
+    fn text(&self, name: &str) -> Option<&str> {
+        match self.0.get(name)? {
+            Term::NamedNode(node) => Some(node.as_str()),
+            Term::BlankNode(node) => Some(node.as_str()),
+            Term::Literal(literal) => Some(literal.value()),
+        }
+    }
+
+    fn owned(&self, name: &str) -> Option<String> {
+        self.text(name).map(str::to_owned)
+    }
+
+    fn count(&self, name: &str) -> usize {
+        self.text(name).and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    fn seconds(&self, name: &str) -> Option<f64> {
+        self.text(name)?.parse().ok()
+    }
+}
+
+impl Facts {
+    /// Takes the rows of a question. The questions are asked in the order of [`Part::ALL`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the rows.
+    pub fn take(&mut self, part: Part, solutions: Solutions<'_>) -> Result<(), QueryError> {
+        for solution in solutions.rows {
+            let row = Row(solution?);
+            match part {
+                Part::Kinds => self.take_kind(&row),
+                Part::Sessions => self.take_session(&row),
+                Part::Programs => self.take_programs(&row),
+                Part::Calls => self.take_call(&row),
+                Part::Failures => self.take_failure(&row),
+                Part::Silent => self.take_silent(&row),
+                Part::Unsolicited => {
+                    let name = self.name(row.text("message"));
+                    self.unsolicited.push(name);
+                }
+                Part::Problems => self.take_problem(&row),
+            }
+        }
+        if part == Part::Silent {
+            self.mark_cancelled();
+        }
+        Ok(())
+    }
+
+    fn take_kind(&mut self, row: &Row) {
+        let (count, kind) = (row.count("count"), row.text("kind").unwrap_or_default());
+        match kind.rsplit('#').next().unwrap_or_default() {
+            "Request" | "Notification" | "Response" | "ErrorResponse" => self.messages += count,
+            "MalformedRecord" => (self.malformed, self.others) = (count, self.others + count),
+            "InvalidMessage" => self.others += count,
+            _ => {}
+        }
+        for (name, is_first) in [("from", true), ("to", false)] {
+            if let Some(time) = row.text(name).and_then(|text| self.time(text)) {
+                let edge = if is_first { &mut self.from } else { &mut self.to };
+                let keep = edge.is_some_and(|edge| if is_first { edge <= time } else { edge >= time });
+                if !keep {
+                    *edge = Some(time);
+                }
+            }
+        }
+    }
+
+    fn take_session(&mut self, row: &Row) {
+        let (Some(session), format) = (row.text("session"), row.owned("format").unwrap_or_default()) else { return };
+        if !self.formats.contains(&format) {
+            self.formats.push(format);
+        }
+        let label = match session.split_once("#session-") {
+            Some((_, key)) => percent_decode_str(key).decode_utf8_lossy().into_owned(),
+            None => row.owned("source").unwrap_or_default(),
+        };
+        let place = self.begin_session(label);
+        self.places.insert(session.to_owned(), place);
+    }
+
+    fn take_programs(&mut self, row: &Row) {
+        let with = |name: &str, version: &str| {
+            let name = row.text(name)?;
+            Some(row.text(version).map_or_else(|| name.to_owned(), |version| format!("{name} {version}")))
+        };
+        let (client, server) = (with("client", "clientVersion"), with("server", "serverVersion"));
+        if let Some(session) = self.session(row) {
+            let (name, time) = (self.name(row.text("request")), row.text("time").and_then(|text| self.time(text)));
+            let session = &mut self.sessions[session];
+            session.begun.get_or_insert((name, time));
+            session.server = row.owned("server").or(session.server.take());
+        }
+        self.add_programs(client.as_deref(), server.as_deref(), row.text("agreed"));
+    }
+
+    fn take_call(&mut self, row: &Row) {
+        let Some(request) = row.text("request") else { return };
+        let name = self.name(Some(request));
+        // A second answer to a request is a row, too.
+        if self.calls.last().is_some_and(|call| call.name == name) {
+            return;
+        }
+        let outcome = match (row.text("answer"), row.text("failed"), row.text("code")) {
+            (None, ..) => CallOutcome::Silent,
+            (_, Some(_), _) => CallOutcome::Failed,
+            (_, _, Some("-32800")) => CallOutcome::Cancelled,
+            (_, _, Some("-32801" | "-32802")) => CallOutcome::Outdated,
+            _ => CallOutcome::Answered,
+        };
+        let Some(session) = self.session(row) else { return };
+        self.has_senders |= row.text("sender").is_some();
+        let (time, tool) = (row.text("time").and_then(|text| self.time(text)), row.owned("tool"));
+        self.requests.insert(request.to_owned(), self.calls.len());
+        let method = row.owned("method").unwrap_or_default();
+        self.calls.push(Call { name, session, time, method, tool, seconds: row.seconds("seconds"), outcome });
+    }
+
+    fn take_failure(&mut self, row: &Row) {
+        let time = row.text("time").and_then(|text| self.time(text));
+        let call = row.text("request").and_then(|request| self.requests.get(request)).map(|place| &self.calls[*place]);
+        let failure = FailureFact {
+            name: call.map_or_else(|| self.name(row.text("message")), |call| call.name.clone()),
+            time: call.and_then(|call| call.time).or(time),
+            is_tool: call.is_some_and(|call| call.tool.is_some()),
+            what: call.map_or_else(|| row.text("method").unwrap_or("HTTP"), Call::what).to_owned(),
+            code: row.owned("code"),
+            text: row.text("error").map(text_of_failure).unwrap_or_default(),
+        };
+        self.failures.push(failure);
+    }
+
+    fn take_silent(&mut self, row: &Row) {
+        let silent = SilentCall {
+            name: self.name(row.text("message")),
+            time: row.text("time").and_then(|text| self.time(text)),
+            what: row.owned("tool").or_else(|| row.owned("method")).unwrap_or_default(),
+            state: row.owned("state").unwrap_or_default(),
+        };
+        self.silent.push(silent);
+    }
+
+    fn mark_cancelled(&mut self) {
+        let cancelled: HashSet<_> =
+            self.silent.iter().filter(|silent| silent.state == "cancelled").map(|silent| &silent.name).collect();
+        for call in self.calls.iter_mut().filter(|call| cancelled.contains(&call.name)) {
+            call.outcome = CallOutcome::Cancelled;
+        }
+    }
+
+    fn take_problem(&mut self, row: &Row) {
+        let Some(problem) = row.text("problem").filter(|problem| !problem.is_empty()) else { return };
+        let (count, first) = (row.count("count"), self.name(row.text("message")));
+        match self.problems.iter_mut().find(|(known, ..)| known == problem) {
+            Some((_, known, _)) => *known += count,
+            None => self.problems.push((problem.to_owned(), count, first)),
+        }
+    }
+
+    fn session(&self, row: &Row) -> Option<usize> {
+        self.places.get(row.text("session")?).copied()
+    }
+
+    /// The name of a message: `m7`, or with several logs `log.ndjson#m7`.
+    fn name(&self, node: Option<&str>) -> String {
+        let node = node.unwrap_or_default();
+        let from = if self.logs.len() > 1 { node.rfind('/') } else { node.rfind('#') };
+        node.get(from.map_or(0, |at| at + 1)..).unwrap_or_default().to_owned()
+    }
+}
+
+/// Returns the text of a failure: of a tool's result the first text of its content, of an error its message.
+fn text_of_failure(text: &str) -> String {
+    let value: Option<Value> = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
+    let Some(value) = value else { return text.to_owned() };
+    let content = value.pointer("/content").and_then(Value::as_array).into_iter().flatten();
+    let said = content.filter_map(|part| part["text"].as_str()).next();
+    said.or_else(|| value["message"].as_str()).map_or_else(|| text.to_owned(), str::to_owned)
+}

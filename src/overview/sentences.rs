@@ -1,0 +1,251 @@
+//! The sentences about logs, the same on the terminal and on the page.
+
+use std::collections::HashSet;
+
+use super::facts::{Call, CallOutcome, Facts, SilentCall};
+use super::incident::Incident;
+use super::moment::{Zone, clock, date};
+use super::units::{counted, duration, in_words, number, share};
+
+/// A call that is open for longer than this, in seconds, and than three times the slowest answer was not lost in a restart, but hung.
+const MIN_HANG: f64 = 30.0;
+const MAX_PROBLEMS: usize = 3;
+
+/// How bad a sentence is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    Bad,
+    Warn,
+    Plain,
+    /// Everything was read, and every call was answered without a failure.
+    Good,
+}
+
+/// The subject of a sentence, of which a screen may list details.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    Failures,
+    /// More about the sentence before.
+    Incident,
+    Silent,
+    Other,
+}
+
+/// A part of a sentence.
+#[derive(Debug, Clone)]
+pub enum Phrase {
+    Text(String),
+    /// A span of time, from one time to another.
+    Span(String, [f64; 2]),
+    /// A text about a message, given by its name.
+    Message(String, String),
+}
+
+/// A sentence.
+pub struct Sentence<'f> {
+    pub level: Level,
+    pub topic: Topic,
+    pub phrases: Vec<Phrase>,
+    /// The calls without an answer that it counts.
+    pub silent: Vec<&'f SilentCall>,
+}
+
+impl Sentence<'_> {
+    fn new(level: Level, topic: Topic, text: String) -> Self {
+        Self { level, topic, phrases: vec![Phrase::Text(text)], silent: Vec::new() }
+    }
+
+    /// Its text.
+    pub fn text(&self) -> String {
+        let text = |phrase: &Phrase| match phrase {
+            Phrase::Text(text) | Phrase::Span(text, _) | Phrase::Message(text, _) => text.clone(),
+        };
+        self.phrases.iter().map(text).collect()
+    }
+}
+
+impl Facts {
+    /// Formats a time after a space, in a log of days with its date.
+    pub fn clock_of(&self, time: Option<f64>) -> String {
+        let from = self.from.unwrap_or_default();
+        let are_days = self.to.unwrap_or_default() - from >= 86_400.0;
+        time.map_or_else(String::new, |time| {
+            let day = if are_days { format!(" {}", &date(time)[5..]) } else { String::new() };
+            format!("{day} {}", clock(time, true))
+        })
+    }
+
+    /// Formats the times of the log, their zone and their span.
+    pub fn times(&self) -> Option<String> {
+        let (from, to, zone) = (self.from?, self.to?, self.zone?);
+        let with_seconds = to - from < 600.0;
+        let (zone_name, span) = (zone.name(), duration((to - from).max(0.0)));
+        let clocks = |time| clock(time, with_seconds);
+        let text = match zone {
+            Zone::OfDay => format!("{}–{}", clocks(from), clocks(to)),
+            _ if date(from) == date(to) => format!("{} {}–{}", date(from), clocks(from), clocks(to)),
+            _ => format!("{} {} – {} {}", date(from), clocks(from), date(to), clocks(to)),
+        };
+        Some(format!("{text}{zone_name} ({span})"))
+    }
+
+    /// Returns the sentences: of what was not read, on which all that follows depends, then the worst first.
+    pub fn sentences(&self, incident: Option<&Incident>) -> Vec<Sentence<'_>> {
+        let mut all = self.unread();
+        self.failed(incident, &mut all);
+        self.unanswered(&mut all);
+        all.extend(self.normal());
+        all.extend(self.wrong());
+        all
+    }
+
+    fn unread(&self) -> Vec<Sentence<'_>> {
+        let (malformed, others) = (self.malformed, self.others - self.malformed);
+        let lines = counted(self.messages + self.others, "line");
+        let are = if malformed == 1 { "is" } else { "are" };
+        let hold = if others == 1 { "holds" } else { "hold" };
+        let texts = [
+            (malformed, format!("{} of {lines} {are} not JSON", number(malformed))),
+            (others, format!("{} of {lines} {hold} JSON that is no message", number(others))),
+        ];
+        let some = texts.into_iter().filter(|(count, _)| *count > 0);
+        some.map(|(_, text)| Sentence::new(Level::Warn, Topic::Other, text)).collect()
+    }
+
+    /// How many calls failed, and when.
+    fn failed(&self, incident: Option<&Incident>, all: &mut Vec<Sentence<'_>>) {
+        let Self { failures, calls, .. } = self;
+        if failures.is_empty() && incident.is_none() {
+            let read = if self.others > 0 { " that were read" } else { "" };
+            let are_answered = calls.iter().all(|call| call.outcome == CallOutcome::Answered);
+            let is_good = self.others == 0 && are_answered && self.unsolicited.is_empty() && self.silent.is_empty();
+            let level = if is_good { Level::Good } else { Level::Plain };
+            if !calls.is_empty() {
+                let text = format!("0 of {}{read} failed", counted(calls.len(), "call"));
+                all.push(Sentence::new(level, Topic::Failures, text));
+            }
+            return;
+        }
+        let text = match calls.len() {
+            0 => counted(failures.len(), "failure"),
+            all => {
+                let share = share(failures.len(), all);
+                format!("{} of {} failed ({share})", number(failures.len()), counted(all, "call"))
+            }
+        };
+        let mut sentence = Sentence::new(Level::Bad, Topic::Failures, text);
+        let Some(incident) = incident else { return all.push(sentence) };
+        let Incident { within, rest, .. } = incident;
+        let span = || Phrase::Span(incident.clocks().join("–"), [incident.from, incident.to]);
+        let text = format!(", {} of them ", number(within.failed));
+        sentence.phrases.extend([Phrase::Text(text), span()]);
+        all.push(sentence);
+        let p95 = within.p95().zip(rest.p95());
+        let p95 = p95.map(|(within, rest)| format!("; p95 {}, else {}", duration(within), duration(rest)));
+        let text = format!(
+            ": {} of {} failed ({}){}",
+            number(within.failed),
+            counted(within.calls, "call"),
+            share(within.failed, within.calls),
+            p95.unwrap_or_default()
+        );
+        let mut during = Sentence::new(Level::Plain, Topic::Incident, text);
+        during.phrases.insert(0, span());
+        all.push(during);
+    }
+
+    /// Calls that nothing answered: lost in a restart, never answered, or open as the log ended.
+    fn unanswered<'f>(&'f self, all: &mut Vec<Sentence<'f>>) {
+        // What a connection left open as it began anew is never answered, either.
+        let over: HashSet<_> = self.sessions.iter().filter_map(|session| session.before).collect();
+        let left: HashSet<_> =
+            self.calls.iter().filter(|call| over.contains(&call.session)).map(|call| &call.name).collect();
+        let of_state = |state: &'static str| self.silent.iter().filter(move |silent| silent.state == state);
+        let (left_open, open): (Vec<_>, Vec<_>) = of_state("open").partition(|silent| left.contains(&silent.name));
+        let silent: Vec<&SilentCall> = of_state("unanswered").chain(of_state("superseded")).chain(left_open).collect();
+        for (silent, how) in [(silent, "never answered"), (open, "open as the log ended")] {
+            if silent.is_empty() {
+                continue;
+            }
+            let were = if silent.len() == 1 { "was" } else { "were" };
+            let text = format!("{} {were} {how}", counted(silent.len(), "call"));
+            let mut sentence = Sentence::new(Level::Bad, Topic::Silent, text);
+            if how == "never answered"
+                && let (lost @ 1.., Some(restart)) = self.lost(&silent)
+            {
+                sentence.phrases.extend([Phrase::Text(format!(", {} lost as ", number(lost))), restart]);
+            }
+            sentence.silent = silent;
+            all.push(sentence);
+        }
+    }
+
+    /// Counts calls that were in flight as their server began anew, and says when it did.
+    fn lost(&self, silent: &[&SilentCall]) -> (usize, Option<Phrase>) {
+        let silent: HashSet<_> = silent.iter().map(|silent| &silent.name).collect();
+        let (mut lost, mut said) = (0, None);
+        for session in &self.sessions {
+            let (Some(before), Some((name, time))) = (session.before, &session.begun) else { continue };
+            let of_session: Vec<_> = self.calls.iter().filter(|call| call.session == before).collect();
+            // Without times: no later call was answered before the restart.
+            let is_answered = |call: &&Call| !matches!(call.outcome, CallOutcome::Silent | CallOutcome::Cancelled);
+            let in_flight = of_session.iter().rposition(is_answered).map_or(0, |last| last + 1);
+            let longest = of_session.iter().filter_map(|call| call.seconds).fold(0.0, f64::max);
+            let is_lost = |(place, call): &(usize, &&Call)| {
+                let age = time.zip(call.time).map(|(restart, asked)| restart - asked);
+                silent.contains(&call.name) && age.map_or(*place >= in_flight, |age| age <= MIN_HANG.max(3.0 * longest))
+            };
+            let count = of_session.iter().enumerate().filter(is_lost).count();
+            lost += count;
+            if count > 0 || said.is_none() {
+                let server = session.server.as_deref().unwrap_or(&session.label);
+                let at = time.map_or_else(String::new, |time| format!(" at{}", self.clock_of(Some(time))));
+                said = Some(Phrase::Message(format!("{server} restarted{at} ({name})"), name.clone()));
+            }
+        }
+        (lost, said)
+    }
+
+    /// What is normal in a protocol, and no problem.
+    fn normal(&self) -> Option<Sentence<'_>> {
+        let count = |outcome| self.calls.iter().filter(|call| call.outcome == outcome).count();
+        let waiting = self.silent.iter().filter(|silent| silent.state == "waiting").count();
+        let parts = [
+            (count(CallOutcome::Cancelled), "call", "cancelled"),
+            (count(CallOutcome::Outdated), "answer", "outdated"),
+            (waiting, "call", "waiting for an event"),
+        ];
+        let some = parts.into_iter().filter(|(count, ..)| *count > 0);
+        let said: Vec<_> = some
+            .map(|(count, noun, what)| {
+                format!("{} {} {what}", counted(count, noun), if count == 1 { "was" } else { "were" })
+            })
+            .collect();
+        (!said.is_empty()).then(|| Sentence::new(Level::Plain, Topic::Other, said.join(", ")))
+    }
+
+    /// What is wrong with messages.
+    fn wrong(&self) -> Vec<Sentence<'_>> {
+        let mut texts = Vec::new();
+        if let [first, ..] = self.unsolicited.as_slice() {
+            let count = self.unsolicited.len();
+            let answer = if count == 1 { "answers" } else { "answer" };
+            texts.push((format!("{} {answer} no request in the log, first ", counted(count, "message")), first));
+        }
+        // A problem of most messages is a property of the format.
+        let rare = self.problems.iter().filter(|(problem, count, _)| {
+            count * 2 < self.messages
+                && problem.chars().next().is_some_and(char::is_uppercase)
+                && problem != "MalformedRecord"
+        });
+        texts.extend(rare.take(MAX_PROBLEMS).map(|(problem, count, first)| {
+            (format!("{}: {}, first ", counted(*count, "message"), in_words(problem)), first)
+        }));
+        let sentences = texts.into_iter().map(|(text, first)| {
+            let mut sentence = Sentence::new(Level::Warn, Topic::Other, text);
+            sentence.phrases.push(Phrase::Message(first.clone(), first.clone()));
+            sentence
+        });
+        sentences.collect()
+    }
+}

@@ -1,0 +1,116 @@
+// The side column: why calls failed, connections, calls without an answer, the slowest, and notes.
+
+const LISTED = 5;
+
+/** Shows lists about the rows of the filter, of any outcome. */
+function showSide(rows) {
+  const calls = rows.filter(isRequest);
+  const side = document.getElementById("side");
+  side.replaceChildren();
+  const part = (title, name, items, more) => {
+    if (!items.length) return;
+    const list = el("ul", {}, ...items.slice(0, LISTED).map((item) => el("li", {}, ...item)));
+    const button = el("button", { type: "button" }, `all ${items.length}`);
+    button.addEventListener("click", () => list.replaceChildren(...items.slice(0, 1000).map((item) => el("li", {}, ...item))));
+    if (items.length > LISTED) list.append(el("li", {}, button));
+    side.append(el("section", { "data-part": name }, el("h2", {}, title), list, more));
+  };
+  const faint = (text) => el("span", { class: "faint" }, ` ${visible(text)}`);
+  part("Why calls failed", "causes", causes(rows));
+  part("Connections", "connections", connectionItems(calls));
+  const silent = grouped(calls.filter(isSilent), briefly);
+  part(
+    "Never answered",
+    "silent",
+    silent.map(({ name, rows: [first, ...others] }) => [
+      link(others.length ? { outcome: "unanswered", open: null } : { open: nameOf(first) }, visible(name)),
+      faint(
+        [others.length ? others.length + 1 : nameOf(first), clock(first) && `since ${clock(first).slice(0, -4)}`]
+          .filter(Boolean)
+          .join(" · "),
+      ),
+    ]),
+  );
+  const timed = calls
+    .filter((row) => tookOf(row) !== null && outcomeOf(row)[0] !== "cancelled")
+    .sort((one, other) => tookOf(other) - tookOf(one));
+  part(
+    "Slowest",
+    "slowest",
+    timed
+      .slice(0, LISTED)
+      .map((row) => [
+        link({ open: nameOf(row) }, visible(briefly(row))),
+        faint([duration(tookOf(row)), clock(row).slice(0, -4)].filter(Boolean).join(" · ")),
+      ]),
+  );
+  if (facts.verdicts) part(facts.verdicts.summary, "conformance", brokenRules(facts.verdicts.broken));
+}
+
+/** The failures of a cause together, the most frequent first. */
+function causes(rows) {
+  const failed = rows.filter((row) => isExchange(row) && outcomeOf(row)[0] === "failed");
+  return grouped(failed, causeOf).map(({ name, rows: [first, ...others] }) => {
+    const text = reasonOf(outcomeOf(first)[1]);
+    const to = others.length ? { q: token("cause", name), outcome: "failed" } : { open: nameOf(first) };
+    return [el("b", {}, thousands(others.length + 1)), " ", link(to, visible(text))];
+  });
+}
+
+function connectionItems(calls) {
+  const groups = grouped(calls, (row) => connectionOf(row)?.label ?? "");
+  if (groups.length < 2) return [];
+  return groups.map(({ name: label, rows }) => {
+    const name = connectionOf(rows[0])?.name ?? label;
+    const failed = rows.filter((row) => outcomeOf(row)[0] === "failed").length;
+    const silent = rows.filter(isSilent).length;
+    const took = rows.flatMap((row) => (answer[row] >= 0 ? (index.latency[answer[row]] ?? []) : [])).sort((one, other) => one - other);
+    const restarts = facts.connections.filter(([, , of, , isRestart]) => of === label && isRestart).length;
+    const said = [
+      counted(rows.length, "call"),
+      failed && `${thousands(failed)} failed`,
+      silent && `${thousands(silent)} no answer`,
+      took.length && `p95 ${duration(percentile(took, 0.95))}`,
+      restarts && counted(restarts, "restart"),
+    ];
+    return [link({ connection: name }, visible(name)), el("span", { class: "faint" }, ` ${said.filter(Boolean).join(" · ")}`)];
+  });
+}
+
+/** Each broken rule of conformance, with the first message that breaks it. */
+const brokenRules = (broken) =>
+  broken.map(({ rule, faults, log, message }) => {
+    const row = rowNamed(index.logs.length > 1 ? `${log + 1}:${message}` : message);
+    const name = row === undefined ? rule : link({ open: nameOf(row) }, `${nameOf(row)} ${visible(subjectOf(row))}`);
+    return [name, el("span", { class: "faint" }, ` ${row === undefined ? "" : `${rule}, `}${counted(faults, "fault")}`)];
+  });
+
+/** Rows by a name, the most frequent first. */
+function grouped(rows, nameOf) {
+  const groups = new Map();
+  for (const row of rows) {
+    const name = nameOf(row);
+    if (!groups.has(name)) groups.set(name, { name, rows: [] });
+    groups.get(name).rows.push(row);
+  }
+  return [...groups.values()].sort((one, other) => other.rows.length - one.rows.length);
+}
+
+/** Notes about the page, below the strip. */
+async function notes() {
+  const all = [];
+  const rows = index.kind.length;
+  if (facts.chosenBy) {
+    const total = counted(rows + facts.leftOut, "message");
+    all.push(`${thousands(rows)} of ${total}, chosen by ${visible(facts.chosenBy)}, each with its answer or request.`);
+  }
+  const isHanging = rowsWhere((row) => isRequest(row) && isSilent(row)).length > 0;
+  const last = isHanging ? index.kind.lastIndexOf(KIND.text) : -1;
+  const text = last < 0 ? null : await textOf(last);
+  if (text?.trim()) all.push(`The last text between the messages: ${visible(text.trim().slice(0, 300))}`);
+  if (facts.secrets) all.push(`${counted(facts.secrets, "possible secret")} in this page: \`--redact\` puts placeholders there.`);
+  if (facts.redacted) all.push("Redacted: equal placeholders were equal values.");
+  if (facts.withoutText)
+    all.push(`The texts of ${thousands(facts.withoutText)} of ${counted(rows, "row")} are not in this page; \`--full\` has all.`);
+  document.getElementById("notes").replaceChildren(...all.map((note) => el("li", {}, note)));
+}
