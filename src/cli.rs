@@ -10,6 +10,7 @@ mod choice;
 mod console;
 mod convert;
 mod detect;
+mod fail_if;
 mod filter;
 mod follow;
 mod format;

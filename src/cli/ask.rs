@@ -1,5 +1,6 @@
 //! Asks questions of logs, a store or a server, within limits of time and memory, and writes the answers.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use super::answer::AnswerArgs;
 use super::bounds::{LogTimes, TIMES};
 use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::console::{Outcome, print_failure, say};
+use super::fail_if::FailIf;
 use super::filter::text_of;
 use super::follow;
 use super::format::OF_LOGS;
@@ -32,11 +34,16 @@ use super::words::nearest;
 /// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
 pub struct AskArgs {
-    /// Exit with status 1 if there are rows, or none
+    /// Exit with status 1 if there are rows, or none, or if a row meets a condition
     ///
-    /// Triples and `true` count as rows, `false` as none.
-    #[arg(long, value_name = "rows|none", value_enum, hide_possible_values = true)]
+    /// Triples and `true` count as rows, `false` as none. A condition compares a column with a number: 'p95 > 200ms',
+    /// 'failures > 0', 'share > 1%' (the failures of all calls).
+    #[arg(long, value_name = "rows|none|CONDITION", value_parser = FailIf::parse)]
     fail_if: Option<FailIf>,
+
+    /// Sort rows by a column; -COLUMN: the largest first
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, help_heading = "Output")]
+    pub sort: Option<RowSort>,
 
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -87,10 +94,18 @@ pub struct EngineArgs {
     plan: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailIf {
-    Rows,
-    None,
+/// The column that rows are sorted by.
+#[derive(Debug, Clone)]
+pub struct RowSort {
+    pub column: String,
+    pub descending: bool,
+}
+
+impl From<&str> for RowSort {
+    fn from(text: &str) -> Self {
+        let column = text.strip_prefix('-').or_else(|| text.strip_suffix(":desc"));
+        Self { column: column.unwrap_or(text).to_owned(), descending: column.is_some() }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -142,14 +157,23 @@ impl AskArgs {
         }
         let times = question.times(&source, &cancel)?;
         let query = if question.filter.has_times() { question.query(&times, base.as_deref())? } else { query };
+        let query = match &self.sort {
+            Some(RowSort { column, descending }) => query.sorted_by(column, *descending)?,
+            None => query,
+        };
         if let (true, QuerySource::Here(dataset)) = (question.engine.plan, &source) {
             return self.answer.target.print(dataset.plan(&query, &cancel)?);
         }
+        let met = Cell::new(0);
         let (found, noun) = match self.answer(&source, &query, question.engine.allow_service, &cancel)? {
             Answer::Solutions(rows) => {
                 let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
                 let rows = if question.has_parts { first_of_parts(rows) } else { rows };
+                let rows = match &self.fail_if {
+                    Some(FailIf::Condition(condition)) => condition.watch(rows, &met)?,
+                    _ => rows,
+                };
                 match self.answer.are_messages() {
                     true => {
                         let selected = SelectedMessages::of(rows, limit.unwrap_or(usize::MAX))?;
@@ -158,6 +182,7 @@ impl AskArgs {
                     false => writer.write(Answer::Solutions(rows))?,
                 }
             }
+            _ if self.has_condition() => bail!("--fail-if: a condition is about the columns of rows"),
             answer => writer.write(answer)?,
         };
         if !self.summary.quiet && !noun.is_empty() {
@@ -173,7 +198,12 @@ impl AskArgs {
             all_read?;
         }
         check_missing(missing, &sources)?;
-        Ok(self.outcome(found))
+        Ok(if met.get() > 0 { Outcome::Findings } else { self.outcome(found) })
+    }
+
+    /// True if `--fail-if` is about the columns of rows.
+    pub fn has_condition(&self) -> bool {
+        matches!(self.fail_if, Some(FailIf::Condition(_)))
     }
 
     /// Connects to the server, or loads the data that `loading` needs. The inner result is an error if an input was not read;
@@ -221,6 +251,9 @@ impl AskArgs {
 
     /// Asks a question of each message as a log grows.
     pub fn follow(&self, question: &Question<'_>, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
+        if self.has_condition() || self.sort.is_some() {
+            bail!("--follow takes neither --sort nor a condition of --fail-if: rows are written as they come");
+        }
         if question.filter.is_relative() {
             bail!("--follow does not take times before the end of the log: name a time such as 10:00:00");
         }
@@ -243,7 +276,7 @@ impl AskArgs {
 
     pub fn outcome(&self, found: u64) -> Outcome {
         let came = if found > 0 { FailIf::Rows } else { FailIf::None };
-        if self.fail_if == Some(came) { Outcome::Findings } else { Outcome::Done }
+        if self.fail_if.as_ref() == Some(&came) { Outcome::Findings } else { Outcome::Done }
     }
 
     /// Returns the inputs, redacted if the options define it; none if a store or a server is asked.

@@ -178,10 +178,16 @@ pub struct QuestionArgs {
 impl QuestionArgs {
     /// Asks the built-in question with a name.
     pub fn run(&mut self, name: &str) -> anyhow::Result<Outcome> {
-        match name == "overview" && self.ask.answer.is_screen() && self.filter.limit.is_none() && !self.follow {
+        match name == "overview" && self.is_screen() {
             true => self.overview(),
             false => self.ask(name, &OwnQueries::default(), EngineArgs::default()),
         }
+    }
+
+    /// True if the answer is for people, without options that are about rows.
+    fn is_screen(&self) -> bool {
+        let of_rows = self.filter.limit.is_some() || self.follow || self.ask.sort.is_some() || self.ask.has_condition();
+        self.ask.answer.is_screen() && !of_rows
     }
 
     /// Prints the overview for people. As data, it is the rows of its question.
@@ -248,7 +254,8 @@ impl QuestionArgs {
         {
             bail!("{} is one log, and two are compared: rpcgraph compare OLD NEW", log.name());
         }
-        let by_time = is_by_time && sources.len() > 1;
+        let is_sorted = self.ask.sort.is_some();
+        let by_time = is_by_time && sources.len() > 1 && !is_sorted;
         let times = RowTimes { by_time, relative: self.relative, live: self.follow };
         let known = query.parameters();
         let mut parameters = Vec::new();
@@ -262,7 +269,7 @@ impl QuestionArgs {
             parameters.push(("lines".to_owned(), "yes".to_owned()));
         }
         // This replaces the query's own limit.
-        let is_first = known.contains(&"limit") && !times.by_time && !times.live;
+        let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted;
         parameters.extend(self.filter.limit.filter(|_| is_first).map(|limit| ("limit".to_owned(), limit.to_string())));
         let with = |conditions: &[Condition]| Ok(query.with(&parameters, conditions)?);
         let mut question = Question::named(with, &self.filter, times);

@@ -8,7 +8,7 @@ use crate::context::{self, Context, Loader};
 use crate::convert::{ConvertError, Converter, Input, Options};
 use crate::diagnostic::{Finding, printable};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
-use crate::message::Problem;
+use crate::message::{Kind, Problem};
 use crate::protocol::Protocol;
 use crate::query::{Cancel, Loading};
 use crate::record::ReaderOptions;
@@ -388,7 +388,8 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
     }
     if !quiet && summary.one_sided > 0 {
         let sessions = counted(summary.one_sided, "session");
-        say(&format!("note: {input}: {sessions} of one side alone: what the other side sent is not in this log"));
+        let missing = if summary.messages[Kind::Request as usize] > 0 { "answers" } else { "requests" };
+        say(&format!("note: {input}: {missing} are not in this log: {sessions} of one side alone"));
     }
     if !quiet && summary.misordered > 0 {
         let requests = counted(summary.misordered, "request");

@@ -106,3 +106,53 @@ fn what_was_not_read_is_said_first() {
     place.put("good", LOG.lines().take(2).collect::<Vec<_>>().join("\n"));
     assert!(place.run(&["good"]).text().contains("· 0 of 1 call failed\n"));
 }
+
+/// Calls of a client, none of which has an answer, and maybe a notification of the server.
+fn unanswered(notification: &str) -> String {
+    let calls = (1..6).map(|id| format!(r#"{{"sender":"client","message":{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t"}}}}}}"#) + "\n");
+    calls.collect::<String>() + notification
+}
+
+#[test]
+fn answers_of_a_side_that_is_not_in_the_log_are_unknown() {
+    let place = Place::with("log.ndjson", unanswered(""));
+    let ran = place.run(&["unanswered", "log.ndjson", "-t", "csv"]);
+    assert_eq!(ran.text().lines().count(), 1);
+    assert!(ran.stderr.contains("answers are not in this log: 1 session of one side alone"), "{}", ran.stderr);
+    let text = place.run(&["check", "log.ndjson", "--only", "jsonrpc/unanswered", "-t", "json"]).text().to_owned();
+    assert!(text.contains("\"undecidable\"") && text.contains("answers are not in this log"), "{text}");
+}
+
+#[test]
+fn a_server_that_sent_anything_owes_its_answers() {
+    let notification = r#"{"sender":"server","message":{"jsonrpc":"2.0","method":"ready"}}"#;
+    let garbage = r#"{"sender":"server","message":{"jsonrpc":"2.0","ready":true}}"#;
+    for sent in [notification, garbage] {
+        let place = Place::with("log.ndjson", unanswered(&format!("{sent}\n")));
+        let text = place.run(&["log.ndjson"]).text().to_owned();
+        assert!(text.contains("✗ 5 calls were open as the log ended"), "{text}");
+        assert_eq!(place.run(&["unanswered", "log.ndjson", "-t", "csv"]).text().lines().count(), 6);
+    }
+}
+
+#[test]
+fn rows_are_sorted_and_judged_by_columns() {
+    let place = Place::with("gateway.ndjson", gateway());
+    let ran = place.run(&["tools", "gateway.ndjson", "--sort", "-failures", "--columns", "tool,failures", "-t", "csv"]);
+    assert_eq!(ran.text(), "tool,failures\r\nfind,60\r\nweb,0\r\n");
+    let ran =
+        place.run(&["tools", "gateway.ndjson", "--sort", "failures", "--columns", "tool", "-t", "csv", "-n", "1"]);
+    assert_eq!(ran.text(), "tool\r\nweb\r\n");
+    place
+        .run(&["methods", "gateway.ndjson", "--sort", "speed"])
+        .began(2, "error: unknown column \"speed\"; use one of method, ");
+    for (condition, status) in
+        [("p95 > 200ms", 1), ("p95>2s", 0), ("failures > 0", 1), ("share > 9%", 1), ("share > 11 %", 0)]
+    {
+        let ran = place.run(&["tools", "gateway.ndjson", "--fail-if", condition, "--quiet"]);
+        assert_eq!(ran.status, Some(status), "{condition}: {}", ran.stderr);
+    }
+    place
+        .run(&["tools", "gateway.ndjson", "--fail-if", "speed > 1"])
+        .began(2, "error: --fail-if: unknown column \"speed\"");
+}

@@ -353,7 +353,7 @@ impl Sessions {
             ended: tally.times.map(|(_, ended)| ended),
             sender_inferred: tally.sides.inferred,
             clock_offset: tally.traffic.and_then(|traffic| traffic.clock_offset()),
-            one_sided: tally.traffic.is_some_and(|traffic| traffic.is_one_sided()),
+            one_sided: tally.is_one_sided(),
             unanswered: self.states(key.and_then(|key| self.keyed.get_index_of(key))),
         }
     }
@@ -388,7 +388,7 @@ impl Sessions {
 
     /// The number of sessions of which the log holds one side.
     pub fn one_sided(&self) -> u64 {
-        self.tallies().filter(|(_, tally)| tally.traffic.is_some_and(|traffic| traffic.is_one_sided())).count() as u64
+        self.tallies().filter(|(_, tally)| tally.is_one_sided()).count() as u64
     }
 
     /// The protocols whose methods implied senders; empty if the log states the senders, or no method implies one.

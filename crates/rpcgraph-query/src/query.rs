@@ -79,8 +79,8 @@ pub use self::answer::{Answer, QueryError, ResultsError, Solutions, Triples};
 pub use self::cancel::{Cancel, Cause, resident_bytes};
 use std::sync::Arc;
 
-use oxrdf::{NamedNode, NamedNodeRef};
-use spargebra::algebra::QueryDataset;
+use oxrdf::{NamedNode, NamedNodeRef, Variable};
+use spargebra::algebra::{Expression, GraphPattern, OrderExpression, QueryDataset};
 
 use self::catalogue::{CatalogueError, NamedQuery};
 pub use self::dataset::{Dataset, Engine, Loading, query_store};
@@ -132,8 +132,8 @@ impl Query {
         change: impl FnOnce(&mut spargebra::Query),
     ) -> Result<Self, SyntaxError> {
         let mut algebra = syntax::parse(text, base)?;
-        change(&mut algebra);
         let asked = algebra.clone();
+        change(&mut algebra);
         syntax::ids_as_decimals(&mut algebra);
         let text = if algebra == asked { text.to_owned() } else { algebra.to_string() };
         let mut uses = QueryFeatures::of(&algebra);
@@ -185,6 +185,31 @@ impl Query {
     /// Returns why `rpcg:conforms` did not decide a value, if that happened.
     pub(crate) fn undecided(&self) -> Option<String> {
         self.schemas.undecided()
+    }
+
+    /// Sorts the rows by a column; rows without a value come last.
+    ///
+    /// # Errors
+    ///
+    /// No column has the name.
+    pub fn sorted_by(&self, name: &str, descending: bool) -> Result<Self, SyntaxError> {
+        let column = Variable::new(name).ok().filter(|_| self.selects(name));
+        let column = column.ok_or_else(|| {
+            let known: Vec<_> =
+                algebra::projected(algebra::pattern(&self.algebra)).iter().map(Variable::as_str).collect();
+            SyntaxError::unknown_column(name, &known)
+        })?;
+        let query = Self::parse_with(&self.text, self.base.as_deref(), |algebra| {
+            let pattern = algebra::pattern_mut(algebra);
+            let variables = algebra::projected(pattern).to_vec();
+            let by = Expression::Variable(column.clone());
+            let unbound = Expression::Not(Expression::Bound(column).into());
+            let by = if descending { OrderExpression::Desc(by) } else { OrderExpression::Asc(by) };
+            let inner = std::mem::take(pattern).into();
+            let inner = GraphPattern::OrderBy { inner, expression: vec![OrderExpression::Asc(unbound), by] }.into();
+            *pattern = GraphPattern::Project { inner, variables };
+        })?;
+        Ok(Self { schemas: Arc::clone(&self.schemas), ..query })
     }
 
     /// Adds the needs of another query that will run on the same data.

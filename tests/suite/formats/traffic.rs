@@ -106,6 +106,8 @@ fn no_other_log_is_taken_for_one_of_these() {
             Ok(reader) => {
                 assert!(!LINES.contains(&reader.format()), "{}: {:?}", path.display(), reader.format())
             }
+            // Captures of packets are for tshark.
+            Err(_) if path.extension().is_some_and(|ending| ending == "pcap") => {}
             Err(error) => assert!(!matches!(error, ReadError::Refused { .. }), "{}", path.display()),
         }
     }

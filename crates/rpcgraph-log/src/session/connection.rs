@@ -79,6 +79,12 @@ impl IdleTally {
     }
 }
 
+impl SessionTally {
+    pub fn is_one_sided(&self) -> bool {
+        self.traffic.is_some_and(|traffic| traffic.is_one_sided())
+    }
+}
+
 impl Default for SessionTally {
     fn default() -> Self {
         IdleTally::default().tally()
@@ -146,6 +152,7 @@ impl Connection {
                 let mut requests = ids.filter_map(|id| self.exchanges.close(party, &id, answered).request);
                 let first = requests.next();
                 let others = requests.map(|request| request.name).collect();
+                self.note_side(party);
                 let mut annotated = self.other(record, name, Node::Exchange(others), problems, None);
                 annotated.failure = FailureKind::of_http(http);
                 if let Some(request) = first {
@@ -280,8 +287,8 @@ impl Connection {
                 party = self.tally.sides.answers(request.party.sender);
             }
         }
+        self.note_side(party);
         if let Some(traffic) = &mut self.tally.traffic {
-            traffic.note_sender(party.sender);
             match message.kind {
                 Kind::Request => traffic.note_request(),
                 Kind::Response | Kind::ErrorResponse => {
@@ -311,7 +318,14 @@ impl Connection {
         problems: Problems,
         known: Option<KnownMethod>,
     ) -> Annotated<'a> {
-        Annotated::new(record, self.tally.sides.party(record, known).sender, name, node, problems)
+        let party = self.tally.sides.party(record, known);
+        self.note_side(party);
+        Annotated::new(record, party.sender, name, node, problems)
+    }
+
+    /// A side that sent anything is in the log.
+    fn note_side(&mut self, party: MessageSide) {
+        self.tally.traffic.iter_mut().for_each(|traffic| traffic.note_side(party));
     }
 }
 

@@ -2,7 +2,8 @@
 
 use oxsdatatypes::Decimal;
 
-use crate::record::Sender;
+use super::sides::MessageSide;
+use crate::record::{Direction, Sender};
 
 /// The minimum number of requests, or of answers, of a session with one side alone.
 const MIN_MESSAGES: u64 = 3;
@@ -14,8 +15,8 @@ pub(super) struct SessionTraffic {
     answers: u64,
     /// Answers that were paired with a request.
     paired: u64,
-    has_client: bool,
-    has_server: bool,
+    /// Senders and directions of its records: client, server, in, out.
+    sides: [bool; 4],
     /// Answers with times before their requests: their sender, their number, and the most seconds.
     early: Option<(Option<Sender>, u64, Decimal)>,
     /// True if both sides sent such answers.
@@ -23,9 +24,15 @@ pub(super) struct SessionTraffic {
 }
 
 impl SessionTraffic {
-    pub fn note_sender(&mut self, sender: Option<Sender>) {
-        self.has_client |= sender == Some(Sender::Client);
-        self.has_server |= sender == Some(Sender::Server);
+    /// Notes the side of a record, which need not be a message.
+    pub fn note_side(&mut self, MessageSide { sender, direction, .. }: MessageSide) {
+        let is_of = [
+            sender == Some(Sender::Client),
+            sender == Some(Sender::Server),
+            direction == Some(Direction::In),
+            direction == Some(Direction::Out),
+        ];
+        self.sides.iter_mut().zip(is_of).for_each(|(seen, is)| *seen |= is);
     }
 
     pub fn note_request(&mut self) {
@@ -53,9 +60,9 @@ impl SessionTraffic {
 
     /// True if the log holds the messages of one side alone: no answer is paired with a request.
     pub fn is_one_sided(&self) -> bool {
-        let is_known = self.has_client || self.has_server;
-        let is_alone = is_known || self.requests == 0 || self.answers == 0;
-        let has_both = self.has_client && self.has_server;
+        let [client, server, into, out] = self.sides;
+        let is_alone = self.sides.contains(&true) || self.requests == 0 || self.answers == 0;
+        let has_both = client && server || into && out;
         self.paired == 0 && !has_both && is_alone && self.requests.max(self.answers) >= MIN_MESSAGES
     }
 }

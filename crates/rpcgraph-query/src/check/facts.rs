@@ -17,8 +17,12 @@ const INTRODUCED: &str = include_str!("introduced.rq");
 const NAMED: &str = include_str!("named.rq");
 const MESSAGES: &str = include_str!("messages.rq");
 
+/// The sessions with requests of which the log holds one side.
+pub(super) const ONE_SIDED: &str =
+    "SELECT DISTINCT ?this { ?this rpcg:oneSided true . ?asked rpcg:inSession ?this ; a jrpc:Request }";
+
 /// All queries here, for what they need of the data.
-pub(super) const QUERIES: [&str; 5] = [SESSIONS, AGREED, INTRODUCED, NAMED, MESSAGES];
+pub(super) const QUERIES: [&str; 6] = [ONE_SIDED, SESSIONS, AGREED, INTRODUCED, NAMED, MESSAGES];
 
 /// Returns the rows of a query.
 pub(super) fn rows(dataset: &Dataset, query: &Query, cancel: &Cancel) -> Result<Rows, QueryError> {

@@ -6,12 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::drift;
-use super::facts::{MessageFacts, QUERIES, SessionRevisions, messages, parsed, rows};
+use super::facts::{MessageFacts, ONE_SIDED, QUERIES, SessionRevisions, messages, parsed, rows};
 use super::fault::{Fault, message_of};
 use super::rules::{Rule, Rules};
 use crate::diagnostic::{printable, shortened};
 use crate::mapping::deep_thread;
 use crate::query::{Answer, Cancel, Dataset, Query, QueryError, SyntaxError};
+use crate::vocab::rpcg;
 
 /// The verdict of a rule on all logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,11 +82,14 @@ impl Rules {
     ) -> Result<Vec<Judged<'_>>, QueryError> {
         let sessions = SessionRevisions::read(dataset, cancel)?;
         let conditions: Vec<_> = self.conditions.iter().collect();
-        let conditions = each(jobs, &conditions, |(iri, (query, reason))| {
-            let met = rows(dataset, query, cancel)?.map(|row| Ok(row?.text("this").unwrap_or_default().to_owned()));
-            Ok((iri.as_str(), (reason.as_str(), met.collect::<Result<_, QueryError>>()?)))
-        })?;
-        let judge = Judge { dataset, inputs, cancel, sessions, conditions: conditions.into_iter().collect() };
+        let these = |query: &Query| {
+            let rows = rows(dataset, query, cancel)?;
+            rows.map(|row| Ok(row?.text("this").unwrap_or_default().to_owned())).collect::<Result<_, QueryError>>()
+        };
+        let conditions =
+            each(jobs, &conditions, |(iri, (query, reason))| Ok((iri.as_str(), (reason.as_str(), these(query)?))))?;
+        let (conditions, one_sided) = (conditions.into_iter().collect(), these(&parsed(ONE_SIDED)?)?);
+        let judge = Judge { dataset, inputs, cancel, sessions, conditions, one_sided };
         let mut judged = each(jobs, &self.rules, |rule| judge.judged(rule))?;
         drop_general(&mut judged);
         Ok(judged)
@@ -151,6 +155,8 @@ struct Judge<'d> {
     cancel: &'d Cancel,
     sessions: SessionRevisions,
     conditions: HashMap<&'d str, (&'d str, HashSet<String>)>,
+    /// The sessions whose answers are not in the log.
+    one_sided: HashSet<String>,
 }
 
 impl Judge<'_> {
@@ -193,6 +199,12 @@ impl Judge<'_> {
             sessions.retain(|session| revisions(session).any(|one| rule.has(one)));
             if sessions.is_empty() {
                 return Ok(Err(Verdict::Unexercised("no session of these revisions".to_owned())));
+            }
+        }
+        if rule.queries().any(|query| query.names(rpcg::RESPONDS_TO)) {
+            sessions.retain(|session| !self.one_sided.contains(*session));
+            if sessions.is_empty() {
+                return Ok(Err(Verdict::Undecidable("answers are not in this log".to_owned())));
             }
         }
         if let Some(ask) = &rule.exercised_by

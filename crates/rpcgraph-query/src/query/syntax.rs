@@ -63,6 +63,13 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
+impl SyntaxError {
+    /// Returns the error about a column that an answer does not have.
+    pub(super) fn unknown_column(name: &str, known: &[&str]) -> Self {
+        Self { message: format!("unknown column {name:?}; use one of {}", known.join(", ")), place: None }
+    }
+}
+
 pub(super) fn parse(text: &str, base: Option<&str>) -> Result<spargebra::Query, SyntaxError> {
     let plain = |error: &dyn fmt::Display| SyntaxError { message: error.to_string(), place: None };
     if let Some((at, message)) = too_much(text) {
