@@ -10,6 +10,7 @@ use super::value::{Extent, value};
 use super::{LogLine, Record};
 use memchr::{memchr, memchr_iter};
 
+#[derive(Default)]
 pub(super) struct JsonLines {
     /// True for values over several lines, or several on one; other text is read by lines.
     has_values: bool,
@@ -22,6 +23,8 @@ pub(super) struct JsonLines {
     closed: usize,
     /// True if the last line may hold a message, and is not one.
     is_unread: bool,
+    /// True in a log that begins with so much text that text between messages was not sent.
+    has_text: bool,
 }
 
 impl LineFormat for JsonLines {
@@ -86,8 +89,12 @@ impl JsonLines {
     /// Creates a decoder of lines or of values. In a log whose format was detected, not stated, a message may continue on
     /// the lines below.
     pub(super) fn decoder(has_values: bool, is_stated: bool) -> Box<dyn Decoder> {
-        let (has_messages, has_meta, closed, is_unread) = (false, false, 0, false);
-        LineSplitter::boxed(Self { has_values, is_stated, has_messages, has_meta, closed, is_unread })
+        LineSplitter::boxed(Self { has_values, is_stated, ..Self::default() })
+    }
+
+    /// Creates a decoder of lines, of which those that are not JSON are text.
+    pub(super) fn decoder_of_text() -> Box<dyn Decoder> {
+        LineSplitter::boxed(Self { has_text: true, ..Self::default() })
     }
 
     /// Excludes these lines from further searches for a value over several lines.
@@ -103,7 +110,8 @@ impl JsonLines {
             self.is_unread = mentions_message(line) && Certainty::of(line) == Certainty::No;
             // `-- a.json --` before each file of a txtar archive.
             let is_file_name = line.starts_with(b"-- ") && line.ends_with(b" --") && memchr(b'{', line).is_none();
-            return (0, if is_file_name { LogLine::new(line).into() } else { record.into() });
+            let is_text = is_file_name || self.has_text && !matches!(line.first(), Some(b'[' | b'"'));
+            return (0, if is_text { LogLine::new(line).into() } else { record.into() });
         };
         let claims = ["method", "result", "error"].iter().any(|name| object.has(name));
         let is_message = object.has("jsonrpc") || claims && object.is_whole() && has_members_of_messages(&object);

@@ -55,9 +55,12 @@ impl Reading {
         }
     }
 
-    /// True if this reading has more messages or senders than another one.
+    /// True if this reading has more messages or senders than another one, or leaves less unread.
     pub fn has_more_than(&self, other: &Self) -> bool {
-        self.messages > other.messages || self.senders > other.senders || self.copies > 0
+        self.messages > other.messages
+            || self.senders > other.senders
+            || self.copies > 0
+            || self.messages == other.messages && self.unread < other.unread
     }
 
     /// True if this reading has all that another one has.
