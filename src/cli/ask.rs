@@ -34,11 +34,11 @@ use super::words::nearest;
 /// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
 pub struct AskArgs {
-    /// Exit with status 1 if there are rows, or none, or if a row meets a condition
+    /// Exit with 1: rows, none, or a condition on a row
     ///
-    /// Triples and `true` count as rows, `false` as none. A condition compares a column with a number: 'p95 > 200ms',
+    /// `rows`: if there are rows; `none`: if there are none; otherwise if a row meets the condition. Triples and `true` count as rows, `false` as none. A condition compares a column with a number: 'p95 > 200ms',
     /// 'failures > 0', 'share > 1%' (the failures of all calls).
-    #[arg(long, value_name = "rows|none|CONDITION", value_parser = FailIf::parse)]
+    #[arg(long, value_name = "WHEN", value_parser = FailIf::parse)]
     fail_if: Option<FailIf>,
 
     /// Sort rows by a column; -COLUMN: the largest first

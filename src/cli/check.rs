@@ -74,9 +74,10 @@ pub struct CheckCommand {
     #[arg(long, value_name = "GLOB", help_heading = "Rules")]
     skip: Vec<String>,
 
-    /// Check only the rules of a set, which stay the same: mcp-2024-11-05 to mcp-2026-07-28; with --list, also which checks of the
-    /// official conformance suite they judge
-    #[arg(long, value_name = "NAME", help_heading = "Rules")]
+    /// Check only the rules of a set, which stay the same: mcp-2024-11-05 to mcp-2026-07-28
+    ///
+    /// With --list, the newest set also shows which checks of the official conformance suite its rules judge.
+    #[arg(long, value_name = "NAME", help_heading = "Rules", hide_short_help = true)]
     set: Option<String>,
 
     /// Change the level of rules (glob): error, warning or note
@@ -90,7 +91,9 @@ pub struct CheckCommand {
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     rules: Vec<PathBuf>,
 
-    /// Check the limits of a file: durations, sizes, failures, tools [default: rpcgraph.toml, if it is here]
+    /// Check limits: durations, sizes, failures, tools
+    ///
+    /// Without the option, those of rpcgraph.toml in the current folder, if there is one.
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     budget: Option<PathBuf>,
 
@@ -106,15 +109,17 @@ pub struct CheckCommand {
     #[arg(long, value_name = "RULE", conflicts_with_all = UNUSED_WITHOUT_LOGS, help_heading = "Rules")]
     rule: Option<String>,
 
-    /// Fail only on findings that a file of --write-baseline does not count, and on definitions of tools that differ
+    /// Fail only on what a file of --write-baseline does not have
+    ///
+    /// Findings that it does not count, and definitions of tools that differ.
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     baseline: Option<PathBuf>,
 
     /// Write the definitions of tools in these logs to the file of --baseline, so that they no longer differ
-    #[arg(long, requires = "baseline", help_heading = "Rules")]
+    #[arg(long, requires = "baseline", help_heading = "Rules", hide_short_help = true)]
     accept: bool,
 
-    /// Write all findings and definitions of tools to a file, as known, and exit with 0
+    /// Write all findings and tools as known, exit with 0
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     write_baseline: Option<OutputPath>,
 

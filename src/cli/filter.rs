@@ -25,7 +25,7 @@ pub struct FilterArgs {
     tool: Vec<String>,
 
     /// Keep messages with an id (glob)
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     id: Vec<String>,
 
     /// Keep messages from a sender (glob): client or server

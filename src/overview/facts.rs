@@ -14,6 +14,8 @@ pub enum CallOutcome {
     /// LSP: the content changed while it was answered.
     Outdated,
     Silent,
+    /// Its answer is not in the log, which holds one side only.
+    Unknown,
 }
 
 /// A request, and its answer.

@@ -160,6 +160,7 @@ impl Facts {
             return;
         }
         let outcome = match (row.text("answer"), row.text("failed"), row.text("code")) {
+            (None, ..) if row.text("alone").is_some() => CallOutcome::Unknown,
             (None, ..) => CallOutcome::Silent,
             (_, Some(_), _) => CallOutcome::Failed,
             (_, _, Some("-32800")) => CallOutcome::Cancelled,

@@ -92,6 +92,11 @@ impl Facts {
     /// Returns the sentences: of what was not read, on which all that follows depends, then the worst first.
     pub fn sentences(&self, incident: Option<&Incident>) -> Vec<Sentence<'_>> {
         let mut all = self.unread();
+        let unknown = self.calls.iter().filter(|call| call.outcome == CallOutcome::Unknown).count();
+        if unknown > 0 {
+            let text = format!("answers are not in this log: {} of one side alone", counted(unknown, "call"));
+            all.push(Sentence::new(Level::Warn, Topic::Other, text));
+        }
         self.failed(incident, &mut all);
         self.unanswered(&mut all);
         all.extend(self.normal());
@@ -115,18 +120,19 @@ impl Facts {
     /// How many calls failed, and when.
     fn failed(&self, incident: Option<&Incident>, all: &mut Vec<Sentence<'_>>) {
         let Self { failures, calls, .. } = self;
+        let known = calls.iter().filter(|call| call.outcome != CallOutcome::Unknown).count();
         if failures.is_empty() && incident.is_none() {
             let read = if self.others > 0 { " that were read" } else { "" };
             let are_answered = calls.iter().all(|call| call.outcome == CallOutcome::Answered);
             let is_good = self.others == 0 && are_answered && self.unsolicited.is_empty() && self.silent.is_empty();
             let level = if is_good { Level::Good } else { Level::Plain };
-            if !calls.is_empty() {
-                let text = format!("0 of {}{read} failed", counted(calls.len(), "call"));
+            if known > 0 {
+                let text = format!("0 of {}{read} failed", counted(known, "call"));
                 all.push(Sentence::new(level, Topic::Failures, text));
             }
             return;
         }
-        let text = match calls.len() {
+        let text = match known {
             0 => counted(failures.len(), "failure"),
             all => {
                 let share = share(failures.len(), all);
@@ -188,7 +194,9 @@ impl Facts {
             let (Some(before), Some((name, time))) = (session.before, &session.begun) else { continue };
             let of_session: Vec<_> = self.calls.iter().filter(|call| call.session == before).collect();
             // Without times: no later call was answered before the restart.
-            let is_answered = |call: &&Call| !matches!(call.outcome, CallOutcome::Silent | CallOutcome::Cancelled);
+            let is_answered = |call: &&Call| {
+                !matches!(call.outcome, CallOutcome::Silent | CallOutcome::Cancelled | CallOutcome::Unknown)
+            };
             let in_flight = of_session.iter().rposition(is_answered).map_or(0, |last| last + 1);
             let longest = of_session.iter().filter_map(|call| call.seconds).fold(0.0, f64::max);
             let is_lost = |(place, call): &(usize, &&Call)| {

@@ -38,7 +38,7 @@ pub(super) fn svg(facts: &Facts, incident: Option<&Incident>) -> String {
         bucket.0[match call.outcome {
             CallOutcome::Failed => 0,
             CallOutcome::Silent => 1,
-            CallOutcome::Cancelled | CallOutcome::Outdated => 2,
+            CallOutcome::Cancelled | CallOutcome::Outdated | CallOutcome::Unknown => 2,
             CallOutcome::Answered => 3,
         }] += 1;
         bucket.1.extend(call.seconds);

@@ -119,13 +119,3 @@ fn places_of_later_lines_are_learned() {
         assert_eq!(read(Pieces(log.as_bytes(), 61), &ReaderOptions::default()).0, found);
     }
 }
-
-/// In a log that begins with 64 KiB of text, text was not sent between messages.
-#[test]
-fn text_before_a_late_message() {
-    let log = "starting a worker of the pool\n".repeat(3000)
-        + "V[10:00:00] <<< {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}\n";
-    let (found, _) = read(log.as_bytes(), &ReaderOptions::default());
-    let records = found.iter().filter(|entry| matches!(entry, Entry::Record(_))).count();
-    assert_eq!((found.len(), records), (3001, 1));
-}

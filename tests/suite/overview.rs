@@ -119,6 +119,11 @@ fn answers_of_a_side_that_is_not_in_the_log_are_unknown() {
     let ran = place.run(&["unanswered", "log.ndjson", "-t", "csv"]);
     assert_eq!(ran.text().lines().count(), 1);
     assert!(ran.stderr.contains("answers are not in this log: 1 session of one side alone"), "{}", ran.stderr);
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    assert!(
+        text.contains("! answers are not in this log: 5 calls of one side alone") && !text.contains("failed"),
+        "{text}"
+    );
     let text = place.run(&["check", "log.ndjson", "--only", "jsonrpc/unanswered", "-t", "json"]).text().to_owned();
     assert!(text.contains("\"undecidable\"") && text.contains("answers are not in this log"), "{text}");
 }

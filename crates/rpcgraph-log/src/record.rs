@@ -108,6 +108,7 @@ pub(crate) use entry::DAY;
 pub use entry::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time};
 pub use follow::{Follow, FollowEvent};
 pub use identity::file_id;
+pub(crate) use methods::streams_answers;
 pub use methods::{KnownMethod, Protocols, known_method};
 pub use object::RawObject;
 pub(crate) use object::unescaped as unescaped_bytes;

@@ -6,4 +6,4 @@ SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text,
 FROM messages m
 LEFT JOIN messages r ON r.message_iri = m.responds_to
 WHERE m.failure IS NOT NULL
-ORDER BY m.session_iri, m.seq, m.batch_index NULLS FIRST
+ORDER BY SUBSTR(m.session_iri || '#', 1, POSITION('#' IN m.session_iri || '#') - 1), m.seq, m.batch_index NULLS FIRST

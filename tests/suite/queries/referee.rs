@@ -55,6 +55,12 @@ impl Seen {
         self.message.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
+    /// Its place in its log, whatever its session.
+    fn order_in_log(&self) -> (String, usize) {
+        let (log, number) = self.iri.rsplit_once("#m").expect("a record");
+        (log.to_owned(), number.parse().expect("a number"))
+    }
+
     fn order(&self) -> (String, usize) {
         let (_, number) = self.iri.rsplit_once("#m").expect("a record");
         (self.session.clone(), number.parse().expect("a number"))
@@ -212,7 +218,7 @@ fn errors_failures_and_silence() {
     let exchanges = exchanges(&seen);
 
     let mut answered: Vec<_> = exchanges.iter().filter(|exchange| exchange.is_failure()).collect();
-    answered.sort_by_key(|exchange| exchange.answer.map(Seen::order));
+    answered.sort_by_key(|exchange| exchange.answer.map(Seen::order_in_log));
     let errors: Vec<_> = answered
         .iter()
         .filter_map(|exchange| {

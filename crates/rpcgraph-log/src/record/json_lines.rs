@@ -23,8 +23,6 @@ pub(super) struct JsonLines {
     closed: usize,
     /// True if the last line may hold a message, and is not one.
     is_unread: bool,
-    /// True in a log that begins with so much text that text between messages was not sent.
-    has_text: bool,
 }
 
 impl LineFormat for JsonLines {
@@ -92,11 +90,6 @@ impl JsonLines {
         LineSplitter::boxed(Self { has_values, is_stated, ..Self::default() })
     }
 
-    /// Creates a decoder of lines, of which those that are not JSON are text.
-    pub(super) fn decoder_of_text() -> Box<dyn Decoder> {
-        LineSplitter::boxed(Self { has_text: true, ..Self::default() })
-    }
-
     /// Excludes these lines from further searches for a value over several lines.
     fn close<'a>(&mut self, lines: &[u8]) -> Option<Step<'a>> {
         self.closed = self.closed.max(memchr_iter(b'\n', lines).count()).max(1);
@@ -110,8 +103,7 @@ impl JsonLines {
             self.is_unread = mentions_message(line) && Certainty::of(line) == Certainty::No;
             // `-- a.json --` before each file of a txtar archive.
             let is_file_name = line.starts_with(b"-- ") && line.ends_with(b" --") && memchr(b'{', line).is_none();
-            let is_text = is_file_name || self.has_text && !matches!(line.first(), Some(b'[' | b'"'));
-            return (0, if is_text { LogLine::new(line).into() } else { record.into() });
+            return (0, if is_file_name { LogLine::new(line).into() } else { record.into() });
         };
         let claims = ["method", "result", "error"].iter().any(|name| object.has(name));
         let is_message = object.has("jsonrpc") || claims && object.is_whole() && has_members_of_messages(&object);

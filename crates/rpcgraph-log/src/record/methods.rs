@@ -84,6 +84,13 @@ pub fn known_method(method: &str) -> Option<KnownMethod> {
     KNOWN_METHODS.get(method).copied()
 }
 
+/// True for a method of A2A, in any version, that
+/// [each event of a stream](https://a2a-protocol.org/latest/specification/#942-sendstreamingmessage) answers.
+pub(crate) fn streams_answers(method: &str) -> bool {
+    ["SendStreamingMessage", "SubscribeToTask", "message/stream", "tasks/resubscribe", "tasks/sendSubscribe"]
+        .contains(&method)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,6 @@
 use super::capped::CappedDecoder;
 use super::decompress::{InputCompression, PlainText, TextFailure};
 use super::detect::ExaminedInput;
-use super::json_lines::JsonLines;
 use super::session_by::SessionBy;
 use super::unwrapped::UnwrappedLog;
 use super::writer::{BYTE_ORDER_MARK, CHUNK, WriterInput};
@@ -133,8 +132,6 @@ pub struct Reader<'r> {
     /// The number of times that the format may still be learned, and the number of bytes of text that were learned from.
     learnings: u8,
     learned_until: u64,
-    /// True if the first 64 KiB hold no object.
-    begins_with_text: bool,
     /// True if a read was interrupted, since a live log is slow.
     has_paused: bool,
 }
@@ -192,7 +189,6 @@ impl<'r> Reader<'r> {
             learnings: 0,
             learned_until: 0,
             has_paused: false,
-            begins_with_text: false,
         };
         reader.fill(BYTE_ORDER_MARK.len());
         reader.state = match reader.state {
@@ -245,10 +241,7 @@ impl<'r> Reader<'r> {
         let head = if is_all { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] };
         self.learned_until = self.consumed + head.len() as u64;
         let before = below.then(|| self.learned.as_deref().unwrap_or_default());
-        let Some((text, own_format)) = self.format.learned(head, is_all, before) else {
-            self.begins_with_text |= !below && !is_all && !head.contains(&b'{');
-            return false;
-        };
+        let Some((text, own_format)) = self.format.learned(head, is_all, before) else { return false };
         (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
         true
     }
@@ -274,7 +267,6 @@ impl<'r> Reader<'r> {
         let inner = match &self.options.own_format {
             Some(own_format) => own_format.decoder(),
             None if self.options.is_stated() => self.format.own_decoder(),
-            None if self.begins_with_text && self.format == Format::JsonLines => JsonLines::decoder_of_text(),
             None => self.format.detected_decoder(),
         };
         CappedDecoder::new(inner, self.options.max_record_size)

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::is_name;
-use crate::record::known_method;
+use crate::record::{known_method, streams_answers};
 
 /// Names and words that stay.
 #[derive(Default, Deserialize)]
@@ -135,7 +135,9 @@ pub(super) fn allows_method(method: &str) -> bool {
 
 /// True for a method that a published protocol defines, or a word that logs have in its place.
 pub(super) fn is_known_method(method: &str) -> bool {
-    known_method(method).is_some() || ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"].contains(&method)
+    known_method(method).is_some()
+        || streams_answers(method)
+        || ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"].contains(&method)
 }
 
 #[cfg(test)]

@@ -12,14 +12,10 @@ use super::sides::MessageSide;
 use super::{Name, RequestState};
 use crate::json::KeyedHashes;
 use crate::message::Id;
-use crate::record::{Protocols, Sender, Time};
+use crate::record::{Protocols, Sender, Time, streams_answers};
 
 /// The methods of MCP whose answers come only after an event.
 const WAITING: [&str; 2] = ["subscriptions/listen", "tasks/result"];
-/// The methods of A2A that [each event of a stream](https://a2a-protocol.org/latest/specification/#942-sendstreamingmessage)
-/// answers, in all versions.
-const STREAMING: [&str; 5] =
-    ["SendStreamingMessage", "SubscribeToTask", "message/stream", "tasks/resubscribe", "tasks/sendSubscribe"];
 
 /// The open exchanges of a session.
 #[derive(Debug, Default)]
@@ -173,14 +169,13 @@ pub(super) struct OpenRequest {
 
 impl OpenRequest {
     pub fn new(name: Name, time: Option<Time>, party: MessageSide, protocols: Protocols, method: Option<&str>) -> Self {
-        let is_in = |methods: &[&str]| method.is_some_and(|method| methods.contains(&method));
         Self {
             name,
             time: time.map(Box::new),
             party,
             protocols,
-            waits: is_in(&WAITING),
-            streams: is_in(&STREAMING),
+            waits: method.is_some_and(|method| WAITING.contains(&method)),
+            streams: method.is_some_and(streams_answers),
             cancelled: false,
             superseded: false,
             in_doubt: false,
