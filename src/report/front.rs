@@ -56,7 +56,9 @@ fn escaped(text: &str) -> String {
 
 /// When the log was written, what is in it, and of which programs.
 fn about(facts: &Facts, handshakes: &Handshakes) -> String {
-    let calls = format!("{} in {}", counted(facts.calls.len(), "call"), counted(facts.messages, "message"));
+    let requests = if facts.calls.len() == 1 { "request" } else { "requests" };
+    let messages = counted(facts.messages, "message");
+    let calls = format!("{} ({requests}) in {messages}", counted(facts.calls.len(), "call"));
     let sessions: HashSet<_> = facts.sessions.iter().map(|session| &session.label).collect();
     let connections = (sessions.len() > 1).then(|| counted(sessions.len(), "connection"));
     let all = |names: Vec<&String>| {
