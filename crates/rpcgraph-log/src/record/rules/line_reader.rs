@@ -1,0 +1,370 @@
+//! Reads the lines of a format by its rules.
+
+use super::super::certainty::{Certainty, mentions, mentions_message, names_member};
+use super::super::decoder::{Step, leading_blanks};
+use super::super::lines::{Extras, FoundEntry, LineFormat, LineInInput, head, in_envelope, with_others, with_text};
+use super::super::object::{RawObject, offset_in};
+use super::super::pointer::Pointer;
+use super::super::spelling::has_shape;
+use super::super::value::{Extent, value, value_shown};
+use super::super::{Entry, LogLine, Record};
+use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, message, text_of};
+use regex::bytes::Captures;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Reads the lines of a format by its rules.
+pub(super) struct RuleReader {
+    rules: Arc<FormatRules>,
+    connections: Option<NamedConnections>,
+    /// The facts of the last heading.
+    heading: EnvelopeFacts,
+    /// The facts of the message before on the same line, and true if the current text continues that line.
+    line_facts: Option<EnvelopeFacts>,
+    is_continued: bool,
+    /// True if the last line may hold a message that no rule reads.
+    is_unread: bool,
+}
+
+impl LineFormat for RuleReader {
+    fn splits_lines(&self) -> bool {
+        true
+    }
+
+    fn is_unread(&self) -> bool {
+        self.is_unread
+    }
+
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
+        let rules = self.rules.clone();
+        let has_envelope = || rules.rules.iter().any(|rule| rule.line.is_none());
+        self.is_continued = self.line_facts.is_some();
+        let by_line =
+            |reader: &mut Self, more: &mut Extras| rules.rules.iter().find_map(|rule| reader.line(rule, line, more));
+        let found = match line.starts_with(b"{") && has_envelope() {
+            true if rules.rules.iter().any(|rule| rule.spelling.is_some()) => match RawObject::parse(line)
+                .filter(|object| !object.has("jsonrpc"))
+            {
+                Some(object) if object.is_whole() => rules.open(&object, line, more).or_else(|| by_line(self, more)),
+                _ => in_envelope(line, more, |object, own, more| rules.open(object, own, more)),
+            },
+            true => in_envelope(line, more, |object, own, more| rules.open(object, own, more)),
+            false if has_envelope() && is_batch(line) => Some((0, Record::new(line).into())),
+            false => by_line(self, more),
+        };
+        if more.taken.is_none() {
+            self.line_facts = None;
+        }
+        self.is_unread = match &found {
+            Some((_, Entry::Record(_))) => false,
+            Some((_, Entry::LogLine(line))) if line.is_copy => false,
+            _ => more.entries.is_empty() && mentions_message(line),
+        };
+        // A line between messages may state its session, too.
+        let found = found.map(|(start, mut entry)| {
+            if let Entry::LogLine(text @ LogLine { session: None, .. }) = &mut entry
+                && rules.rules.iter().any(|rule| !rule.is_sure && rule.envelope.is_some())
+                && let Some(object) = RawObject::parse(line)
+            {
+                let around = |rule: &FormatRule| rule.around(&object, line, &EnvelopeFacts::default(), false).session;
+                text.session = rules.rules.iter().find_map(around).map(Cow::Owned);
+            }
+            (start, entry)
+        });
+        let Some(own) = &rules.own_session else { return found };
+        let in_own = |entry: &mut Entry<'_>| {
+            let (Entry::Record(Record { session, .. }) | Entry::LogLine(LogLine { session, .. })) = entry;
+            session.take_if(|key| key == own);
+        };
+        more.entries.iter_mut().for_each(|(_, entry)| in_own(entry));
+        found.map(|(start, mut entry)| {
+            in_own(&mut entry);
+            (start, entry)
+        })
+    }
+
+    /// Reads a value that continues on the lines below.
+    fn below<'a>(
+        &mut self,
+        LineInInput { line, input, end, .. }: LineInInput<'a>,
+        more: &mut Extras,
+    ) -> Option<Step<'a>> {
+        let has_envelope = || self.rules.rules.iter().any(|rule| rule.line.is_none() && rule.spelling.is_none());
+        let start = match line.last()? {
+            b'{' | b'[' | b',' if line.starts_with(b"{") && has_envelope() => 0,
+            b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
+                let start = rule.line.as_ref()?.regex.captures(head(line))?.name("value")?.start();
+                let start = start + leading_blanks(&line[start..]);
+                matches!(line.get(start), Some(b'{' | b'[')).then_some(start)
+            })?,
+            _ => return None,
+        };
+        let text = &input[start..];
+        let length = match value_shown(text, end) {
+            Extent::Whole(length) => length,
+            Extent::Incomplete => return Some(Step::NeedMore),
+            Extent::Broken(_) => return None,
+        };
+        if start + length <= line.len() {
+            return None;
+        }
+        if self.rules.rules.iter().any(|rule| rule.spelling.is_some()) {
+            let whole = &input[..start + length];
+            let found = self.read(whole, more)?;
+            let length = more.taken.take().unwrap_or(start + length);
+            return Some(more.give(found, length));
+        }
+        let Some((_, Entry::Record(record))) = self.read(line, &mut Extras::default()) else { return None };
+        Some(Step::entry(
+            start,
+            start + length,
+            Record { length: length as u64, bytes: text[..length].into(), ..record },
+        ))
+    }
+}
+
+impl RuleReader {
+    pub(super) fn new(rules: Arc<FormatRules>) -> Self {
+        Self {
+            rules,
+            connections: None,
+            heading: EnvelopeFacts::default(),
+            line_facts: None,
+            is_continued: false,
+            is_unread: false,
+        }
+    }
+
+    /// Returns the facts that a line and the heading above it state.
+    fn said(&mut self, rule: &FormatRule, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
+        let (own, above) = (rule.said(captures, session), &mut self.heading);
+        EnvelopeFacts {
+            time: own.time.or(above.time),
+            latency: own.latency.or_else(|| above.latency.take()),
+            meaning: own.meaning.or(above.meaning),
+            session: own.session.or_else(|| above.session.clone()),
+            ..own
+        }
+    }
+
+    /// Returns the first message in a text within an object.
+    fn nested<'a>(
+        &mut self,
+        rule: &FormatRule,
+        within: &Pointer,
+        line: &'a [u8],
+        more: &mut Extras,
+    ) -> Option<FoundEntry<'a>> {
+        let object = RawObject::parse(line)?;
+        let (start, value) = within.find(&object, line)?;
+        let start = start + usize::from(value.starts_with(b"\""));
+        let text = text_of(value)?;
+        let said = rule.around(&object, line, &EnvelopeFacts::default(), true);
+        let mut inner = Extras::default();
+        let (_, first) = self.spelled(rule, &text, Some(said), &mut inner)?;
+        let first = (start, first.into_owned());
+        more.entries.extend(inner.entries.into_iter().map(|(_, entry)| (start, entry)));
+        self.line_facts = None;
+        Some(with_others(&object, line, &[], first, more))
+    }
+
+    /// Returns the first message in a text with the value of a rule in its spelling, and adds the others to `more`.
+    fn spelled<'a>(
+        &mut self,
+        rule: &FormatRule,
+        text: &'a [u8],
+        before: Option<EnvelopeFacts>,
+        more: &mut Extras,
+    ) -> Option<FoundEntry<'a>> {
+        let LineRule { regex, session, .. } = rule.line.as_ref()?;
+        let captures = regex.captures(head(text))?;
+        let start = captures.name("value")?.start();
+        let found = rule.spelling?.decode(&text[start..])?;
+        let is_message = rule.envelope.as_ref().is_some_and(|parts| !parts[0].is_empty());
+        if !rule.is_sure && !is_message && !has_shape(&found.json) {
+            return None;
+        }
+        let end = start + found.used;
+        let own = self.said(rule, &captures, session);
+        // The messages of one line share its time.
+        let shares_time = before.is_some() && rule.within.is_none() && own.time.is_none();
+        let mut said = own.or(before.unwrap_or_default());
+        let rest = &text[end..];
+        let behind = rule.behind.as_ref().and_then(|behind| behind.captures(rest.trim_ascii()));
+        if let Some(captures) = &behind {
+            said = said.or(rule.said(captures, session));
+        }
+        said.is_truncated |=
+            found.is_broken && self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&found.json));
+        let taken = (behind.is_none() && !rest.trim_ascii().is_empty()).then_some(end);
+        let part = taken.map_or(text, |end| &text[..end]);
+        if rule.kind == RuleKind::Copy && !is_message {
+            more.taken = taken;
+            let line = LogLine { session: said.key(), is_copy: true, ..LogLine::new(part) };
+            return Some((0, line.into()));
+        }
+        // The text of a string begins after its quote.
+        let at = start + usize::from(text[start] == b'"');
+        let first = match is_message {
+            true => {
+                let is_exact = matches!(found.json, Cow::Borrowed(_));
+                let object = RawObject::parse(&found.json)?;
+                let entries = rule.open(&object, &found.json, &said)?;
+                let place = |inner: usize| if is_exact { start + inner } else { at };
+                more.first_of(entries.into_iter().map(|(inner, entry)| (place(inner), entry.into_owned())))?
+            }
+            false => {
+                let mut record = said.of_rule(rule, found.json);
+                record.flags.shares_time = shares_time;
+                (at, record.into())
+            }
+        };
+        more.taken = taken;
+        self.line_facts = taken.map(|_| said);
+        let told: usize = more.entries.iter().map(|(_, entry)| mentions(entry.bytes())).sum();
+        let is_all_told = rule.within.is_some()
+            || !names_member(&text[..start])
+                && !part.get(end..).is_some_and(names_member)
+                && (!is_message || mentions(&part[start..end]) <= told + mentions(first.1.bytes()));
+        Some(if is_all_told { first } else { with_text(part, first, more) })
+    }
+
+    /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
+    fn line<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
+        if rule.spelling.is_some() {
+            let before = self.line_facts.take().filter(|_| self.is_continued);
+            let found = match &rule.within {
+                None => self.spelled(rule, line, before.clone(), more),
+                Some(within) => self.nested(rule, within, line, more),
+            };
+            self.line_facts = if found.is_none() { before } else { self.line_facts.take() };
+            return found;
+        }
+        let LineRule { regex, is_open, session } = rule.line.as_ref()?;
+        if rule.envelope.is_some() {
+            let captures = regex.captures(head(line))?;
+            let start = captures.name("message")?.start();
+            let (object, length) = RawObject::first(&line[start..])?;
+            let (own, said) = (&line[start..start + length], self.said(rule, &captures, session));
+            let first = more.first_of(rule.open(&object, own, &said)?)?;
+            let (at, entry) = with_others(&object, own, &[], first, more);
+            more.entries.iter_mut().for_each(|(at, _)| *at += start);
+            more.taken = Some(start + length).filter(|taken| *taken < line.len());
+            let found = (start + at, entry);
+            return Some(match names_member(&line[..start]) {
+                true => with_text(&line[..start + length], found, more),
+                false => found,
+            });
+        }
+        if !is_open && rule.kind == RuleKind::Messages {
+            // A group after the message may take the rest of the line, so the search continues after the message.
+            let mut at = 0;
+            let all = std::iter::from_fn(|| {
+                let captures = regex.captures_at(line, at)?;
+                at = captures.name("message")?.end().max(at + 1).min(line.len());
+                Some(captures)
+            });
+            let found = all.filter_map(|captures| {
+                let group = captures.name("message")?;
+                let message = message(group.as_bytes())?;
+                let start = match &message {
+                    Cow::Borrowed(part) => offset_in(line, part),
+                    Cow::Owned(_) => group.start(),
+                };
+                Some((start, self.said(rule, &captures, session).of(message).into()))
+            });
+            return more.first_of(found);
+        }
+        let captures = regex.captures(head(line))?;
+        if rule.kind == RuleKind::Heading {
+            self.heading = rule.said(&captures, session);
+            return Some((0, LogLine::new(line).into()));
+        }
+        let said = self.said(rule, &captures, session);
+        if rule.kind != RuleKind::Messages {
+            let connections = self.connections.get_or_insert_default();
+            let session = connections.of_text(&said.session.unwrap_or_default(), rule.kind == RuleKind::Start);
+            return Some((0, LogLine { session, ..LogLine::new(line) }.into()));
+        }
+        let (start, message) = match (captures.name("value"), captures.name("message")) {
+            (Some(group), _) => {
+                let (message, used) = self.rules.value(&line[group.start()..])?;
+                more.taken = Some(group.start() + used).filter(|taken| *taken < line.len());
+                (offset_in(line, message), Cow::Borrowed(message))
+            }
+            (None, group) => {
+                let start = group?.start();
+                let message = message(&line[start..])?;
+                (if let Cow::Borrowed(part) = message { offset_in(line, part) } else { start }, message)
+            }
+        };
+        let session = match self.rules.rules.iter().any(|rule| rule.kind == RuleKind::Start) {
+            true => self.connections.get_or_insert_default().of_message(&said.session.unwrap_or_default()),
+            false => said.session,
+        };
+        let is_truncated = self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&message));
+        let end = if let Cow::Borrowed(part) = message { start + part.len() } else { line.len() };
+        let own = &line[..more.taken.unwrap_or(line.len())];
+        let is_all_told = !names_member(&line[..start]) && own.get(end..).is_none_or(|behind| !names_member(behind));
+        let found = (start, EnvelopeFacts { session, is_truncated, ..said }.of(message).into());
+        Some(if is_all_told { found } else { with_text(own, found, more) })
+    }
+}
+
+/// The connections of a log that states where each begins. The key of a connection is its name, with a number from the
+/// second one on.
+#[derive(Default)]
+struct NamedConnections {
+    named: BTreeMap<String, NamedConnection>,
+    /// The keys in use: a server may have the name of another server's second connection.
+    keys: BTreeSet<String>,
+}
+
+/// The connections with one name.
+#[derive(Default)]
+struct NamedConnection {
+    /// True while a connection starts. It opens with its first message, so there is one session for each connection
+    /// with messages, however many lines report a start, and however many starts fail.
+    is_starting: bool,
+    /// The number of connections with messages, and the key of the last one.
+    count: u64,
+    key: Option<String>,
+}
+
+impl NamedConnections {
+    /// Returns the key of a log line, which is the key of the last message.
+    fn of_text(&mut self, name: &str, starts: bool) -> Option<Cow<'static, str>> {
+        if starts {
+            self.named.entry(name.to_owned()).or_default().is_starting = true;
+        }
+        self.named.get(name)?.key.clone().map(Cow::Owned)
+    }
+
+    /// Returns the key of the next message.
+    fn of_message(&mut self, name: &str) -> Option<String> {
+        let connection = self.named.entry(name.to_owned()).or_default();
+        if std::mem::take(&mut connection.is_starting) || connection.count == 0 {
+            connection.key = loop {
+                connection.count += 1;
+                let key = match (name, connection.count) {
+                    ("", 1) => break None,
+                    ("", number) => number.to_string(),
+                    (name, 1) => name.to_owned(),
+                    (name, number) => format!("{name}-{number}"),
+                };
+                if self.keys.insert(key.clone()) {
+                    break Some(key);
+                }
+            };
+        }
+        connection.key.clone()
+    }
+}
+
+/// True if a line is a batch of messages.
+fn is_batch(line: &[u8]) -> bool {
+    line.starts_with(b"[")
+        && Certainty::of(line) == Certainty::Sure
+        && matches!(value(line), Extent::Whole(length) if length == line.len())
+}
