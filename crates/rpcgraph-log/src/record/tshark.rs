@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
-    let mut capture = Capture::default();
+    let mut capture = TsharkState::default();
     object_array(move |packet, text, more| open(packet, text, more, &mut capture))
 }
 
@@ -37,7 +37,7 @@ const SESSIONS: usize = 4096;
 
 /// The state of a capture.
 #[derive(Default)]
-struct Capture {
+struct TsharkState {
     /// The newest request of each TCP stream, its bodies and its session.
     asked: HashMap<String, (HarExchange, Vec<HttpBody>, String)>,
     /// The session of each `Mcp-Session-Id`: it begins on one stream, and may go on in others.
@@ -47,7 +47,7 @@ struct Capture {
     seen: ArchiveFacts,
 }
 
-impl Capture {
+impl TsharkState {
     /// Returns the session of a packet. `begins` is true for a request that begins a session.
     fn session(&mut self, stream: &str, id: Option<&str>, begins: bool) -> String {
         if let Some(known) = id.and_then(|id| self.sessions.get(id)) {
@@ -75,7 +75,7 @@ fn open<'a>(
     packet: &RawObject<'a>,
     text: &'a [u8],
     more: &mut Extras,
-    capture: &mut Capture,
+    capture: &mut TsharkState,
 ) -> Option<FoundEntry<'a>> {
     let none = || Some((0, LogLine::new(text).into()));
     let Some(layers) = packet.object("layers").or_else(|| packet.object("_source")?.object("layers")) else {
@@ -110,8 +110,14 @@ fn open<'a>(
     let captured = stated("frame", ["frame.time_epoch", "frame_frame_time_epoch"]);
     let captured = captured.or_else(|| scalar(packet.get("timestamp")?)).and_then(|text| time(&text));
     let stream = stated("tcp", ["tcp.stream", "tcp_tcp_stream"]);
-    let session = header(http, SESSION);
-    let is_mcp = session.is_some() || header(http, VERSION).is_some();
+    // A body may quote headers.
+    let is_body = |name: &[u8]| name.ends_with(b"file_data");
+    let lines = |http: RawObject<'a>| {
+        http.members().filter(|(name, _)| !is_body(name)).map(|(_, value)| value).collect::<Vec<_>>()
+    };
+    let lines: Vec<_> = layers.objects("http").flat_map(lines).collect();
+    let session = header(&lines, SESSION);
+    let is_mcp = session.is_some() || header(&lines, VERSION).is_some();
     let texts = bodies.unwrap_or_default().into_iter().map(|data| Some((data, scalar(data)?)));
     let Some(texts) = texts.collect::<Option<Vec<_>>>() else { return none() };
     let mut parts = Vec::new();
@@ -149,7 +155,7 @@ fn open<'a>(
                 url: stated("http", ["http.request.full_uri", "http_http_request_full_uri"]).unwrap_or_default(),
                 session: session.map(|_| String::new()),
                 is_mcp,
-                is_authorized: header(http, "authorization").is_some(),
+                is_authorized: header(&lines, "authorization").is_some(),
                 ..HarExchange::default()
             };
             capture.asked.insert(stream, (exchange, bodies.clone(), key));
@@ -168,10 +174,10 @@ fn open<'a>(
 }
 
 /// Returns the value of a header among the lines of a request or response.
-fn header(http: &[u8], name: &str) -> Option<String> {
-    let lower = http.to_ascii_lowercase();
-    let at = memmem::find(&lower, format!("{name}: ").as_bytes())? + name.len() + 2;
-    let value = http[at..].split(|byte| b"\"\\".contains(byte)).next()?;
+fn header(lines: &[&[u8]], name: &str) -> Option<String> {
+    let start = format!("{name}: ");
+    let behind = |line: &&[u8]| Some(memmem::find(&line.to_ascii_lowercase(), start.as_bytes())? + start.len());
+    let value = lines.iter().find_map(|line| line[behind(line)?..].split(|byte| b"\"\\".contains(byte)).next())?;
     Some(String::from_utf8_lossy(value.trim_ascii()).into_owned())
 }
 
@@ -190,6 +196,22 @@ fn from_hex(text: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headers_are_those_of_packets() {
+        for (line, session) in [("Mcp-Session-Id: s-1\\r\\n", "7"), ("Accept: */*\\r\\n", "7")] {
+            let body = r#"{\"jsonrpc\":\"2.0\",\"method\":\"say\",\"params\":[\"mcp-session-id: quoted\"]}"#;
+            let http = format!(r#"{{"http.request.line":["{line}"],"http.request":"1","http.file_data":"{body}"}}"#);
+            let packet = format!(r#"[{{"_source":{{"layers":{{"tcp":{{"tcp.stream":"7"}},"http":{http}}}}}}}]"#);
+            let object = RawObject::parse(&packet.as_bytes()[1..]).unwrap();
+            let mut state = TsharkState::default();
+            let found = open(&object, packet.as_bytes(), &mut Extras::default(), &mut state);
+            let Some((_, Entry::Record(record))) = found else { panic!("{line}") };
+            assert_eq!(record.session.as_deref(), Some(session));
+            assert_eq!(state.sessions.contains_key("s-1"), line.starts_with("Mcp"), "{line}");
+            assert!(!state.sessions.contains_key("quoted"), "{line}");
+        }
+    }
 
     #[test]
     fn bodies_in_hexadecimal_digits() {
