@@ -23,7 +23,7 @@ use super::console::{Outcome, say};
 use super::input::{InputSource, shown};
 use super::limits::LimitArgs;
 use super::pager;
-use super::paths::OutputPath;
+use super::paths::{OutputPath, is_same};
 use super::read::{GraphArgs, ReadArgs};
 use super::target::TargetArgs;
 use super::words::nearest;
@@ -93,7 +93,7 @@ pub struct CheckCommand {
 
     /// Check limits: durations, sizes, failures, tools
     ///
-    /// Without the option, those of rpcgraph.toml in the current folder, if there is one.
+    /// The default is rpcgraph.toml in the current folder, if it is there.
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     budget: Option<PathBuf>,
 
@@ -250,6 +250,10 @@ impl CheckCommand {
         }
         let here = Path::new(BUDGET).is_file().then(|| PathBuf::from(BUDGET));
         if let Some(path) = self.budget.as_ref().or(here.as_ref()) {
+            let outputs = [self.write_baseline.as_deref(), self.target.file()];
+            if outputs.into_iter().flatten().any(|output| is_same(output, path)) {
+                bail!("{} is an input and the output: name another file for the output", shown(path));
+            }
             rules.add_budget(&shown(path), &read_text(path, "the budget")?)?;
         }
         for path in &self.rules {
@@ -330,7 +334,7 @@ impl CheckCommand {
     }
 }
 
-/// Returns the list of rules, and with `coverage` that of the checks of the official suite.
+/// Returns the list of rules and, with `coverage`, the checks of the official suite.
 fn listed(rules: &Rules, format: CheckFormat, coverage: bool) -> anyhow::Result<String> {
     let checks = if coverage { rules.coverage() } else { Vec::new() };
     if format == CheckFormat::Json {
