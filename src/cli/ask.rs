@@ -275,8 +275,11 @@ impl AskArgs {
     }
 
     pub fn outcome(&self, found: u64) -> Outcome {
-        let came = if found > 0 { FailIf::Rows } else { FailIf::None };
-        if self.fail_if.as_ref() == Some(&came) { Outcome::Findings } else { Outcome::Done }
+        match self.fail_if {
+            Some(FailIf::Rows) if found > 0 => Outcome::Findings,
+            Some(FailIf::None) if found == 0 => Outcome::Findings,
+            _ => Outcome::Done,
+        }
     }
 
     /// Returns the inputs, redacted if the options define it; none if a store or a server is asked.

@@ -36,7 +36,7 @@ const UNITS: [(&str, f64); 9] = [
 /// The columns whose quotient is `share`, where the answer has no such column: failures of all calls.
 const SHARE: (&str, [&str; 2]) = ("failures", ["count", "requests"]);
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum FailIf {
     Rows,
     None,
@@ -49,12 +49,6 @@ pub struct RowCondition {
     column: String,
     compare: Comparison,
     bound: f64,
-}
-
-impl PartialEq for RowCondition {
-    fn eq(&self, other: &Self) -> bool {
-        self.column == other.column && self.bound == other.bound
-    }
 }
 
 impl FailIf {

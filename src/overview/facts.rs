@@ -18,6 +18,17 @@ pub enum CallOutcome {
     Unknown,
 }
 
+impl CallOutcome {
+    /// The outcome of a call whose answer is no failure, but may have the code of an error.
+    pub fn of_code(code: Option<&str>) -> Self {
+        match code {
+            Some("-32800") => Self::Cancelled,
+            Some("-32801" | "-32802") => Self::Outdated,
+            _ => Self::Answered,
+        }
+    }
+}
+
 /// A request, and its answer.
 #[derive(Debug, Clone)]
 pub struct Call {

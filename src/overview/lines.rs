@@ -8,7 +8,7 @@ use super::causes::{Cause, causes};
 use super::facts::{Call, CallOutcome, Facts, SilentCall};
 use super::incident::{Incident, percentile};
 use super::moment::clock;
-use super::sentences::{Level, Topic};
+use super::sentences::{Severity, Topic};
 use super::strip;
 use super::units::{counted, cut_middle, duration, number, one_line};
 use crate::diagnostic::{display_width, printable};
@@ -116,8 +116,8 @@ impl Screen<'_> {
             let text = sentence.text();
             match (sentence.topic, sentence.level) {
                 (Topic::Incident, _) => self.plain(format!("  {text}")),
-                (_, Level::Bad) => self.bad(&text),
-                (_, Level::Warn) => self.plain(format!("! {text}")),
+                (_, Severity::Bad) => self.bad(&text),
+                (_, Severity::Warn) => self.plain(format!("! {text}")),
                 _ => self.plain(format!("· {text}")),
             }
             match sentence.topic {

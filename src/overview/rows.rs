@@ -81,7 +81,7 @@ impl Facts {
     ///
     /// # Errors
     ///
-    /// Those of the rows.
+    /// A row cannot be read.
     pub fn take(&mut self, part: Part, solutions: Solutions<'_>) -> Result<(), QueryError> {
         for solution in solutions.rows {
             let row = Row(solution?);
@@ -163,9 +163,7 @@ impl Facts {
             (None, ..) if row.text("alone").is_some() => CallOutcome::Unknown,
             (None, ..) => CallOutcome::Silent,
             (_, Some(_), _) => CallOutcome::Failed,
-            (_, _, Some("-32800")) => CallOutcome::Cancelled,
-            (_, _, Some("-32801" | "-32802")) => CallOutcome::Outdated,
-            _ => CallOutcome::Answered,
+            (_, _, code) => CallOutcome::of_code(code),
         };
         let Some(session) = self.session(row) else { return };
         self.has_senders |= row.text("sender").is_some();

@@ -13,7 +13,7 @@ const MAX_PROBLEMS: usize = 3;
 
 /// How bad a sentence is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum Severity {
     Bad,
     Warn,
     Plain,
@@ -43,7 +43,7 @@ pub enum Phrase {
 
 /// A sentence.
 pub struct Sentence<'f> {
-    pub level: Level,
+    pub level: Severity,
     pub topic: Topic,
     pub phrases: Vec<Phrase>,
     /// The calls without an answer that it counts.
@@ -51,7 +51,7 @@ pub struct Sentence<'f> {
 }
 
 impl Sentence<'_> {
-    fn new(level: Level, topic: Topic, text: String) -> Self {
+    fn new(level: Severity, topic: Topic, text: String) -> Self {
         Self { level, topic, phrases: vec![Phrase::Text(text)], silent: Vec::new() }
     }
 
@@ -95,7 +95,7 @@ impl Facts {
         let unknown = self.calls.iter().filter(|call| call.outcome == CallOutcome::Unknown).count();
         if unknown > 0 {
             let text = format!("answers are not in this log: {} of one side alone", counted(unknown, "call"));
-            all.push(Sentence::new(Level::Warn, Topic::Other, text));
+            all.push(Sentence::new(Severity::Warn, Topic::Other, text));
         }
         self.failed(incident, &mut all);
         self.unanswered(&mut all);
@@ -114,7 +114,7 @@ impl Facts {
             (others, format!("{} of {lines} {hold} JSON that is no message", number(others))),
         ];
         let some = texts.into_iter().filter(|(count, _)| *count > 0);
-        some.map(|(_, text)| Sentence::new(Level::Warn, Topic::Other, text)).collect()
+        some.map(|(_, text)| Sentence::new(Severity::Warn, Topic::Other, text)).collect()
     }
 
     /// How many calls failed, and when.
@@ -125,7 +125,7 @@ impl Facts {
             let read = if self.others > 0 { " that were read" } else { "" };
             let are_answered = calls.iter().all(|call| call.outcome == CallOutcome::Answered);
             let is_good = self.others == 0 && are_answered && self.unsolicited.is_empty() && self.silent.is_empty();
-            let level = if is_good { Level::Good } else { Level::Plain };
+            let level = if is_good { Severity::Good } else { Severity::Plain };
             if known > 0 {
                 let text = format!("0 of {}{read} failed", counted(known, "call"));
                 all.push(Sentence::new(level, Topic::Failures, text));
@@ -139,7 +139,7 @@ impl Facts {
                 format!("{} of {} failed ({share})", number(failures.len()), counted(all, "call"))
             }
         };
-        let mut sentence = Sentence::new(Level::Bad, Topic::Failures, text);
+        let mut sentence = Sentence::new(Severity::Bad, Topic::Failures, text);
         let Some(incident) = incident else { return all.push(sentence) };
         let Incident { within, rest, .. } = incident;
         let span = || Phrase::Span(incident.clocks().join("–"), [incident.from, incident.to]);
@@ -155,14 +155,14 @@ impl Facts {
             share(within.failed, within.calls),
             p95.unwrap_or_default()
         );
-        let mut during = Sentence::new(Level::Plain, Topic::Incident, text);
+        let mut during = Sentence::new(Severity::Plain, Topic::Incident, text);
         during.phrases.insert(0, span());
         all.push(during);
     }
 
     /// Calls that nothing answered: lost in a restart, never answered, or open as the log ended.
     fn unanswered<'f>(&'f self, all: &mut Vec<Sentence<'f>>) {
-        // What a connection left open as it began anew is never answered, either.
+        // Calls that were open when their connection began anew are never answered, either.
         let over: HashSet<_> = self.sessions.iter().filter_map(|session| session.before).collect();
         let left: HashSet<_> =
             self.calls.iter().filter(|call| over.contains(&call.session)).map(|call| &call.name).collect();
@@ -175,7 +175,7 @@ impl Facts {
             }
             let were = if silent.len() == 1 { "was" } else { "were" };
             let text = format!("{} {were} {how}", counted(silent.len(), "call"));
-            let mut sentence = Sentence::new(Level::Bad, Topic::Silent, text);
+            let mut sentence = Sentence::new(Severity::Bad, Topic::Silent, text);
             if how == "never answered"
                 && let (lost @ 1.., Some(restart)) = self.lost(&silent)
             {
@@ -214,7 +214,7 @@ impl Facts {
         (lost, said)
     }
 
-    /// What is normal in a protocol, and no problem.
+    /// Returns the sentence about outcomes that are normal in a protocol.
     fn normal(&self) -> Option<Sentence<'_>> {
         let count = |outcome| self.calls.iter().filter(|call| call.outcome == outcome).count();
         let waiting = self.silent.iter().filter(|silent| silent.state == "waiting").count();
@@ -229,10 +229,10 @@ impl Facts {
                 format!("{} {} {what}", counted(count, noun), if count == 1 { "was" } else { "were" })
             })
             .collect();
-        (!said.is_empty()).then(|| Sentence::new(Level::Plain, Topic::Other, said.join(", ")))
+        (!said.is_empty()).then(|| Sentence::new(Severity::Plain, Topic::Other, said.join(", ")))
     }
 
-    /// What is wrong with messages.
+    /// Returns the sentences about defects of messages.
     fn wrong(&self) -> Vec<Sentence<'_>> {
         let mut texts = Vec::new();
         if let [first, ..] = self.unsolicited.as_slice() {
@@ -250,7 +250,7 @@ impl Facts {
             (format!("{}: {}, first ", counted(*count, "message"), in_words(problem)), first)
         }));
         let sentences = texts.into_iter().map(|(text, first)| {
-            let mut sentence = Sentence::new(Level::Warn, Topic::Other, text);
+            let mut sentence = Sentence::new(Severity::Warn, Topic::Other, text);
             sentence.phrases.push(Phrase::Message(first.clone(), first.clone()));
             sentence
         });

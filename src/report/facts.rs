@@ -86,9 +86,9 @@ pub(super) fn gather(facts: &mut Facts, index: &mut PageIndex, handshakes: &Hand
     }
     for (row, answer) in answers.into_iter().enumerate() {
         let code = answer.map(|answer| failure(index, &index.rows[answer as usize]).0);
-        index.rows[row].state = match code.flatten().as_deref() {
-            Some("-32800") => RowState::Cancelled,
-            Some("-32801" | "-32802") => RowState::Outdated,
+        index.rows[row].state = match CallOutcome::of_code(code.flatten().as_deref()) {
+            CallOutcome::Cancelled => RowState::Cancelled,
+            CallOutcome::Outdated => RowState::Outdated,
             _ => index.rows[row].state,
         };
     }
@@ -137,14 +137,10 @@ fn take(
         let end = answer.or(row.ended).map(|end| &index.rows[end as usize]);
         let end = end.filter(|end| answer.is_some() || end.kind == RowKind::Exchange);
         let outcome = match (end, row.state) {
-            (None, RowState::Cancelled) | (_, RowState::Cancelled) => CallOutcome::Cancelled,
+            (_, RowState::Cancelled) => CallOutcome::Cancelled,
             (None, _) => CallOutcome::Silent,
             (Some(end), _) if end.failed => CallOutcome::Failed,
-            (Some(end), _) => match failure(index, end).0.as_deref() {
-                Some("-32800") => CallOutcome::Cancelled,
-                Some("-32801" | "-32802") => CallOutcome::Outdated,
-                _ => CallOutcome::Answered,
-            },
+            (Some(end), _) => CallOutcome::of_code(failure(index, end).0.as_deref()),
         };
         let (method, tool) = (text(index, row.method), tool(index, row));
         let what = tool.clone().unwrap_or_else(|| method.clone());

@@ -7,7 +7,7 @@ use super::facts::Handshakes;
 use super::strip;
 use crate::diagnostic::{markup::xml, printable};
 use crate::overview::facts::Facts;
-use crate::overview::sentences::{Level, Phrase, Sentence, Topic};
+use crate::overview::sentences::{Phrase, Sentence, Severity, Topic};
 use crate::overview::units::{counted, number, one_line};
 
 /// The number of buckets in which the terminal looks for an incident.
@@ -86,10 +86,10 @@ fn about(facts: &Facts, handshakes: &Handshakes) -> String {
 
 fn marked(sentence: &Sentence<'_>) -> String {
     let (class, mark) = match sentence.level {
-        Level::Bad => ("bad", '✗'),
-        Level::Warn => ("warn", '!'),
-        Level::Good => ("good", '✓'),
-        Level::Plain => ("plain", '·'),
+        Severity::Bad => ("bad", '✗'),
+        Severity::Warn => ("warn", '!'),
+        Severity::Good => ("good", '✓'),
+        Severity::Plain => ("plain", '·'),
     };
     format!("<span class=\"mark {class}\">{mark}</span> {}", phrases(&sentence.phrases))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::drift::{Definitions, definitions};
+use super::drift::{KnownTools, definitions};
 use super::fault::Fault;
 use super::judge::{Judged, Verdict};
 use super::rules::{RuleError, Rules};
@@ -42,7 +42,7 @@ struct KnownDefinition {
 #[derive(Debug, Default)]
 pub struct Baseline {
     faults: BTreeMap<KnownFault, u64>,
-    definitions: Definitions,
+    definitions: KnownTools,
 }
 
 /// Errors in a file of known faults.

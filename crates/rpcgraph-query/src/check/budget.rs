@@ -11,9 +11,10 @@
 //! forbid-tool = "delete_*"
 //! ```
 
+use oxrdf::Literal;
 use serde::Deserialize;
 
-use super::rules::{Level, RuleError, Rules, wrong};
+use super::rules::{Level, RuleError, Rules, expression, wrong};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,7 +86,7 @@ struct Limit {
 }
 
 impl Rules {
-    /// Adds the limits of a file as rules `budget/NAME/LIMIT`, whose name is that of the budget, or its tool or method.
+    /// Adds the limits of a file as rules named `budget/NAME/LIMIT`. NAME is the name, the tool or the method of the budget.
     ///
     /// # Errors
     ///
@@ -242,8 +243,7 @@ fn amount(name: &str, amount: &Amount, units: &[(&str, f64)]) -> Result<f64, Str
 
 /// Returns a filter for the values of a variable that match a glob.
 fn like(variable: &str, glob: &str) -> String {
-    let pattern = regex::escape(glob).replace(r"\*", ".*").replace(r"\?", ".");
-    format!("FILTER(REGEX(?{variable}, \"^{}$\"))", pattern.replace('\\', r"\\").replace('"', "\\\""))
+    format!("FILTER(REGEX(?{variable}, {}))", Literal::from(expression(glob)))
 }
 
 #[cfg(test)]

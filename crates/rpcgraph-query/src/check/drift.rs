@@ -1,4 +1,4 @@
-//! Drift: definitions of tools that differ from those of a baseline.
+//! Drift: definitions of tools that differ from the definitions in a baseline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ const LISTED: &str =
     BIND(COALESCE(?name, \"\") AS ?server)";
 
 /// The digests (SHA-256) of the members of definitions, by server and tool.
-pub(super) type Definitions = BTreeMap<(String, String), BTreeMap<String, String>>;
+pub(super) type KnownTools = BTreeMap<(String, String), BTreeMap<String, String>>;
 
 /// Returns the query for all definitions.
 pub(super) fn query() -> Result<Query, SyntaxError> {
@@ -42,8 +42,8 @@ fn digests() -> String {
 }
 
 /// Returns the definitions of a loaded log; of several, the last in the log.
-pub(super) fn definitions(dataset: &Dataset, cancel: &Cancel) -> Result<Definitions, QueryError> {
-    let mut all = Definitions::new();
+pub(super) fn definitions(dataset: &Dataset, cancel: &Cancel) -> Result<KnownTools, QueryError> {
+    let mut all = KnownTools::new();
     let query = query().map_err(|error| QueryError::Server(error.into()))?;
     for row in rows(dataset, &query, cancel)? {
         let row = row?;
@@ -57,7 +57,7 @@ pub(super) fn definitions(dataset: &Dataset, cancel: &Cancel) -> Result<Definiti
 impl Rules {
     /// Adds the rule `mcp/tool-drift` for known definitions: no list has another definition, or another tool of the same
     /// server.
-    pub(super) fn add_definitions(&mut self, known: &Definitions) -> Result<(), RuleError> {
+    pub(super) fn add_definitions(&mut self, known: &KnownTools) -> Result<(), RuleError> {
         let (mut values, mut servers) = (String::new(), BTreeSet::new());
         for ((server, tool), members) in known {
             let of = |name: &str| members.get(name).map(String::as_str).unwrap_or_default();

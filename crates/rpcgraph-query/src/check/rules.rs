@@ -131,6 +131,11 @@ pub enum RuleError {
     Unknown(String),
 }
 
+/// Returns the regular expression for a whole text that a glob matches.
+pub(super) fn expression(glob: &str) -> String {
+    format!("^{}$", regex::escape(glob).replace(r"\*", ".*").replace(r"\?", "."))
+}
+
 pub(super) fn wrong(rule: &str, reason: impl fmt::Display) -> RuleError {
     RuleError::Wrong(rule.to_owned(), reason.to_string())
 }
@@ -536,8 +541,7 @@ impl Rules {
     }
 
     fn matching(&self, glob: &str) -> Result<Regex, RuleError> {
-        let pattern = regex::escape(glob).replace(r"\*", ".*").replace(r"\?", ".");
-        let pattern = Regex::new(&format!("^{pattern}$")).ok();
+        let pattern = Regex::new(&expression(glob)).ok();
         let pattern = pattern.filter(|pattern| self.rules.iter().any(|rule| pattern.is_match(&rule.id)));
         pattern.ok_or_else(|| RuleError::Unknown(glob.to_owned()))
     }

@@ -25,7 +25,7 @@ impl Rule {
 }
 
 impl Rules {
-    /// Keeps the rules of a set, and those that are not built in. Returns false if there is no such set.
+    /// Keeps the rules of a set and all rules that are not built in. Returns false if no set has the name.
     pub fn retain_set(&mut self, name: &str) -> bool {
         let Some((_, set)) = SETS.iter().find(|(known, _)| *known == name) else { return false };
         let is_own = |rule: &Rule| !["jsonrpc/", "mcp/", "lsp/"].iter().any(|ours| rule.id.starts_with(ours));
