@@ -8,6 +8,7 @@ macro_rules! listed {
             JsonArray = 16 "json-array" false [],
             ContentLength = 10 "content-length" true ["-Length", "-length", "-LENGTH"],
             Sse = 9 "sse" false [],
+            Socat = 10 "socat" true ["  length="],
             Har = 15 "har" false [],
             VscodeLspText = 8 "vscode-lsp-text" false [],
             ZedAcp = 6 "zed-acp" false ["_direction"],
