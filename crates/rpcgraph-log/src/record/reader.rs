@@ -594,7 +594,8 @@ mod tests {
         let mut reader = Reader::new(large.as_bytes(), &ReaderOptions::default()).unwrap();
         while reader.next_entry().unwrap().is_some() {}
         assert!(reader.current.buffer.len() <= 2_000_000 + CHUNK);
-        assert_eq!(reader.record_count(), 100_001);
+        // The first line is text.
+        assert_eq!(reader.record_count(), 100_000);
     }
 
     #[test]

@@ -494,7 +494,7 @@ mod tests {
             ),
             ("Root(Request(id=1, method='a'))".to_owned(), M),
             ("{ id: 1, method: 'a', params: undefined }".to_owned(), M),
-            ("Call { id: Number(1), method: \"a\", params: None }".to_owned(), "{\"id\":1,\"method\":\"a\"}"),
+            ("{ id: Number(1), method: \"a\", params: None }".to_owned(), "{\"id\":1,\"method\":\"a\"}"),
             (format!("[\n  `{}`\n]", M.replace('a', "it\\'s")), r#"{"id":1,"method":"it's"}"#),
             (
                 "{\n  a: [ 'x' +\n 'y', [Object], ... 2 more items ],\n b: <ref *1> { c: null }, d: 'z'... 9 more characters }".to_owned(),
