@@ -276,6 +276,7 @@ impl QuestionArgs {
         question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.has_parts = has_parts;
+        question.columns = query.table_columns();
         (question.needs_messages, question.needs_times, question.compares) = (needs_messages, needs_times, compares);
         match self.follow {
             false => self.ask.ask(&question, sources),

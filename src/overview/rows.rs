@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use oxrdf::Term;
 use percent_encoding::percent_decode_str;
-use serde_json::Value;
 
 use super::facts::{Call, CallOutcome, Facts, FailureFact, SilentCall};
 use crate::query::catalogue::{Condition, NamedQuery};
@@ -179,10 +178,10 @@ impl Facts {
         let failure = FailureFact {
             name: call.map_or_else(|| self.name(row.text("message")), |call| call.name.clone()),
             time: call.and_then(|call| call.time).or(time),
-            is_tool: call.is_some_and(|call| call.tool.is_some()),
-            what: call.map_or_else(|| row.text("method").unwrap_or("HTTP"), Call::what).to_owned(),
+            is_tool: row.text("tool").is_some(),
+            what: row.text("tool").or(row.text("method")).unwrap_or("HTTP").to_owned(),
             code: row.owned("code"),
-            text: row.text("error").map(text_of_failure).unwrap_or_default(),
+            text: row.owned("error").unwrap_or_default(),
         };
         self.failures.push(failure);
     }
@@ -224,13 +223,4 @@ impl Facts {
         let from = if self.logs.len() > 1 { node.rfind('/') } else { node.rfind('#') };
         node.get(from.map_or(0, |at| at + 1)..).unwrap_or_default().to_owned()
     }
-}
-
-/// Returns the text of a failure: of a tool's result the first text of its content, of an error its message.
-fn text_of_failure(text: &str) -> String {
-    let value: Option<Value> = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
-    let Some(value) = value else { return text.to_owned() };
-    let content = value.pointer("/content").and_then(Value::as_array).into_iter().flatten();
-    let said = content.filter_map(|part| part["text"].as_str()).next();
-    said.or_else(|| value["message"].as_str()).map_or_else(|| text.to_owned(), str::to_owned)
 }

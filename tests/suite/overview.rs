@@ -161,3 +161,10 @@ fn rows_are_sorted_and_judged_by_columns() {
         .run(&["tools", "gateway.ndjson", "--fail-if", "speed > 1"])
         .began(2, "error: --fail-if: unknown column \"speed\"");
 }
+
+#[test]
+fn a_silent_call_waits_until_the_log_ends_or_its_connection_begins_anew() {
+    let place = Place::with("gateway.ndjson", gateway());
+    let ran = place.run(&["unanswered", "gateway.ndjson", "--columns", "tool,waited,until", "-t", "csv", "--quiet"]);
+    assert_eq!(ran.text(), "tool,waited,until\r\nweb,839.2,restart\r\nweb,3.2,restart\r\nweb,1.2,restart\r\n");
+}

@@ -245,9 +245,10 @@ fn errors_failures_and_silence() {
     found_errors.iter_mut().filter(|row| row[6] == "tool").for_each(|row| row[5].clear());
     assert_eq!(found_errors, errors);
 
-    let unanswered: Vec<_> = exchanges
+    let mut silent: Vec<_> = exchanges.iter().filter(|exchange| exchange.answer.is_none()).collect();
+    silent.sort_by_key(|exchange| exchange.request.order_in_log());
+    let unanswered: Vec<_> = silent
         .iter()
-        .filter(|exchange| exchange.answer.is_none())
         .map(|Exchange { request, .. }| {
             let tool = request.text("/params/name");
             vec![request.iri.clone(), request.session.clone(), tool, request.message["id"].to_string()]
