@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::endpoint::Endpoint;
+use crate::overview::by_cause;
 use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, TableColumns, first_of_parts};
 use crate::store;
 use crate::summary::counted;
@@ -170,6 +171,7 @@ impl AskArgs {
                 let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
                 let rows = if question.has_parts { first_of_parts(rows) } else { rows };
+                let rows = if question.by_cause { by_cause(rows)? } else { rows };
                 let rows = match &self.fail_if {
                     Some(FailIf::Condition(condition)) => condition.watch(rows, &met)?,
                     _ => rows,

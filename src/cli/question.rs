@@ -41,6 +41,8 @@ pub struct Question<'q> {
     pub needs_times: bool,
     /// True if the answer has parts, of each of which the first rows are shown.
     pub has_parts: bool,
+    /// True if failures are grouped by their causes.
+    pub by_cause: bool,
     /// The columns of its table.
     pub columns: TableColumns,
 }
@@ -88,6 +90,7 @@ impl<'q> Question<'q> {
             compares: false,
             needs_times: false,
             has_parts: false,
+            by_cause: false,
             columns: TableColumns::default(),
         }
     }

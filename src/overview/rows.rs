@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use oxrdf::Term;
+use oxrdf::{Literal, Term, Variable};
 use percent_encoding::percent_decode_str;
 
+use super::causes::grouped;
 use super::facts::{Call, CallOutcome, Facts, FailureFact, SilentCall};
 use crate::query::catalogue::{Condition, NamedQuery};
 use crate::query::{QueryError, QuerySolution, Solutions};
@@ -223,4 +224,35 @@ impl Facts {
         let from = if self.logs.len() > 1 { node.rfind('/') } else { node.rfind('#') };
         node.get(from.map_or(0, |at| at + 1)..).unwrap_or_default().to_owned()
     }
+}
+
+/// Groups the rows of `errors` by their causes: the first message, the number, its error, the code, tool and method (of several,
+/// their number), the first time and the last.
+///
+/// # Errors
+///
+/// A row cannot be read.
+pub fn by_cause(solutions: Solutions<'_>) -> Result<Solutions<'static>, QueryError> {
+    const SHARED: [&str; 3] = ["code", "tool", "method"];
+    let names = ["message", "count", "error"].into_iter().chain(SHARED).chain(["time", "last"]);
+    let variables: Vec<_> = names.map(Variable::new_unchecked).collect();
+    let columns = variables.clone();
+    let rows = solutions.rows.map(|row| row.map(Row)).collect::<Result<Vec<_>, _>>()?;
+    let causes = grouped(rows, |row| row.text("error").unwrap_or_default());
+    let rows = causes.into_iter().map(move |failures| {
+        let of = |row: Option<&Row>, name: &str| row.and_then(|row| row.0.get(name)).cloned();
+        let (first, last) = (failures.first(), failures.last());
+        let count = Literal::from(failures.len() as u64).into();
+        let mut values = vec![of(first, "message"), Some(count), of(first, "error")];
+        values.extend(SHARED.map(|name| {
+            let different: HashSet<_> = failures.iter().filter_map(|row| row.text(name)).collect();
+            match different.len() {
+                0 | 1 => failures.iter().find_map(|row| row.0.get(name)).cloned(),
+                several => Some(Literal::from(format!("{several} {name}s")).into()),
+            }
+        }));
+        values.extend([of(first, "time"), of(last, "time")]);
+        Ok((columns.clone(), values).into())
+    });
+    Ok(Solutions { variables, rows: Box::new(rows) })
 }

@@ -158,7 +158,7 @@ fn statistics<'e>(
     errors: bool,
     columns: &mut Vec<&'static str>,
 ) -> Vec<Vec<String>> {
-    columns.extend(["count", "failures", "noAnswer", "timed", "min", "mean", "p50", "p95", "max"]);
+    columns.extend(["count", "failures", "noAnswer", "timed", "min", "mean", "p50", "p95", "p99", "max"]);
     if errors {
         columns.push("errors");
     }
@@ -186,6 +186,7 @@ fn statistics<'e>(
             decimal(mean, 6),
             seconds(rank(50)),
             seconds(rank(95)),
+            seconds(rank(99)),
             seconds(latencies[latencies.len() - 1]),
         ];
         if errors {
