@@ -341,7 +341,7 @@ impl CheckCommand {
             CheckFormat::Text => checked.write_text(TextStyle { width: width(), coloured }, &mut output),
             CheckFormat::Json => checked.write_json(&mut output),
             CheckFormat::Sarif => checked.write_sarif(&mut output),
-            CheckFormat::Junit => checked.write_junit(&mut output),
+            CheckFormat::Junit => checked.write_junit(self.fail_on, &mut output),
         };
         written.map_err(|error| self.target.unwritable(crate::sink::SinkError::Io(error).into()))?;
         Ok(output.finish()?)
