@@ -23,7 +23,7 @@ pub use self::facts::Facts;
 #[cfg(feature = "cli")]
 pub use self::lines::{ScreenStyle, lines};
 #[cfg(feature = "cli")]
-pub use self::rows::Part;
+pub use self::rows::{Part, by_cause};
 
 /// The least number of timed calls that are drawn over time, and searched for an incident.
 const MIN_TIMED: usize = 200;

@@ -6,7 +6,7 @@ use crate::overview::ScreenStyle;
 use crate::query::results::{
     ResultsFormat, guarded, with_columns, with_short_names, write_boolean, write_graph, write_solutions,
 };
-use crate::query::{Answer, Form, ResultsError, Solutions, Table};
+use crate::query::{Answer, Form, ResultsError, Solutions, Table, TableColumns};
 use crate::sink::{Output, OutputError, SinkError, Syntax};
 use crate::summary::counted;
 use anyhow::{anyhow, bail};
@@ -107,6 +107,7 @@ pub struct AnswerWriter<'a> {
     base: Option<String>,
     limit: Option<usize>,
     live: bool,
+    columns: TableColumns,
 }
 
 impl AnswerArgs {
@@ -162,11 +163,17 @@ impl AnswerArgs {
         if self.csv_safe && results != ResultsFormat::Csv {
             bail!("--csv-safe is about rows in CSV: name that with -t csv, or leave it out");
         }
-        Ok(AnswerWriter { args: self, results, syntax, base, limit, live: false })
+        Ok(AnswerWriter { args: self, results, syntax, base, limit, live: false, columns: TableColumns::default() })
     }
 }
 
 impl AnswerWriter<'_> {
+    /// Adds what is known of the columns. With `--wide`, all are shown.
+    pub fn with_columns(self, columns: TableColumns) -> Self {
+        let shown = if self.args.wide { Vec::new() } else { columns.shown };
+        Self { columns: TableColumns { shown, ..columns }, ..self }
+    }
+
     /// Returns the writer for rows that arrive one by one, each of which is written at once.
     pub fn live(self) -> anyhow::Result<Self> {
         let format = match (self.args.to, self.results) {
@@ -195,7 +202,7 @@ impl AnswerWriter<'_> {
                 let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
                 let sections = names.starts_with(&SECTIONS);
                 let table = table.with_colour(self.has_colour()).with_sections(sections).with_live(self.live);
-                let table = table.with_all_columns(!self.args.columns.is_empty());
+                let table = table.with_all_columns(!self.args.columns.is_empty()).with_columns(self.columns.clone());
                 let Solutions { variables, rows } = self.columns(solutions)?;
                 let solutions = Solutions { variables, rows: Box::new(rows.take(self.limit.unwrap_or(usize::MAX))) };
                 let solutions = if self.args.csv_safe { guarded(solutions) } else { solutions };

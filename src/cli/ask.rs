@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::endpoint::Endpoint;
-use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, first_of_parts};
+use crate::overview::by_cause;
+use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, TableColumns, first_of_parts};
 use crate::store;
 use crate::summary::counted;
 use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
@@ -144,7 +145,7 @@ impl AskArgs {
         }
         // Check the output now rather than after all the work.
         let limit = question.filter.limit;
-        let writer = self.answer.writer(query.form(), base.clone(), limit)?;
+        let writer = self.answer.writer(query.form(), base.clone(), limit)?.with_columns(self.table_columns(question));
         let loaded = self.source(&question.loading(&query)?, &query, &sources, question.engine.engine, &cancel)?;
         let Some((source, all_read)) = loaded else { return Ok(Outcome::Findings) };
         let is_here = matches!(source, QuerySource::Here(_)) && !question.engine.plan;
@@ -170,6 +171,7 @@ impl AskArgs {
                 let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
                 let rows = if question.has_parts { first_of_parts(rows) } else { rows };
+                let rows = if question.by_cause { by_cause(rows)? } else { rows };
                 let rows = match &self.fail_if {
                     Some(FailIf::Condition(condition)) => condition.watch(rows, &met)?,
                     _ => rows,
@@ -199,6 +201,15 @@ impl AskArgs {
         }
         check_missing(missing, &sources)?;
         Ok(if met.get() > 0 { Outcome::Findings } else { self.outcome(found) })
+    }
+
+    /// Returns the columns of the question's table, with the one that sorts it.
+    fn table_columns(&self, question: &Question<'_>) -> TableColumns {
+        let mut columns = question.columns.clone();
+        if !columns.shown.is_empty() {
+            columns.shown.extend(self.sort.iter().map(|sort| sort.column.clone()));
+        }
+        columns
     }
 
     /// True if `--fail-if` is about the columns of rows.
@@ -263,7 +274,8 @@ impl AskArgs {
         let base = Some(source.iri.clone());
         let query = question.query(&LogTimes::default(), base.as_deref())?;
         let limit = question.filter.limit;
-        let writer = self.answer.writer(query.form(), base, limit)?.live()?;
+        let writer =
+            self.answer.writer(query.form(), base, limit)?.with_columns(self.table_columns(question)).live()?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let (attempt, found) = follow::answer(&source, &mut run, query, (writer, question.times), cancel)?;
         run.check_pointers()?;

@@ -7,10 +7,13 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::check::{Baseline, CheckResult, Level, RESULTS, RuleError, Rules, SETS, TextStyle, Verdict, read_excerpts};
+use crate::check::{
+    Baseline, CheckResult, Judged, Level, RESULTS, RuleError, Rules, SETS, TextStyle, Verdict, read_excerpts,
+};
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
-use crate::query::{Cancel, Dataset};
+use crate::query::results::{ResultsFormat, write_solutions};
+use crate::query::{Answer, Cancel, Dataset, Table};
 use crate::schema::QuerySchemas;
 use crate::sink::{Compression, Output};
 use crate::summary::counted;
@@ -24,6 +27,7 @@ use super::input::{InputSource, shown};
 use super::limits::LimitArgs;
 use super::pager;
 use super::paths::{OutputPath, is_same};
+use super::question::base;
 use super::read::{GraphArgs, ReadArgs};
 use super::target::TargetArgs;
 use super::words::nearest;
@@ -108,6 +112,18 @@ pub struct CheckCommand {
     /// Explain a rule, with an example that breaks it and one that keeps it
     #[arg(long, value_name = "RULE", conflicts_with_all = UNUSED_WITHOUT_LOGS, help_heading = "Rules")]
     rule: Option<String>,
+
+    /// Print the verdict of one rule, and each row that its queries find in the logs
+    ///
+    /// Findings are the rows in sessions that the rule is about.
+    #[arg(
+        long,
+        value_name = "RULE",
+        conflicts_with_all = ["rule", "list", "only", "skip", "set", "to", "baseline", "write_baseline"],
+        help_heading = "Rules",
+        hide_short_help = true
+    )]
+    explain: Option<String>,
 
     /// Fail only on what a file of --write-baseline does not have
     ///
@@ -208,6 +224,11 @@ impl CheckCommand {
         let (dataset, all_read) = self.load(&rules, &sources, &cancel)?;
         let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
         let judged = rules.judge(&dataset, &inputs, self.read.input.format.jobs(), &cancel)?;
+        if let (Some(_), Some(judged)) = (&self.explain, judged.first()) {
+            self.write_explained(judged, &dataset, base(&sources), &cancel)?;
+            all_read?;
+            return Ok(if self.fails_on(judged) { Outcome::Findings } else { Outcome::Done });
+        }
         let mut checked = CheckResult { judged, inputs: sources.iter().map(InputSource::name).collect() };
         if let Some(path) = &self.write_baseline {
             write_baseline(path, &Baseline::of(&checked.judged, &dataset, &cancel)?)?;
@@ -230,8 +251,13 @@ impl CheckCommand {
         self.write(&checked, format)?;
         self.say_undecidable(&checked);
         all_read?;
-        let fails = checked.broken().any(|judged| self.fail_on.is_some_and(|least| judged.rule.level >= least));
+        let fails = checked.broken().any(|judged| self.fails_on(judged));
         Ok(if fails && self.write_baseline.is_none() { Outcome::Findings } else { Outcome::Done })
+    }
+
+    /// Returns true if a rule is broken whose level fails.
+    fn fails_on(&self, judged: &Judged<'_>) -> bool {
+        judged.verdict == Verdict::Failed && self.fail_on.is_some_and(|least| judged.rule.level >= least)
     }
 
     /// Returns the rules that the options choose, with the levels that they set.
@@ -278,7 +304,8 @@ impl CheckCommand {
             bail!("unknown set {name:?}: the sets are {}", sets.join(", "));
         }
         let chosen = self.level.iter().try_for_each(|(glob, level)| rules.set_level(glob, *level));
-        chosen.and_then(|()| rules.retain(&self.only, &self.skip)).map_err(|error| match error {
+        let only = self.explain.as_ref().map_or(&*self.only, std::slice::from_ref);
+        chosen.and_then(|()| rules.retain(only, &self.skip)).map_err(|error| match error {
             RuleError::Unknown(name) => unknown(&name, &rules),
             error => error.into(),
         })?;
@@ -314,9 +341,39 @@ impl CheckCommand {
             CheckFormat::Text => checked.write_text(TextStyle { width: width(), coloured }, &mut output),
             CheckFormat::Json => checked.write_json(&mut output),
             CheckFormat::Sarif => checked.write_sarif(&mut output),
-            CheckFormat::Junit => checked.write_junit(&mut output),
+            CheckFormat::Junit => checked.write_junit(self.fail_on, &mut output),
         };
         written.map_err(|error| self.target.unwritable(crate::sink::SinkError::Io(error).into()))?;
+        Ok(output.finish()?)
+    }
+
+    /// Writes the verdict of a rule and the answers to its queries.
+    fn write_explained(
+        &self,
+        judged: &Judged<'_>,
+        dataset: &Dataset,
+        base: Option<String>,
+        cancel: &Cancel,
+    ) -> anyhow::Result<()> {
+        let mut output = self.target.open(false)?;
+        let verdict = match &judged.verdict {
+            Verdict::Passed => "passed".to_owned(),
+            Verdict::Failed | Verdict::Known => format!("broken, {}", counted(judged.faults.len() as u64, "finding")),
+            Verdict::Unexercised(why) => format!("unexercised: {why}"),
+            Verdict::Undecidable(why) => format!("undecidable: {why}"),
+        };
+        writeln!(output, "{}: {verdict}", judged.rule.id)?;
+        let table = Table::default().with_base(base);
+        for query in judged.rule.queries() {
+            match dataset.answer(query, cancel)? {
+                Answer::Solutions(rows) => {
+                    writeln!(output)?;
+                    write_solutions(rows, ResultsFormat::Table, &table, &mut output)?;
+                }
+                Answer::Boolean(is_exercised) => writeln!(output, "exercised: {is_exercised}")?,
+                Answer::Graph(_) => {}
+            }
+        }
         Ok(output.finish()?)
     }
 

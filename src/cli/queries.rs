@@ -9,7 +9,7 @@ use crate::overview::{self, Facts, Part};
 use crate::query::catalogue::{CATALOGUE, Condition, FACTS, NamedQuery, SqlDialect, names, names_with_sql};
 use crate::query::{Answer, Form, Query};
 use anyhow::{Context as _, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::ask::{AskArgs, AskedData, EngineArgs, EngineName, check_missing, note_filter};
 use super::bounds::LogTimes;
@@ -171,8 +171,25 @@ pub struct QuestionArgs {
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     relative: bool,
 
+    /// Group rows: the failures of `errors` by `cause`
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_enum,
+        hide_possible_values = true,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    #[arg(conflicts_with_all = ["follow", "sort"])]
+    by: Option<GroupBy>,
+
     #[command(flatten)]
     filter: FilterArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GroupBy {
+    Cause,
 }
 
 impl QuestionArgs {
@@ -186,7 +203,11 @@ impl QuestionArgs {
 
     /// True if the answer is for people, without options that are about rows.
     fn is_screen(&self) -> bool {
-        let of_rows = self.filter.limit.is_some() || self.follow || self.ask.sort.is_some() || self.ask.has_condition();
+        let of_rows = self.filter.limit.is_some()
+            || self.follow
+            || self.ask.sort.is_some()
+            || self.ask.has_condition()
+            || self.by.is_some();
         self.ask.answer.is_screen() && !of_rows
     }
 
@@ -247,6 +268,10 @@ impl QuestionArgs {
         }
         let text = own.find(name, |query| Ok(query.text.to_owned()))?;
         let query = NamedQuery { name, text: &text };
+        let by_cause = self.by == Some(GroupBy::Cause);
+        if by_cause && name != "errors" {
+            bail!("--by cause groups failures: rpcgraph errors LOG --by cause");
+        }
         let [needs_messages, needs_times, compares, is_by_time, follows, has_parts] =
             FACTS.map(|fact| query.states(fact));
         if let (true, [log]) = (compares, sources.as_slice())
@@ -269,13 +294,17 @@ impl QuestionArgs {
             parameters.push(("lines".to_owned(), "yes".to_owned()));
         }
         // This replaces the query's own limit.
-        let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted;
+        let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted && !by_cause;
         parameters.extend(self.filter.limit.filter(|_| is_first).map(|limit| ("limit".to_owned(), limit.to_string())));
         let with = |conditions: &[Condition]| Ok(query.with(&parameters, conditions)?);
         let mut question = Question::named(with, &self.filter, times);
         question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.has_parts = has_parts;
+        question.by_cause = by_cause;
+        if !by_cause {
+            question.columns = query.table_columns();
+        }
         (question.needs_messages, question.needs_times, question.compares) = (needs_messages, needs_times, compares);
         match self.follow {
             false => self.ask.ask(&question, sources),

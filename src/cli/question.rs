@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::endpoint::{Credentials, Endpoint};
 use crate::query::catalogue::{Condition, NamedQuery};
-use crate::query::{Answer, Cancel, Dataset, Query, QueryError, Solutions, by_time, relative};
+use crate::query::{Answer, Cancel, Dataset, Query, QueryError, Solutions, TableColumns, by_time, relative};
 use crate::schema::QuerySchemas;
 use oxrdf::Term;
 
@@ -41,6 +41,10 @@ pub struct Question<'q> {
     pub needs_times: bool,
     /// True if the answer has parts, of each of which the first rows are shown.
     pub has_parts: bool,
+    /// True if failures are grouped by their causes.
+    pub by_cause: bool,
+    /// The columns of its table.
+    pub columns: TableColumns,
 }
 
 /// The order of rows by time, and the form of their times.
@@ -86,6 +90,8 @@ impl<'q> Question<'q> {
             compares: false,
             needs_times: false,
             has_parts: false,
+            by_cause: false,
+            columns: TableColumns::default(),
         }
     }
 

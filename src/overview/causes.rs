@@ -1,6 +1,6 @@
 //! Failures by their causes.
 
-use std::collections::HashMap;
+use indexmap::IndexMap;
 
 use super::facts::FailureFact;
 use super::units::one_line;
@@ -26,28 +26,34 @@ impl Cause<'_> {
     }
 }
 
+/// Groups failures by their causes; the most frequent first.
+pub fn causes<'f>(failures: &'f [FailureFact]) -> Vec<Cause<'f>> {
+    let causes = grouped(failures, |failure| &failure.text).into_iter().filter_map(|failures| {
+        let earlier =
+            |first: &'f FailureFact, failure: &'f FailureFact| if failure.time < first.time { failure } else { first };
+        let first: &FailureFact = failures.iter().copied().reduce(earlier)?;
+        let mut cause = Cause { count: failures.len(), has_one_code: true, first, last: None, places: Vec::new() };
+        for failure in failures {
+            cause.has_one_code &= failure.code == first.code;
+            cause.last = if cause.last < failure.time { failure.time } else { cause.last };
+            if !cause.places.contains(&failure.what.as_str()) {
+                cause.places.push(&failure.what);
+            }
+        }
+        Some(cause)
+    });
+    causes.collect()
+}
+
 /// Groups failures by their texts, numbers and quoted words aside; the most frequent first.
-pub fn causes(failures: &[FailureFact]) -> Vec<Cause<'_>> {
-    let mut causes: Vec<Cause<'_>> = Vec::new();
-    let mut places = HashMap::new();
+pub(super) fn grouped<T>(failures: impl IntoIterator<Item = T>, text: impl Fn(&T) -> &str) -> Vec<Vec<T>> {
+    let mut groups: IndexMap<String, Vec<T>> = IndexMap::new();
     for failure in failures {
-        let place = *places.entry(normalised(&failure.text)).or_insert_with(|| {
-            causes.push(Cause { count: 0, has_one_code: true, first: failure, last: None, places: Vec::new() });
-            causes.len() - 1
-        });
-        let cause = &mut causes[place];
-        cause.count += 1;
-        cause.has_one_code &= failure.code == cause.first.code;
-        cause.last = if cause.last < failure.time { failure.time } else { cause.last };
-        if failure.time < cause.first.time {
-            cause.first = failure;
-        }
-        if !cause.places.contains(&failure.what.as_str()) {
-            cause.places.push(&failure.what);
-        }
+        groups.entry(normalised(text(&failure))).or_default().push(failure);
     }
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
-    causes
+    let mut groups: Vec<_> = groups.into_values().collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+    groups
 }
 
 /// Replaces numbers and quoted words, which differ between failures of one cause.

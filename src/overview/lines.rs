@@ -137,7 +137,11 @@ impl Screen<'_> {
         self.columns(&rows);
         if !others.is_empty() {
             let rest: usize = others.iter().map(|cause| cause.count).sum();
-            self.plain(format!("{:>6}  {}: rpcgraph errors", number(rest), counted(others.len(), "more text")));
+            self.plain(format!(
+                "{:>6}  {}: rpcgraph errors --by cause",
+                number(rest),
+                counted(others.len(), "more text")
+            ));
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use oxrdf::Term;
+use oxrdf::{Literal, Term, Variable};
 use percent_encoding::percent_decode_str;
-use serde_json::Value;
 
+use super::causes::grouped;
 use super::facts::{Call, CallOutcome, Facts, FailureFact, SilentCall};
 use crate::query::catalogue::{Condition, NamedQuery};
 use crate::query::{QueryError, QuerySolution, Solutions};
@@ -179,10 +179,10 @@ impl Facts {
         let failure = FailureFact {
             name: call.map_or_else(|| self.name(row.text("message")), |call| call.name.clone()),
             time: call.and_then(|call| call.time).or(time),
-            is_tool: call.is_some_and(|call| call.tool.is_some()),
-            what: call.map_or_else(|| row.text("method").unwrap_or("HTTP"), Call::what).to_owned(),
+            is_tool: row.text("tool").is_some(),
+            what: row.text("tool").or(row.text("method")).unwrap_or("HTTP").to_owned(),
             code: row.owned("code"),
-            text: row.text("error").map(text_of_failure).unwrap_or_default(),
+            text: row.owned("error").unwrap_or_default(),
         };
         self.failures.push(failure);
     }
@@ -226,11 +226,33 @@ impl Facts {
     }
 }
 
-/// Returns the text of a failure: of a tool's result the first text of its content, of an error its message.
-fn text_of_failure(text: &str) -> String {
-    let value: Option<Value> = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
-    let Some(value) = value else { return text.to_owned() };
-    let content = value.pointer("/content").and_then(Value::as_array).into_iter().flatten();
-    let said = content.filter_map(|part| part["text"].as_str()).next();
-    said.or_else(|| value["message"].as_str()).map_or_else(|| text.to_owned(), str::to_owned)
+/// Groups the rows of `errors` by their causes: the first message, the number, its error, the code, tool and method (of several,
+/// their number), the first time and the last.
+///
+/// # Errors
+///
+/// A row cannot be read.
+pub fn by_cause(solutions: Solutions<'_>) -> Result<Solutions<'static>, QueryError> {
+    const SHARED: [&str; 3] = ["code", "tool", "method"];
+    let names = ["message", "count", "error"].into_iter().chain(SHARED).chain(["time", "last"]);
+    let variables: Vec<_> = names.map(Variable::new_unchecked).collect();
+    let columns = variables.clone();
+    let rows = solutions.rows.map(|row| row.map(Row)).collect::<Result<Vec<_>, _>>()?;
+    let causes = grouped(rows, |row| row.text("error").unwrap_or_default());
+    let rows = causes.into_iter().map(move |failures| {
+        let of = |row: Option<&Row>, name: &str| row.and_then(|row| row.0.get(name)).cloned();
+        let (first, last) = (failures.first(), failures.last());
+        let count = Literal::from(failures.len() as u64).into();
+        let mut values = vec![of(first, "message"), Some(count), of(first, "error")];
+        values.extend(SHARED.map(|name| {
+            let different: HashSet<_> = failures.iter().filter_map(|row| row.text(name)).collect();
+            match different.len() {
+                0 | 1 => failures.iter().find_map(|row| row.0.get(name)).cloned(),
+                several => Some(Literal::from(format!("{several} {name}s")).into()),
+            }
+        }));
+        values.extend([of(first, "time"), of(last, "time")]);
+        Ok((columns.clone(), values).into())
+    });
+    Ok(Solutions { variables, rows: Box::new(rows) })
 }

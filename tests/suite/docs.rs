@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use crate::support::files;
 use crate::transcript::{matches, words};
 use oxrdf::vocab::rdfs;
 use oxrdf::{NamedOrBlankNode, Term};
 use oxttl::TurtleParser;
+use rpcgraph::check::Rules;
 use rpcgraph::query::catalogue::CATALOGUE;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -144,6 +146,7 @@ fn generated_parts() {
                 "crates" => crates(),
                 "commands" => commands(),
                 "terms" => terms(),
+                "conformance" => conformance(),
                 other => panic!("{name}: nothing generates {other}"),
             };
             expected += &format!("{before}<!-- generated: {part} -->\n{content}<!-- end -->");
@@ -152,7 +155,24 @@ fn generated_parts() {
         }
         same_or_bless(&format!("{ROOT}/{name}"), &(expected + rest));
     }
-    assert_eq!(generated, 4);
+    assert_eq!(generated, 5);
+}
+
+/// The checks of MCP's official conformance suite, by the rule that judges them or the reason why none does.
+fn conformance() -> String {
+    let rules = Rules::built_in(&Arc::default()).unwrap();
+    let mut judged: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut left_out: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (check, by) in rules.coverage() {
+        match by {
+            Ok(rule) => judged.entry(format!("`{rule}`")).or_default().push(check),
+            Err(why) => left_out.entry(why).or_default().push(check),
+        }
+    }
+    let rows = judged.iter().map(|(rule, checks)| (rule.as_str(), checks));
+    let rows = rows.chain(left_out.iter().map(|(why, checks)| (*why, checks)));
+    let rows = rows.map(|(by, checks)| format!("| {by} | {} | {} |\n", checks.len(), checks.join(", ")));
+    format!("| rule, or why there is none | checks | names |\n|---|--:|---|\n{}", rows.collect::<String>())
 }
 
 fn questions() -> String {

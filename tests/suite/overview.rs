@@ -161,3 +161,24 @@ fn rows_are_sorted_and_judged_by_columns() {
         .run(&["tools", "gateway.ndjson", "--fail-if", "speed > 1"])
         .began(2, "error: --fail-if: unknown column \"speed\"");
 }
+
+#[test]
+fn a_silent_call_waits_until_the_log_ends_or_its_connection_begins_anew() {
+    let place = Place::with("gateway.ndjson", gateway());
+    let ran = place.run(&["unanswered", "gateway.ndjson", "--columns", "tool,waited,until", "-t", "csv", "--quiet"]);
+    assert_eq!(ran.text(), "tool,waited,until\r\nweb,839.2,restart\r\nweb,3.2,restart\r\nweb,1.2,restart\r\n");
+}
+
+/// The groups are those of the overview.
+#[test]
+fn failures_are_grouped_by_cause() {
+    let place = Place::with("gateway.ndjson", gateway());
+    let asks = ["errors", "gateway.ndjson", "--by", "cause", "--quiet", "-t", "csv"];
+    let ran = place.run(&[&asks[..], &["--columns", "count,error,tool,code,last"]].concat());
+    assert_eq!(
+        ran.text(),
+        "count,error,tool,code,last\r\n60,pool exhausted after 480,find,,2026-03-02T14:11:57.5Z\r\n"
+    );
+    assert_eq!(place.run(&[&asks[..5], &["--fail-if", "count > 59"]].concat()).status, Some(1));
+    place.run(&["tools", "gateway.ndjson", "--by", "cause"]).began(2, "error: --by cause groups failures");
+}

@@ -129,6 +129,27 @@ fn every_query_finds_what_is_in_the_logs() {
     assert!(expected.is_empty(), "nobody compares {expected:#?}");
 }
 
+/// Escape sequences of JSON are undone, and nothing that only looks like them.
+#[test]
+fn the_text_of_a_failed_tool_can_be_read() {
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    for (content, error) in [
+        (
+            r#"[{"type":"text","text":"no \"luck\"\n\tin C:\\new\\\\\"text\":\"é\""}]"#,
+            "no \"luck\"\n\tin C:\\new\\\\\"text\":\"é\"",
+        ),
+        (r#"[{"type":"image","data":"AA==","mimeType":"a/b"},{"type":"text","text":"second"}]"#, "second"),
+        ("[]", r#"{"content":[],"isError":true}"#),
+    ] {
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":{content},"isError":true}}}}"#);
+        let log = ("log.ndjson".to_owned(), format!("{request}\n{answer}\n").into_bytes());
+        let found = ask(&parse(NamedQuery::find("errors").expect("a query"), &[]), &[log], |mut solutions| {
+            solutions.rows.next().expect("a row").expect("a row").get("error").cloned()
+        });
+        assert_eq!(found, Some(oxrdf::Literal::from(error).into()));
+    }
+}
+
 /// However many requests have the id that is taken back, each notification finds the one before it: in a time that grows
 /// with their number, not with its square.
 #[test]

@@ -1,8 +1,11 @@
 SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text, m.clock) AS time, m.sender,
-       m.responds_to AS request, r.method, COALESCE(m.id_string, m.id_number, r.id_string, r.id_number) AS id,
+       m.responds_to AS request, r.method, r.tool,
+       COALESCE(m.id_string, m.id_number, r.id_string, r.id_number) AS id,
        COALESCE(m.error_code, CASE WHEN m.failure = 'http' THEN CAST(m.http_status AS VARCHAR(20)) END) AS code,
-       m.error_kind AS kind, COALESCE(m.error_message, m.value, m.reason, m.result) AS error, m.error_data AS data,
-       m.latency_text AS seconds, m.failure
+       m.error_kind AS kind,
+       -- The first text of a tool's result, if its content begins with one.
+       COALESCE(m.error_message, m.value, m.reason, json_extract_string(m.result, '/content/0/text'), m.result) AS error,
+       m.error_data AS data, m.latency_text AS seconds, m.failure
 FROM messages m
 LEFT JOIN messages r ON r.message_iri = m.responds_to
 WHERE m.failure IS NOT NULL

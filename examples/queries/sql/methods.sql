@@ -11,7 +11,8 @@ WITH asked AS (
 ), latencies AS (
   SELECT method, COUNT(*) AS known, MIN(latency) AS least, ROUND(AVG(latency), 6) AS average,
          MIN(CASE WHEN place * 2 >= number THEN latency END) AS median,
-         MIN(CASE WHEN place * 100 >= number * 95 THEN latency END) AS high, MAX(latency) AS most
+         MIN(CASE WHEN place * 100 >= number * 95 THEN latency END) AS high,
+         MIN(CASE WHEN place * 100 >= number * 99 THEN latency END) AS highest, MAX(latency) AS most
   FROM ranked
   GROUP BY method
 ), counts AS (
@@ -27,7 +28,8 @@ WITH asked AS (
 )
 SELECT COALESCE(c.method, t.method) AS method, COALESCE(c.requests, 0) AS count, COALESCE(c.failures, 0) AS failures,
        COALESCE(c.silent, 0) AS noAnswer, COALESCE(t.notifications, 0) AS notifications,
-       l.known AS timed, l.least AS min, l.average AS mean, l.median AS p50, l.high AS p95, l.most AS max
+       l.known AS timed, l.least AS min, l.average AS mean, l.median AS p50, l.high AS p95, l.highest AS p99,
+       l.most AS max
 FROM counts c
 FULL OUTER JOIN told t ON t.method = c.method
 LEFT JOIN latencies l ON l.method = c.method

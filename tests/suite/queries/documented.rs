@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use rpcgraph::query::catalogue::{CATALOGUE, NamedQuery};
-use rpcgraph::query::{FUNCTIONS, Form};
+use rpcgraph::query::{FUNCTIONS, Form, TableColumns};
 
 use super::{ask, parse};
 use crate::cli::Place;
@@ -30,6 +30,9 @@ fn columns_and_parameters_are_explained() {
         let columns = ask(&parsed, &[], |solutions| solutions.variables);
         let columns: Vec<_> = columns.iter().map(|variable| variable.as_str()).collect();
         assert_eq!(listed(query, "Columns:"), columns, "{}", query.name);
+        let TableColumns { shown, seconds, bytes } = query.table_columns();
+        let unknown = [shown, seconds, bytes].concat().into_iter().find(|name| !columns.contains(&name.as_str()));
+        assert_eq!(unknown, None, "{}", query.name);
         let mut parameters = query.parameters();
         let mut explained = listed(query, "Parameters:");
         parameters.sort_unstable();
@@ -110,8 +113,8 @@ fn the_command_asks_them() {
     let place = Place::with("log", crate::cli::LOG);
     let ran = place.run(&["ask", "errors", "log", "--method", "no", "-t", "csv", "--quiet"]);
     let expected = format!(
-        "message,session,time,sender,request,method,id,code,kind,error,data,seconds,failure\r\n\
-         {0}#m5,{0},,,{0}#m4,no,a,-32601,MethodNotFound,Method not found,,,error\r\n",
+        "message,session,time,sender,request,method,tool,id,code,kind,error,data,seconds,failure\r\n\
+         {0}#m5,{0},,,{0}#m4,no,,a,-32601,MethodNotFound,Method not found,,,error\r\n",
         place.iri("log")
     );
     assert_eq!(ran.quietly().text(), expected);

@@ -30,10 +30,11 @@ fn differing(logs: &[Log], overlapping: bool, load: impl Fn(&mut Loading<'_>)) -
     CATALOGUE.iter().filter(differs).map(|query| query.name).collect()
 }
 
-/// Columns that count or number the records of a log.
-const NUMBERS: [(&str, &str); 6] = [
+/// Columns that count or number the records of a log, or depend on its end.
+const NUMBERS: [(&str, &str); 7] = [
     ("overview", "first"),
     ("unanswered", "after"),
+    ("unanswered", "waited"),
     ("repeated-ids", "first"),
     ("repeated-ids", "last"),
     ("progress", "first"),

@@ -158,7 +158,7 @@ fn statistics<'e>(
     errors: bool,
     columns: &mut Vec<&'static str>,
 ) -> Vec<Vec<String>> {
-    columns.extend(["count", "failures", "noAnswer", "timed", "min", "mean", "p50", "p95", "max"]);
+    columns.extend(["count", "failures", "noAnswer", "timed", "min", "mean", "p50", "p95", "p99", "max"]);
     if errors {
         columns.push("errors");
     }
@@ -186,6 +186,7 @@ fn statistics<'e>(
             decimal(mean, 6),
             seconds(rank(50)),
             seconds(rank(95)),
+            seconds(rank(99)),
             seconds(latencies[latencies.len() - 1]),
         ];
         if errors {
@@ -245,9 +246,10 @@ fn errors_failures_and_silence() {
     found_errors.iter_mut().filter(|row| row[6] == "tool").for_each(|row| row[5].clear());
     assert_eq!(found_errors, errors);
 
-    let unanswered: Vec<_> = exchanges
+    let mut silent: Vec<_> = exchanges.iter().filter(|exchange| exchange.answer.is_none()).collect();
+    silent.sort_by_key(|exchange| exchange.request.order_in_log());
+    let unanswered: Vec<_> = silent
         .iter()
-        .filter(|exchange| exchange.answer.is_none())
         .map(|Exchange { request, .. }| {
             let tool = request.text("/params/name");
             vec![request.iri.clone(), request.session.clone(), tool, request.message["id"].to_string()]

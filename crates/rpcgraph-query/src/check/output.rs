@@ -148,14 +148,19 @@ impl<'r> CheckResult<'r> {
         Ok(())
     }
 
-    /// Writes a JUnit test case for each rule; a rule that is neither broken nor passed is skipped, with its verdict.
+    /// Writes a JUnit test case for each rule. A broken rule of the level `fail_on` or a graver one is a failure; another
+    /// one passes, and its findings are the output of the test. A rule that is neither broken nor passed is skipped, with
+    /// its verdict.
     ///
     /// # Errors
     ///
     /// The output is not writable.
-    pub fn write_junit(&self, mut out: impl Write) -> io::Result<()> {
-        let (tests, failures) = (self.judged.len(), self.broken().count());
+    pub fn write_junit(&self, fail_on: Option<Level>, mut out: impl Write) -> io::Result<()> {
+        let is_failure = |rule: &Rule| fail_on.is_some_and(|least| rule.level >= least);
+        let tests = self.judged.len();
+        let failures = self.broken().filter(|judged| is_failure(judged.rule)).count();
         let passed = self.judged.iter().filter(|judged| judged.verdict == Verdict::Passed).count();
+        let passed = passed + self.broken().count() - failures;
         let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rpcgraph check\" {counts}>")?;
         let skipped = tests - failures - passed;
@@ -172,9 +177,12 @@ impl<'r> CheckResult<'r> {
                 Verdict::Failed => {
                     let (title, level) = (xml(&rule.title), rule.level.name());
                     let lines: Vec<_> = judged.new_faults().map(|fault| xml(&self.line(fault))).collect();
-                    let failure =
-                        format!("<failure type=\"{level}\" message=\"{title}\">{}</failure>", lines.join("\n"));
-                    writeln!(out, ">\n      {failure}\n    </testcase>")?;
+                    let lines = lines.join("\n");
+                    let told = match is_failure(rule) {
+                        true => format!("<failure type=\"{level}\" message=\"{title}\">{lines}</failure>"),
+                        false => format!("<system-out>{level}: {title}\n{lines}</system-out>"),
+                    };
+                    writeln!(out, ">\n      {told}\n    </testcase>")?;
                     continue;
                 }
                 Verdict::Known => format!("known: {}", counted(judged.faults.len() as u64, "finding")),

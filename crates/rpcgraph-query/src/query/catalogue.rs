@@ -5,7 +5,8 @@
 //! parameter is given; in the template, `$value` stands for the value as a SPARQL string, `$number` for the value as a
 //! number. Without parameters, a file is plain SPARQL.
 //!
-//! A line `# Facts: needs times, follows` in the comments states what the command must know of a question: [`FACTS`].
+//! A line `# Facts: needs times, follows` in the comments states what the command must know of a question: [`FACTS`]. The lines
+//! `# Shown:`, `# Seconds:` and `# Bytes:` list columns: of a table for people, and with these units ([`TableColumns`]).
 //!
 //! A line `#:messages ?message` is a place for conditions on the messages of the question, `#:sessions ?session` for
 //! conditions on sessions ([`Condition`]).
@@ -14,6 +15,7 @@
 //! meet, or where a shared variable may be unbound, one of them is a subquery.
 
 use super::syntax::SyntaxError;
+use super::table::TableColumns;
 use crate::json;
 
 /// A query of the catalogue.
@@ -73,7 +75,7 @@ catalogue! {
     "errors" sql,
     "slowest" sql,
     "in-flight" sql,
-    "unanswered" sql,
+    "unanswered" "it needs exact differences of times",
     "unsolicited" sql,
     "repeated-ids" sql,
     "problems" sql,
@@ -117,7 +119,7 @@ impl SqlDialect {
 }
 
 /// Replaces DuckDB's function for a string at a JSON Pointer with Spark's, and the pointer with a path such as
-/// `$['a']['b']`.
+/// `$['a'][0]`.
 fn with_paths(text: &str) -> String {
     const FUNCTION: &str = "json_extract_string(";
     let mut calls = text.split(FUNCTION);
@@ -128,7 +130,8 @@ fn with_paths(text: &str) -> String {
             translated.extend([FUNCTION, call]);
             continue;
         };
-        let path: String = pointer.split('/').map(|name| format!("['{name}']")).collect();
+        let member = |name: &str| if name.parse::<u64>().is_ok() { format!("[{name}]") } else { format!("['{name}']") };
+        let path: String = pointer.split('/').map(member).collect();
         translated += &format!("get_json_object({json}, \"${path}\"{rest}");
     }
     translated
@@ -195,12 +198,19 @@ impl<'q> NamedQuery<'q> {
 
     /// True if the comments state one of [`FACTS`].
     pub fn states(&self, fact: &str) -> bool {
-        self.facts().any(|stated| stated == fact)
+        self.stated("# Facts: ").any(|stated| stated == fact)
     }
 
-    fn facts(&self) -> impl Iterator<Item = &'q str> {
+    /// The columns of its table for people.
+    pub fn table_columns(&self) -> TableColumns {
+        let [shown, seconds, bytes] =
+            ["# Shown: ", "# Seconds: ", "# Bytes: "].map(|start| self.stated(start).map(str::to_owned).collect());
+        TableColumns { shown, seconds, bytes }
+    }
+
+    fn stated(&self, start: &'static str) -> impl Iterator<Item = &'q str> {
         let comments = self.text.lines().take_while(|line| line.starts_with('#'));
-        comments.filter_map(|line| line.strip_prefix("# Facts: ")).flat_map(|facts| facts.split(", "))
+        comments.filter_map(move |line| line.strip_prefix(start)).flat_map(|stated| stated.split(", "))
     }
 
     /// Returns the query in SQL over the tables of `convert -t parquet`, without parameters; `None` if columns cannot
@@ -294,7 +304,7 @@ mod tests {
     #[test]
     fn facts_are_known() {
         for query in CATALOGUE {
-            assert_eq!(query.facts().find(|fact| !FACTS.contains(fact)), None, "{}", query.name);
+            assert_eq!(query.stated("# Facts: ").find(|fact| !FACTS.contains(fact)), None, "{}", query.name);
         }
         for fact in FACTS {
             assert!(CATALOGUE.iter().any(|query| query.states(fact)), "{fact}");

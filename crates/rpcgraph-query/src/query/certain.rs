@@ -1,6 +1,6 @@
 //! Facts that hold in every solution of a pattern.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
@@ -35,13 +35,20 @@ const KINDS: [NamedNodeRef<'_>; 6] =
     [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE, rpcg::BATCH, rpcg::INVALID_MESSAGE];
 
 /// The terms that are records, errors of answers or failures.
-pub(super) type KnownSubjects = Vec<(TermPattern, WantedSubject)>;
+pub(super) type KnownSubjects = HashMap<TermPattern, WantedSubject>;
 
 /// Returns the terms that are records, errors of answers or failures in every solution of a pattern.
 pub(super) fn records(pattern: &GraphPattern) -> KnownSubjects {
-    let mut records = Vec::new();
+    let mut records = KnownSubjects::new();
     add(pattern, &mut records);
     records
+}
+
+/// Adds known subjects, of which the narrower kind counts where a term has two.
+pub(super) fn merge(records: &mut KnownSubjects, more: impl IntoIterator<Item = (TermPattern, WantedSubject)>) {
+    for (term, kind) in more {
+        records.entry(term).and_modify(|known| *known = kind.max(*known)).or_insert(kind);
+    }
 }
 
 fn add(pattern: &GraphPattern, records: &mut KnownSubjects) {
@@ -68,7 +75,7 @@ fn add(pattern: &GraphPattern, records: &mut KnownSubjects) {
         | GraphPattern::Graph { inner, .. } => add(inner, records),
         GraphPattern::Project { inner, variables } => {
             let shown = variables.iter().cloned().collect();
-            records.extend(self::records(inner).into_iter().filter(|(term, _)| is_among(term, &shown)));
+            merge(records, self::records(inner).into_iter().filter(|(term, _)| is_among(term, &shown)));
         }
         _ => {}
     }
@@ -81,18 +88,18 @@ fn add_triple(
     records: &mut KnownSubjects,
 ) {
     if properties == [jrpc::HAS_ERROR] {
-        records.push((object.clone(), WantedSubject::Record));
+        merge(records, [(object.clone(), WantedSubject::Record)]);
     }
     let class = match object {
         TermPattern::NamedNode(class) if properties == [rdf::TYPE] => Some(class.as_ref()),
         _ => None,
     };
     if class == Some(rpcg::FAILURE) {
-        records.push((subject.clone(), WantedSubject::Failure));
+        merge(records, [(subject.clone(), WantedSubject::Failure)]);
     } else if class.is_some_and(|class| KINDS.contains(&class))
         || properties.iter().all(|property| OF_RECORDS.contains(property))
     {
-        records.push((subject.clone(), WantedSubject::Record));
+        merge(records, [(subject.clone(), WantedSubject::Record)]);
     }
 }
 
@@ -146,7 +153,7 @@ fn add_condition(condition: &Expression, bound: &Names, records: &mut KnownSubje
             add_condition(right, bound, records);
         }
         Expression::Exists(pattern) => {
-            records.extend(self::records(pattern).into_iter().filter(|(term, _)| is_among(term, bound)));
+            merge(records, self::records(pattern).into_iter().filter(|(term, _)| is_among(term, bound)));
         }
         _ => {}
     }

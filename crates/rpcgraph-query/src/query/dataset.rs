@@ -20,7 +20,7 @@ use oxrdf::vocab::rdf;
 use oxrdf::{GraphNameRef, NamedNode, Quad, QuadRef};
 use spargebra::algebra::{GraphPattern, QueryDataset};
 
-use super::algebra::dataset_mut;
+use super::algebra::{dataset_mut, pattern};
 use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::columnar::{Columnar, QueryTerms};
@@ -222,7 +222,10 @@ impl Dataset {
                 let sorted = RowOrder::take(&mut algebra);
                 sort::rewrite(&mut algebra);
                 order::order(&mut algebra, &columns);
-                let evaluator = functions::add(evaluator, &query.schemas, &columns);
+                let mut evaluator = functions::add(evaluator, &query.schemas, &columns);
+                if order::is_settled(pattern(&algebra)) {
+                    evaluator = evaluator.without_optimizations();
+                }
                 let terms = Arc::new(QueryTerms::new(columns));
                 let columns = Columnar::new(&terms, cancel, sorted.is_some());
                 let results = evaluator.for_query(algebra).on_queryable_dataset(columns).execute();

@@ -11,7 +11,7 @@ use spargebra::algebra::{
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::{operands, parts};
-use super::certain::{KnownSubjects, OF_RECORDS, is_among, records};
+use super::certain::{KnownSubjects, OF_RECORDS, is_among, merge, records};
 use super::items::inverse;
 use super::scope::certain;
 use crate::sink::{Selection, WantedSubject};
@@ -47,7 +47,7 @@ impl QueryFeatures {
             calls: Vec::new(),
             no_pointers: BTreeSet::new(),
             terms: BTreeSet::new(),
-            records: Vec::new(),
+            records: KnownSubjects::new(),
         };
         match query {
             spargebra::Query::Describe { pattern, .. } => {
@@ -69,10 +69,10 @@ impl QueryFeatures {
 
     /// Examines a pattern, with the facts known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
-        let before = self.records.len();
-        self.records.extend(records(pattern));
+        let before = self.records.clone();
+        merge(&mut self.records, records(pattern));
         self.parts(pattern);
-        self.records.truncate(before);
+        self.records = before;
     }
 
     fn parts(&mut self, pattern: &GraphPattern) {
@@ -169,8 +169,7 @@ impl QueryFeatures {
 
     /// Returns what is known of a subject.
     fn kind_of(&self, subject: &TermPattern) -> WantedSubject {
-        let known = self.records.iter().filter(|(term, _)| term == subject);
-        known.map(|(_, kind)| *kind).max().unwrap_or(WantedSubject::Any)
+        self.records.get(subject).copied().unwrap_or(WantedSubject::Any)
     }
 
     fn needs_of(&mut self, predicate: &NamedNode, object: Option<Term>, subject: WantedSubject) {
@@ -249,7 +248,7 @@ impl QueryFeatures {
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
         let bound = certain(around);
         let records = self.records.clone();
-        self.records.retain(|(term, _)| is_among(term, &bound));
+        self.records.retain(|term, _| is_among(term, &bound));
         look(self);
         self.records = records;
     }

@@ -393,6 +393,22 @@ fn balanced(mut chain: Vec<GraphPattern>) -> GraphPattern {
     GraphPattern::Lateral { left: Box::new(balanced(chain)), right: Box::new(balanced(right)) }
 }
 
+/// Returns true if an ordered pattern has neither joins nor conditions, so that Oxigraph's optimizer has nothing to change.
+/// It takes a time that is quadratic in the number of triples, since it infers the types of all variables at each.
+pub(super) fn is_settled(pattern: &GraphPattern) -> bool {
+    match pattern {
+        GraphPattern::Bgp { patterns } => patterns.len() < 2,
+        GraphPattern::Join { .. }
+        | GraphPattern::LeftJoin { .. }
+        | GraphPattern::Minus { .. }
+        | GraphPattern::Filter { .. }
+        | GraphPattern::Graph { .. }
+        | GraphPattern::Service { .. } => false,
+        GraphPattern::Extend { expression, .. } if has_patterns(expression) => false,
+        _ => parts(pattern).into_iter().all(is_settled),
+    }
+}
+
 /// Returns true if an expression contains patterns.
 fn has_patterns(expression: &Expression) -> bool {
     matches!(expression, Expression::Exists(_)) || super::algebra::operands(expression).into_iter().any(has_patterns)

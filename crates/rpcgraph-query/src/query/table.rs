@@ -1,12 +1,13 @@
 //! Rows as aligned columns, for people.
 //!
-//! Rows are laid out in pages. Columns with the same value in every row of a page stand above it, empty columns below.
+//! Rows are laid out in pages. Columns with the same value in every row of a page stand above it; empty columns are left out.
 //! If a row is still wider than the terminal, the least important columns are left out; if that is not enough, each row
 //! becomes a record of lines. A page with the same layout as the previous one continues below it.
 
 mod cells;
 mod fit;
 mod live;
+mod units;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -18,6 +19,7 @@ use oxrdf::{Literal, Term};
 use self::cells::{Cell, CellKind, CellPage};
 pub use self::fit::cut;
 use self::fit::{folded, shortened};
+pub use self::units::{duration, trimmed};
 use super::answer::{QueryError, ResultsError, Solutions};
 use super::names::short_name;
 use crate::diagnostic::markup::markdown;
@@ -38,9 +40,12 @@ const LONGEST: usize = 1 << 16;
 const WHOLE: [&str; 2] = ["id", "problem"];
 /// The columns that are left out if a table is too wide, in this order.
 const LEAST: &str = "session data id request answer about sender content kind min max source format notifications responses \
-                     batches others ended";
+                     batches others ended state";
 /// The maximum number of lines of a long text in a record; other values are never cut.
 const LINES: usize = 6;
+/// Formats a number with its unit.
+type Unit = fn(f64) -> String;
+
 const GAP: &str = "  ";
 const RED: &str = "\u{1b}[31m";
 const PLAIN: &str = "\u{1b}[0m";
@@ -54,6 +59,18 @@ pub struct Table {
     sections: bool,
     live: bool,
     all_columns: bool,
+    columns: TableColumns,
+}
+
+/// The columns of a question, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableColumns {
+    /// The columns that are shown unless all are wanted; empty: all.
+    pub shown: Vec<String>,
+    /// The columns of seconds.
+    pub seconds: Vec<String>,
+    /// The columns of bytes.
+    pub bytes: Vec<String>,
 }
 
 /// Counts of a written answer.
@@ -70,8 +87,6 @@ pub struct WrittenRows {
 struct TableLayout {
     /// The columns above the page: their names, and the common value.
     above: Vec<(String, String)>,
-    /// The names of columns without values.
-    empty: Vec<String>,
     /// The names of columns that are not shown, since the table would be too wide.
     left_out: Vec<String>,
     columns: Vec<LaidOutColumn>,
@@ -120,19 +135,25 @@ impl Table {
         Self { all_columns, ..self }
     }
 
+    /// Adds what is known of the columns.
+    pub fn with_columns(self, columns: TableColumns) -> Self {
+        Self { columns, ..self }
+    }
+
     /// Writes the rows, and counts them.
     pub(super) fn write(&self, solutions: Solutions<'_>, writer: &mut dyn Write) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
         if self.live {
             return self.write_live(&names, solutions.rows, writer);
         }
+        let units = self.units(&names);
         let (mut rows, mut cells) = (solutions.rows, CellPage::new(names.len()));
         let mut written = WrittenRows::default();
         let mut shown: Option<TableLayout> = None;
         let mut line = String::new();
         loop {
             cells.clear();
-            rows.by_ref().take(PAGE).try_for_each(|row| self.add(&row?, &mut cells))?;
+            rows.by_ref().take(PAGE).try_for_each(|row| self.add(&row?, &units, &mut cells))?;
             if cells.rows == 0 && shown.is_some() {
                 break;
             }
@@ -170,8 +191,12 @@ impl Table {
         let mut page = TableLayout::default();
         for (index, name) in names.iter().enumerate() {
             let name = (*name).to_owned();
-            if cells.rows > 0 && cells.column(index).all(|(cell, _)| cell.kind == CellKind::Empty) {
-                page.empty.push(name);
+            let is_empty = cells.rows > 0 && cells.column(index).all(|(cell, _)| cell.kind == CellKind::Empty);
+            if is_empty && index > 0 && !self.all_columns {
+                continue;
+            }
+            if !self.columns.shown.is_empty() && !self.columns.shown.contains(&name) && !self.all_columns {
+                page.left_out.extend((cells.rows > 0).then_some(name));
                 continue;
             }
             if let Some(day) = cells.shorten_times(index) {
@@ -185,22 +210,23 @@ impl Table {
             }
             let right = cells.is_number(index);
             let text = cells.column(index).any(|(cell, _)| cell.kind == CellKind::Text) && !WHOLE.contains(&&*name);
-            if right {
+            if right && self.unit(&name).is_none() {
                 cells.align(index);
             }
             let widest = cells.column(index).map(|(cell, _)| cell.width).max().unwrap_or(0);
             page.columns.push(LaidOutColumn { index, width: widest.max(display_width(&name)), name, right, text });
         }
         let Some(width) = self.width else { return page };
-        let (mut columns, mut left_out) = (page.columns.clone(), Vec::new());
+        let (mut columns, mut left_out) = (page.columns.clone(), page.left_out.clone());
         let fitting = loop {
-            let narrowest = if left_out.is_empty() { NARROWEST } else { READABLE };
-            if let Some(fitting) = fitted(columns.clone(), width, narrowest) {
+            let narrowest = if left_out.len() == page.left_out.len() { NARROWEST } else { READABLE };
+            // Rows are named by their first column, which is cut last.
+            let place = |name| (1..columns.len()).find(|place| columns[*place].name == name);
+            let least = LEAST.split(' ').find_map(place).filter(|_| !self.all_columns);
+            if let Some(fitting) = fitted(columns.clone(), width, narrowest, least.is_none()) {
                 break Some(fitting);
             }
-            // Rows are named by their first column.
-            let place = |name| (1..columns.len()).find(|place| columns[*place].name == name);
-            match LEAST.split(' ').find_map(place).filter(|_| !self.all_columns) {
+            match least {
                 Some(least) => left_out.push(columns.remove(least).name),
                 None => break None,
             }
@@ -282,7 +308,7 @@ impl Table {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
         let whole = self.clone().with_width(Some(usize::MAX));
         let (mut rows, mut cells) = (solutions.rows, CellPage::new(names.len()));
-        rows.by_ref().take(PAGE).try_for_each(|row| whole.add(&row?, &mut cells))?;
+        rows.by_ref().take(PAGE).try_for_each(|row| whole.add(&row?, &[], &mut cells))?;
         writeln!(writer, "| {} |", names.join(" | "))?;
         let rule: Vec<_> = (0..names.len()).map(|index| if cells.is_number(index) { "--:" } else { "---" }).collect();
         writeln!(writer, "| {} |", rule.join(" | "))?;
@@ -294,17 +320,20 @@ impl Table {
             }
             written.rows += cells.rows as u64;
             cells.clear();
-            rows.by_ref().take(PAGE).try_for_each(|row| whole.add(&row?, &mut cells))?;
+            rows.by_ref().take(PAGE).try_for_each(|row| whole.add(&row?, &[], &mut cells))?;
         }
         writer.flush()?;
         Ok(written)
     }
 
     /// Adds a row to a page.
-    fn add(&self, row: &QuerySolution, cells: &mut CellPage) -> Result<(), QueryError> {
-        for value in row.values() {
+    fn add(&self, row: &QuerySolution, units: &[Option<Unit>], cells: &mut CellPage) -> Result<(), QueryError> {
+        for (place, value) in row.values().iter().enumerate() {
+            let unit = units.get(place).copied().flatten();
+            let with_unit = |literal: &Literal| Some(unit?(literal.value().parse().ok()?));
             let (text, kind) = match value {
                 None => (Cow::Borrowed(""), CellKind::Empty),
+                Some(Term::Literal(literal)) if let Some(text) = with_unit(literal) => (text.into(), CellKind::Number),
                 Some(Term::NamedNode(node)) => (short_name(node.as_ref(), self.base.as_deref()), CellKind::Name),
                 Some(Term::Literal(literal)) => self.literal(literal),
                 Some(term) => (printable(&term.to_string()).into_owned().into(), CellKind::Name),
@@ -320,6 +349,17 @@ impl Table {
         }
         cells.end_row();
         Ok(())
+    }
+
+    /// Returns the units of columns.
+    fn units(&self, names: &[&str]) -> Vec<Option<Unit>> {
+        names.iter().map(|name| self.unit(name)).collect()
+    }
+
+    fn unit(&self, name: &str) -> Option<Unit> {
+        let is_of = |names: &[String]| names.iter().any(|known| known == name);
+        let TableColumns { seconds, bytes, .. } = &self.columns;
+        if is_of(seconds) { Some(duration) } else { is_of(bytes).then_some(units::bytes as Unit) }
     }
 
     fn literal<'l>(&self, literal: &'l Literal) -> (Cow<'l, str>, CellKind) {
@@ -344,7 +384,6 @@ impl TableLayout {
             mine.name == theirs.name && mine.right == theirs.right && mine.width >= theirs.width
         };
         self.above == other.above
-            && self.empty == other.empty
             && self.left_out == other.left_out
             && self.records == other.records
             && self.columns.len() == other.columns.len()
@@ -352,13 +391,6 @@ impl TableLayout {
     }
 
     fn end(&self, width: Option<usize>, writer: &mut dyn Write) -> Result<(), ResultsError> {
-        if !self.empty.is_empty() {
-            writeln!(writer)?;
-            let empty = format!("empty: {}", self.empty.join(", "));
-            for line in folded(&empty, width.unwrap_or(usize::MAX), usize::MAX) {
-                writeln!(writer, "{line}")?;
-            }
-        }
         if !self.left_out.is_empty() {
             writeln!(writer)?;
             let left_out = format!("not shown: {} (--wide shows all)", self.left_out.join(", "));
@@ -371,13 +403,22 @@ impl TableLayout {
 }
 
 /// Returns the columns in this width, if they fit: the widest texts shrink first, all to one width that is not below
-/// `narrowest`.
-fn fitted(mut columns: Vec<LaidOutColumn>, width: usize, narrowest: usize) -> Option<Vec<LaidOutColumn>> {
+/// `narrowest`. The first column shrinks after the others, and only if `with_first`.
+fn fitted(
+    mut columns: Vec<LaidOutColumn>,
+    width: usize,
+    narrowest: usize,
+    with_first: bool,
+) -> Option<Vec<LaidOutColumn>> {
     let gaps = GAP.len() * columns.len().saturating_sub(1);
     let total = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
     for _ in width..total {
-        let widest = columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width);
-        widest.filter(|column| column.width > narrowest.max(display_width(&column.name)))?.width -= 1;
+        let shrinks = |(place, column): &(usize, &mut LaidOutColumn)| {
+            column.text && (*place > 0 || with_first) && column.width > narrowest.max(display_width(&column.name))
+        };
+        let widest =
+            columns.iter_mut().enumerate().filter(shrinks).max_by_key(|(place, column)| (*place > 0, column.width));
+        widest?.1.width -= 1;
     }
     Some(columns)
 }
@@ -516,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_columns_stand_above_and_empty_ones_below() {
+    fn constant_columns_stand_above_and_empty_ones_are_left_out() {
         let time = |text: &str| -> Term { Literal::new_typed_literal(text, xsd::DATE_TIME).into() };
         let rows: [[Term; 3]; 2] = [
             [node("urn:l"), time("2026-01-05T10:00:00.12Z"), Literal::from(1.5).into()],
@@ -526,7 +567,7 @@ mod tests {
         let shown = table(&Table::default(), &["session", "time", "seconds", "none"], &rows);
         let expected = "session: <urn:l>   time: 2026-01-05 UTC\n\n\
                         time          seconds\n────────────  ───────\n\
-                        10:00:00.120      1.5\n23:59:59.000     10\n\nempty: none\n";
+                        10:00:00.120      1.5\n23:59:59.000     10\n";
         assert_eq!(shown, expected);
     }
 
@@ -558,6 +599,27 @@ mod tests {
         assert!(shown.ends_with("\nnot shown: id (--wide shows all)\n"), "{shown}");
         let shown = table(&narrow.with_all_columns(true), &["name", "id", "text"], &rows);
         assert!(shown.starts_with("name  <urn:a>\nid    urn:a"), "{shown}");
+    }
+
+    #[test]
+    fn columns_have_units_and_are_chosen() {
+        let row: &[Term] =
+            &[Literal::from("a").into(), Literal::from(0.111).into(), Literal::from(24_000).into(), node("urn:b")];
+        let [shown, seconds, bytes] = [["a", "p95", "size"].as_slice(), &["p95"], &["size"]]
+            .map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        let known = Table::default().with_columns(TableColumns { shown, seconds, bytes });
+        let names = ["a", "p95", "size", "b"];
+        let expected = "a     p95   size\n─  ──────  ─────\na  111 ms  24 kB\n\nnot shown: b (--wide shows all)\n";
+        assert_eq!(table(&known, &names, &[row]), expected);
+        assert!(table(&known.with_all_columns(true), &names, &[row]).contains("24 kB  <urn:b>"));
+    }
+
+    #[test]
+    fn the_first_column_is_cut_last() {
+        let row: &[Term] = &[Literal::from("k".repeat(20)).into(), Literal::from("t".repeat(60)).into()];
+        let shown = |width| table(&Table::default().with_width(Some(width)), &["key", "text"], &[row]);
+        assert!(shown(40).contains(&"k".repeat(20)), "{}", shown(40));
+        assert!(shown(26).contains("kkk…"), "{}", shown(26));
     }
 
     /// A page with another layout has its own head.

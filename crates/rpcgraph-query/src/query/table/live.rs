@@ -21,12 +21,13 @@ impl Table {
     ) -> Result<WrittenRows, ResultsError> {
         let mut written = WrittenRows::default();
         let (mut widths, mut cells) = (vec![0; names.len()], CellPage::new(names.len()));
+        let units = self.units(names);
         let (mut day, mut session) = (None, String::new());
         writeln!(writer, "{}", names.join(GAP))?;
         writer.flush()?;
         for row in rows {
             cells.clear();
-            self.add(&row?, &mut cells)?;
+            self.add(&row?, &units, &mut cells)?;
             for index in 0..names.len() {
                 let this = cells.shorten_times(index).filter(|this| day.as_ref() != Some(this));
                 if let Some(this) = this {
