@@ -138,13 +138,14 @@ fn take(
         let end = end.filter(|end| answer.is_some() || end.kind == RowKind::Exchange);
         let outcome = match (end, row.state) {
             (_, RowState::Cancelled) => CallOutcome::Cancelled,
+            (None, RowState::NotCaptured) => CallOutcome::Unknown,
             (None, _) => CallOutcome::Silent,
             (Some(end), _) if end.failed => CallOutcome::Failed,
             (Some(end), _) => CallOutcome::of_code(failure(index, end).0.as_deref()),
         };
         let (method, tool) = (text(index, row.method), tool(index, row));
         let what = tool.clone().unwrap_or_else(|| method.clone());
-        if row.state != RowState::None {
+        if !matches!(row.state, RowState::None | RowState::NotCaptured) {
             let state = format!("{:?}", row.state).to_lowercase();
             facts.silent.push(SilentCall { name: own.clone(), time: row.time, what: what.clone(), state });
         }

@@ -51,6 +51,8 @@ pub(super) enum RowState {
     Superseded = 5,
     /// It has an answer that is out of date, as its content changed (LSP).
     Outdated = 6,
+    /// The log holds one side alone.
+    NotCaptured = 7,
 }
 
 impl From<RequestState> for RowState {
@@ -62,6 +64,7 @@ impl From<RequestState> for RowState {
             RequestState::Unanswered => Self::Unanswered,
             RequestState::Waiting => Self::Waiting,
             RequestState::Open => Self::Open,
+            RequestState::NotCaptured => Self::NotCaptured,
         }
     }
 }

@@ -71,6 +71,19 @@ fn a_page_has_the_graph_of_its_log() {
     }
 }
 
+/// Of a log with one side alone, a page does not say that calls have no answer.
+#[test]
+fn a_page_of_one_side_says_so() {
+    let request = |id: usize| {
+        format!("{{\"sender\":\"client\",\"message\":{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"a\"}}}}\n")
+    };
+    let (page, _) = page((1..=4).map(request).collect::<String>().as_bytes(), &options(false, None));
+    assert!(
+        page.contains("answers are not in this log: 4 calls of one side alone")
+            && !page.contains("calls were never answered")
+    );
+}
+
 #[test]
 fn every_row_has_its_text() {
     for name in ["har/chrome.har", "har/edge.har", "sse/typical.log", "claude-desktop/typical.log", "arrows/typical.io"]

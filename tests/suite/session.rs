@@ -178,6 +178,13 @@ fn each_request_without_an_answer_has_a_state() {
         ("m9", RequestState::Open),
     ];
     assert_eq!(states, expected);
+    // Of one side alone, nothing tells what was answered.
+    let mut run = Run::default();
+    for short in ["c ?1", "c ?2", "c ?2", "c ?3", "c ?4", "c ?5"] {
+        run.short(short);
+    }
+    let states: Vec<_> = run.sessions.unanswered().map(|(_, state)| state).collect();
+    assert_eq!(states, [RequestState::NotCaptured; 6]);
 }
 
 /// However many requests of both sides are open under one id, each is found at once.

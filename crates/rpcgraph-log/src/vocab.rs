@@ -87,6 +87,7 @@ vocabulary! {
         UNANSWERED = "Unanswered",
         WAITING = "Waiting",
         OPEN = "Open",
+        NOT_CAPTURED = "NotCaptured",
         STATE = "state",
         SOURCE = "source",
         FORMAT = "format",

@@ -8,6 +8,7 @@ const OUTCOME_MARKS = {
   waiting: "…",
   cancelled: "–",
   outdated: "–",
+  uncaptured: "?",
   ok: "·",
   notification: "→",
   invalid: "!",

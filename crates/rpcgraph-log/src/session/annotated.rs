@@ -52,6 +52,8 @@ pub enum RequestState {
     Waiting,
     /// None of these: the log may have ended before the answer.
     Open,
+    /// The log holds one side of the session, so that an answer cannot be in it.
+    NotCaptured,
 }
 
 impl RequestState {
@@ -64,6 +66,7 @@ impl RequestState {
             Self::Unanswered => rpcg::UNANSWERED,
             Self::Waiting => rpcg::WAITING,
             Self::Open => rpcg::OPEN,
+            Self::NotCaptured => rpcg::NOT_CAPTURED,
         }
     }
 }

@@ -112,7 +112,9 @@ impl Connection {
 
     /// Returns the states of its open requests, in the order of the log.
     pub fn unanswered(&self) -> Vec<(Name, RequestState)> {
-        let mut states: Vec<_> = self.exchanges.states(self.last_initialize).collect();
+        let alone = self.tally.is_one_sided().then_some(RequestState::NotCaptured);
+        let states = self.exchanges.states(self.last_initialize);
+        let mut states: Vec<_> = states.map(|(name, state)| (name, alone.unwrap_or(state))).collect();
         states.sort_unstable_by_key(|(name, _)| *name);
         states
     }
