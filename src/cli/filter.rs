@@ -32,6 +32,14 @@ pub struct FilterArgs {
     #[arg(long, value_name = "GLOB")]
     sender: Vec<String>,
 
+    /// Keep sessions of a client (glob), by the name in its description (MCP, LSP)
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    client: Vec<String>,
+
+    /// Keep sessions of a server (glob), by the name in its description (MCP, LSP)
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    server: Vec<String>,
+
     /// Keep sessions whose IRI ends with this (glob)
     #[arg(long, value_name = "GLOB")]
     session: Vec<String>,
@@ -72,45 +80,70 @@ pub struct FilterArgs {
     pub limit: Option<usize>,
 }
 
-/// A property that a glob is compared with: the path from a message to its value, and the expression to compare.
+/// A property that a glob is compared with: the pattern from a message, `$it`, to its value, and the expression to compare.
 struct Property {
     name: &'static str,
-    path: &'static str,
+    pattern: &'static str,
     value: &'static str,
-    /// True if the glob is compared with the end of the value.
-    ending: bool,
+    scope: Scope,
 }
 
-const PROPERTIES: [Property; 6] = [
-    property("method", "jrpc:hasMethod|(rpcg:respondsTo/jrpc:hasMethod)", "STR(?filtered)"),
-    property("tool", "rpcg:toolName|(rpcg:respondsTo/rpcg:toolName)", "STR(?filtered)"),
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Message,
+    /// The glob is compared with the end of the session's IRI.
+    Session,
+    /// A message of the session has the value.
+    Program,
+}
+
+const PROPERTIES: [Property; 8] = [
+    property("method", "$it jrpc:hasMethod|(rpcg:respondsTo/jrpc:hasMethod) ?filtered", "STR(?filtered)"),
+    property("tool", "$it rpcg:toolName|(rpcg:respondsTo/rpcg:toolName) ?filtered", "STR(?filtered)"),
     // Not shortened: a path that begins with a common step is two patterns, and the second would be evaluated for each
     // message.
-    property("id", "(jrpc:hasId/jrpc:hasStringValue)|(jrpc:hasId/jrpc:hasNumberValue)", "STR(?filtered)"),
-    property("sender", "rpcg:sentBy", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
-    property("kind", "rdf:type", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
-    Property { ending: true, ..property("session", "rpcg:inSession", "STR(?filtered)") },
+    property("id", "$it (jrpc:hasId/jrpc:hasStringValue)|(jrpc:hasId/jrpc:hasNumberValue) ?filtered", "STR(?filtered)"),
+    property("sender", "$it rpcg:sentBy ?filtered", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
+    property("kind", "$it rdf:type ?filtered", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
+    program(
+        "client",
+        "VALUES ?role { mcp:MCPClient lsp:Client } $it rpcg:introduces ?side . ?side a ?role ; mcp:hasName|lsp:name ?filtered",
+    ),
+    program(
+        "server",
+        "VALUES ?role { mcp:MCPServer lsp:Server } $it rpcg:introduces ?side . ?side a ?role ; mcp:hasName|lsp:name ?filtered",
+    ),
+    Property { scope: Scope::Session, ..property("session", "$it rpcg:inSession ?filtered", "STR(?filtered)") },
 ];
 
 /// Short names of kinds.
 const KINDS: [(&str, &str); 3] =
     [("error", "errorresponse"), ("invalid", "invalidmessage"), ("malformed", "malformedrecord")];
 
-const fn property(name: &'static str, path: &'static str, value: &'static str) -> Property {
-    Property { name, path, value, ending: false }
+const fn property(name: &'static str, pattern: &'static str, value: &'static str) -> Property {
+    Property { name, pattern, value, scope: Scope::Message }
+}
+
+const fn program(name: &'static str, pattern: &'static str) -> Property {
+    Property { name, pattern, value: "STR(?filtered)", scope: Scope::Program }
 }
 
 const PAYLOADS: &str = "jrpc:hasMethod|jrpc:hasParameters|jrpc:hasResult|\
     (jrpc:hasError/(jrpc:hasErrorMessage|jrpc:hasErrorData|rpcg:value))|rpcg:value|rpcg:text|rpcg:extraMembers";
 
 impl Property {
+    /// Returns the pattern for the values of all messages.
+    fn values(&self) -> String {
+        format!("?message rpcg:inSession ?session . {}", self.pattern.replace("$it", "?message"))
+    }
+
     /// Returns the expression that tests a value for a glob.
     fn fits(&self, glob: &str) -> String {
         let glob = if self.value.starts_with("LCASE") { glob.to_lowercase() } else { glob.to_owned() };
         let value = self.value;
         let kind = KINDS.iter().find(|(short, _)| self.name == "kind" && *short == glob);
         let glob = kind.map_or(glob, |(_, kind)| (*kind).to_owned());
-        match (glob.contains(['*', '?']), self.ending) {
+        match (glob.contains(['*', '?']), self.scope == Scope::Session) {
             (false, false) => format!("{value} = {}", quoted(&glob)),
             (false, true) => format!("STRENDS({value}, {})", quoted(&glob)),
             (true, ending) => {
@@ -131,8 +164,8 @@ impl Property {
 
 impl FilterArgs {
     fn globs(&self) -> impl Iterator<Item = (&'static Property, &[String])> {
-        let Self { method, tool, id, sender, kind, session, .. } = self;
-        let globs = [method, tool, id, sender, kind, session].map(Vec::as_slice);
+        let Self { method, tool, id, sender, kind, client, server, session, .. } = self;
+        let globs = [method, tool, id, sender, kind, client, server, session].map(Vec::as_slice);
         PROPERTIES.iter().zip(globs).filter(|(_, globs)| !globs.is_empty())
     }
 
@@ -163,6 +196,11 @@ impl FilterArgs {
         !self.kind.is_empty()
     }
 
+    /// True if a program is named, of which other messages than the row's know.
+    pub fn names_programs(&self) -> bool {
+        !self.client.is_empty() || !self.server.is_empty()
+    }
+
     /// True if a time is relative to the end of the log.
     pub fn is_relative(&self) -> bool {
         self.times().any(|(_, moment)| moment.is_relative())
@@ -178,8 +216,21 @@ impl FilterArgs {
         let mut conditions = Vec::new();
         for (property, globs) in self.globs() {
             let fits = globs.iter().map(|glob| property.fits(glob)).collect::<Vec<_>>().join(" || ");
-            let pattern = format!("FILTER EXISTS {{ $it {} ?filtered FILTER({fits}) }}", property.path);
-            let session = property.ending.then(|| format!("FILTER({})", fits.replace("?filtered", "$it")));
+            let Property { name, pattern, scope, .. } = property;
+            let exists = |pattern: &str| format!("FILTER EXISTS {{ {pattern} FILTER({fits}) }}");
+            let (pattern, session) = match scope {
+                Scope::Message => (exists(pattern), None),
+                Scope::Session => (exists(pattern), Some(format!("FILTER({})", fits.replace("?filtered", "$it")))),
+                // The few sessions first, not the descriptions for each message.
+                Scope::Program => {
+                    let hello = pattern.replace("$it", "?hello");
+                    let sessions = format!(
+                        "SELECT DISTINCT ?{name}Session {{ ?hello rpcg:inSession ?{name}Session . {hello} FILTER({fits}) }}"
+                    );
+                    let pattern = format!("{{ {sessions} }} $it rpcg:inSession ?{name}Session .");
+                    (pattern, Some(exists(&format!("?hello rpcg:inSession $it . {hello}"))))
+                }
+            };
             conditions.push(Condition { pattern, session });
         }
         for (name, moment) in self.times() {
@@ -222,10 +273,10 @@ impl FilterArgs {
 
     /// Returns queries for the data that [`unmet`](Self::unmet), [`unknown`](Self::unknown) and the end of the log need.
     pub fn asked_beside(&self) -> impl Iterator<Item = String> {
-        let paths = self.globs().map(|(property, _)| property.path);
+        let patterns = self.globs().map(|(property, _)| property.values());
         let times = [LogTimes::CLOCKS.to_owned(), format!("SELECT ?time {{ ?message {TIMES} ?time }}")];
-        paths
-            .map(|path| format!("SELECT ?filtered {{ ?message rpcg:inSession ?session ; {path} ?filtered }}"))
+        patterns
+            .map(|pattern| format!("SELECT ?filtered {{ {pattern} }}"))
             .chain(times.into_iter().filter(|_| self.has_times()))
             .chain(self.unknown().map(|(_, query)| query))
     }
@@ -239,8 +290,8 @@ impl FilterArgs {
     ) -> anyhow::Result<Vec<String>> {
         let mut unmet = Vec::new();
         for (property, glob) in self.each_glob() {
-            let Property { name, path, value, .. } = property;
-            let pattern = format!("?message rpcg:inSession ?session ; {path} ?filtered");
+            let Property { name, value, scope, .. } = property;
+            let pattern = property.values();
             let fits = property.fits(glob);
             if !ask(&format!("SELECT ?filtered {{ {pattern} FILTER({fits}) }} LIMIT 1"))?.is_empty() {
                 continue;
@@ -249,7 +300,7 @@ impl FilterArgs {
             let known: Vec<_> = known
                 .iter()
                 .map(text_of)
-                .map(|text| text.rsplit(['/', '#']).next().filter(|_| property.ending).unwrap_or(text))
+                .map(|text| text.rsplit(['/', '#']).next().filter(|_| *scope == Scope::Session).unwrap_or(text))
                 .collect();
             unmet.push(match (nearest(glob, known.iter().copied()), known.as_slice()) {
                 (_, []) => format!("no message has {} {name}", if *name == "id" { "an" } else { "a" }),

@@ -182,3 +182,22 @@ fn failures_are_grouped_by_cause() {
     assert_eq!(place.run(&[&asks[..5], &["--fail-if", "count > 59"]].concat()).status, Some(1));
     place.run(&["tools", "gateway.ndjson", "--by", "cause"]).began(2, "error: --by cause groups failures");
 }
+
+#[test]
+fn sessions_are_chosen_by_their_programs() {
+    let place = Place::with("gateway.ndjson", gateway());
+    let rows = |arguments: &[&str]| {
+        place.run(&[arguments, &["gateway.ndjson", "--quiet", "-t", "csv"]].concat()).text().replace("\r\n", " ")
+    };
+    assert_eq!(
+        rows(&["ask", "sessions", "--columns", "client,server"]),
+        "client,server agent,jira agent,search agent,search "
+    );
+    assert_eq!(rows(&["tools", "--server", "jir?", "--columns", "tool,p99"]), "tool,p99 find,1.5 ");
+    assert_eq!(rows(&["ask", "sessions", "--server", "jira", "--columns", "requests"]), "requests 600 ");
+    assert_eq!(rows(&["methods", "--server", "jira", "--client", "other", "--columns", "method"]), "method ");
+    let ran = place.run(&["tools", "gateway.ndjson", "--server", "jirra"]);
+    assert!(ran.stderr.contains("no message has the server \"jirra\"; did you mean jira?"), "{}", ran.stderr);
+    let follows = place.run(&["errors", "gateway.ndjson", "--follow", "--server", "jira"]);
+    follows.began(2, "error: --follow does not take --client and --server");
+}

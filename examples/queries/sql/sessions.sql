@@ -1,4 +1,4 @@
-SELECT s.session_iri AS session, s.source, s.format, s.record_count AS records,
+SELECT s.session_iri AS session, s.source, s.format, p.client, p.server, s.record_count AS records,
        COALESCE(c.requests, 0) AS requests, COALESCE(c.notifications, 0) AS notifications,
        COALESCE(c.responses, 0) AS responses, COALESCE(c.errors, 0) AS errors, COALESCE(c.batches, 0) AS batches,
        COALESCE(c.others, 0) AS others, COALESCE(c.requests - c.answered, 0) AS noAnswer,
@@ -17,4 +17,12 @@ LEFT JOIN (
   FROM messages
   GROUP BY session_iri
 ) c ON c.session_iri = s.session_iri
+LEFT JOIN (
+  SELECT m.session_iri, MIN(json_extract_string(m.params, '/clientInfo/name')) AS client,
+         MIN(json_extract_string(a.result, '/serverInfo/name')) AS server
+  FROM messages m
+  LEFT JOIN messages a ON a.responds_to = m.message_iri
+  WHERE m.method = 'initialize'
+  GROUP BY m.session_iri
+) p ON p.session_iri = s.session_iri
 ORDER BY 1

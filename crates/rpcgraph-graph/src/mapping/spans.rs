@@ -3,11 +3,12 @@
 //! | message | attributes |
 //! |---|---|
 //! | every request | `rpc.system.name`, `rpc.method`, `jsonrpc.request.id`, `jsonrpc.protocol.version`, `session.id` |
-//! | a request of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.operation.name` |
+//! | a request of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.prompt.name`, `gen_ai.operation.name` |
 //! | an error | `rpc.status_code` |
 //! | an answer over HTTP | `http.response.status_code` |
 //! | an answer with a time before its request | `rpcgraph.answer_before_request`; the span has no duration |
 //! | a failure: an error, a tool or an HTTP exchange that failed | `error.type`, and the span's status |
+//! | a request without an answer, if the log shows that | `rpcgraph.state`; the span ends with the session, or as it was cancelled |
 //! | payloads, if enabled | the message of the status, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
 
 use serde_json::{Value, json};
@@ -25,7 +26,10 @@ use crate::vocab::rpcg;
 
 impl MapTarget for SpanRecords {
     fn map(&mut self, _: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
-        if let MapPart::Nodes(session, nodes, statements) = *part {
+        if let MapPart::End(ref end) = *part {
+            let ended = end.ended.and_then(|ended| nanoseconds(Time::DateTime(ended)));
+            self.parts.extend(end.unanswered.iter().map(|(name, state)| SpanPart::Silent(*name, ended, *state)));
+        } else if let MapPart::Nodes(session, nodes, statements) = *part {
             for node in nodes {
                 let statements = statements.get(node.meaning.clone()).unwrap_or_default();
                 let part = match (&node.node, node.responds_to) {
@@ -40,6 +44,11 @@ impl MapTarget for SpanRecords {
     }
 }
 
+/// Returns the nanoseconds since 1970, if the time has a date and a zone.
+fn nanoseconds(time: Time) -> Option<i128> {
+    if let Time::DateTime(time) = time { since_1970(time, 9) } else { None }
+}
+
 impl SpanRecords {
     fn part(
         &self,
@@ -48,10 +57,7 @@ impl SpanRecords {
         session: &str,
         statements: &[Statement<'_>],
     ) -> Option<SpanPart> {
-        let time = match annotated.time {
-            Some(Time::DateTime(time)) => since_1970(time, 9),
-            _ => None,
-        };
+        let time = annotated.time.and_then(nanoseconds);
         Some(match (message.kind, time, annotated.responds_to) {
             (Kind::Response | Kind::ErrorResponse, _, None) => SpanPart::Apart,
             (Kind::Response | Kind::ErrorResponse, _, Some(request)) => self.answer(annotated, request, Some(message)),
@@ -98,7 +104,9 @@ impl SpanRecords {
             attribute("session.id", &format!("{}{session}", self.iri)),
         ];
         let tool = facts.tool_name.as_deref();
-        let params = message.params.as_ref().filter(|_| self.payloads && is_mcp);
+        let params = message.params.as_ref().filter(|_| is_mcp);
+        let prompt = params.filter(|_| method == "prompts/get").and_then(|params| params.string_member("name"));
+        let params = params.filter(|_| self.payloads);
         let arguments = params.filter(|_| tool.is_some()).and_then(|params| params.member("arguments"));
         let uri = params.and_then(|params| params.string_member("uri"));
         for (key, text) in [
@@ -107,6 +115,7 @@ impl SpanRecords {
             ("mcp.method.name", is_mcp.then_some(method)),
             ("mcp.protocol.version", facts.protocol_version.as_deref()),
             ("gen_ai.tool.name", tool),
+            ("gen_ai.prompt.name", prompt.as_deref()),
             ("gen_ai.operation.name", tool.map(|_| "execute_tool")),
             ("gen_ai.tool.call.arguments", arguments),
             ("mcp.resource.uri", uri.as_deref()),

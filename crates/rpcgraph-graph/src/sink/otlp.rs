@@ -12,7 +12,7 @@ use super::rendered::Rendered;
 use crate::VERSION;
 use crate::json::sha256;
 use crate::protocol::OpenRequests;
-use crate::session::Name;
+use crate::session::{Name, RequestState};
 
 /// The version of OpenTelemetry's conventions for the attributes.
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.44.0";
@@ -40,7 +40,7 @@ pub struct SpanCounts {
     pub spans: u64,
     /// Messages without a time, a zone or a date, and requests whose answers lack them.
     pub untimed: u64,
-    /// Requests without an answer.
+    /// Requests without an answer of which the log does not tell when their wait ended.
     pub unanswered: u64,
     /// Answers without a timed request; notifications that do not refer to an open request, or exceed its limit of
     /// events.
@@ -73,6 +73,8 @@ pub(crate) enum SpanPart {
     UntimedAnswer(Name),
     /// An answer to an unknown request.
     Apart,
+    /// A request without an answer, the end of its session in nanoseconds, and its state there.
+    Silent(Name, Option<i128>, RequestState),
 }
 
 /// The parts of spans from a worker.
@@ -120,6 +122,20 @@ impl<'w> Spans<'w> {
         self.counts.spans += 1;
         Ok(writeln!(self.writer, "{line}")?)
     }
+
+    /// Writes a request without an answer, up to its cancellation or the end of its session.
+    fn write_silent(&mut self, mut asked: TimedRequest, ended: i128, state: RequestState) -> Result<(), SinkError> {
+        let told = asked.events.iter().rev().find_map(|event| event["timeUnixNano"].as_str()?.parse().ok());
+        let ended = told.filter(|_| state == RequestState::Cancelled).unwrap_or(ended).max(asked.start);
+        let mut attributes = vec![attribute("rpcgraph.state", &format!("{state:?}").to_lowercase())];
+        let is_expected = matches!(state, RequestState::Cancelled | RequestState::Waiting);
+        if !is_expected {
+            attributes.insert(0, attribute("error.type", "no_answer"));
+            asked.events.push(json!({ "timeUnixNano": ended.to_string(), "name": "rpcgraph.no_answer" }));
+        }
+        let took = ended - asked.start;
+        self.write(asked, took, attributes, &if is_expected { json!({}) } else { json!({ "code": 2 }) })
+    }
 }
 
 impl RecordSink for Spans<'_> {
@@ -154,6 +170,13 @@ impl RecordSink for Spans<'_> {
                     self.counts.untimed += 1 + u64::from(self.open.take(request).is_some());
                 }
                 SpanPart::Apart => self.counts.apart += 1,
+                SpanPart::Silent(request, ended, state) => match (self.open.take(request), ended) {
+                    (Some(asked), Some(ended)) if state != RequestState::NotCaptured => {
+                        self.write_silent(asked, ended, state)?;
+                    }
+                    (Some(_), _) => self.counts.unanswered += 1,
+                    (None, _) => {}
+                },
             }
         }
         Ok(self.writer.flush()?)
