@@ -29,6 +29,7 @@ pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'s
         |side: &Option<RawObject<'_>>, name, sender| HttpBody::within(&side.as_ref()?.object(name)?, text, sender);
     let sent = body(&request, "postData", Sender::Client);
     let received = body(&response, "content", Sender::Server);
+    let opened = received.as_ref().and_then(|received| opened_session(&received.bytes));
     let started = entry.date_time("startedDateTime");
     let took = entry.get("time").and_then(duration);
     let (bodies, again) = HttpBody::of_exchange(started, took, sent, received, events);
@@ -49,13 +50,13 @@ pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'s
         url: url.clone(),
         status: response.as_ref().and_then(|response| scalar(response.get("status")?)?.parse().ok()),
         reason: said("_error").or_else(|| said("statusText")).unwrap_or_default(),
-        session: header(&request, SESSION),
+        session: header(&request, SESSION).or_else(|| posted_session(url.as_bytes())),
         is_mcp: [SESSION, VERSION].iter().any(|name| header(&request, name).is_some()),
         is_authorized: header(&request, "authorization").is_some(),
         started,
         took,
     };
-    let mut found = exchange.entries(bodies, header(&response, SESSION), seen);
+    let mut found = exchange.entries(bodies, header(&response, SESSION).or(opened), seen);
     if frames.iter().any(HttpBody::holds_message) {
         seen.sockets += 1;
         let sockets = seen.sockets;
@@ -388,6 +389,22 @@ pub(super) const SESSION: &str = "mcp-session-id";
 
 /// The header with the version of the Model Context Protocol.
 pub(super) const VERSION: &str = "mcp-protocol-version";
+
+/// Returns the session id in the URL that a client of
+/// [HTTP+SSE](https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse) posts to.
+pub(super) fn posted_session(url: &[u8]) -> Option<String> {
+    let names: [&[u8]; 2] = [b"sessionId=", b"session_id="];
+    let start = names.iter().find_map(|name| Some(memmem::find(url, name)? + name.len()))?;
+    let is_of_id = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    let id: Vec<u8> = url[start..].iter().take_while(is_of_id).copied().collect();
+    String::from_utf8(id).ok().filter(|id| !id.is_empty())
+}
+
+/// Returns the session id that the first event of a stream states.
+pub(super) fn opened_session(stream: &[u8]) -> Option<String> {
+    let endpoint = memmem::find(stream, b"endpoint").filter(|at| *at < "event: endpoint".len())?;
+    posted_session(stream[endpoint..].split(|byte| *byte == b'{').next()?)
+}
 
 /// Returns the key of the session: the origin, and the session id.
 fn session(url: &str, id: Option<&str>) -> Option<String> {

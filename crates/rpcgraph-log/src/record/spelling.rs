@@ -359,7 +359,8 @@ impl<'a> Literal<'a> {
             let argument = self.json.len();
             self.value(depth + 1)?;
             let is_end = !self.takes(b',');
-            if !is_named && count == 0 && is_end && self.peek() == Some(b')') {
+            self.blanks();
+            if !is_named && count == 0 && self.peek() == Some(b')') {
                 self.at += 1;
                 self.json.drain(start..argument);
                 return Some(());
@@ -500,6 +501,7 @@ mod tests {
                 "{\n  a: [ 'x' +\n 'y', [Object], ... 2 more items ],\n b: <ref *1> { c: null }, d: 'z'... 9 more characters }".to_owned(),
                 r#"{"a":["xy","[Object]"],"b":{"c":null},"d":"z"}"#,
             ),
+            ("{\n    id: Number(\n        1,\n    ),\n    method: \"a\",\n}".to_owned(), M),
             ("{ a b: 1 }".to_owned(), ""),
             (hex, M),
         ] {

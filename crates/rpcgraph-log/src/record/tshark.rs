@@ -3,7 +3,7 @@
 
 use super::decoder::Decoder;
 use super::elements::{first_element, object_array};
-use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION};
+use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION, opened_session, posted_session};
 use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, offset_in, scalar};
 use super::rules::time;
@@ -118,16 +118,22 @@ fn open<'a>(
     let lines: Vec<_> = layers.objects("http").flat_map(lines).collect();
     let session = header(&lines, SESSION);
     let is_mcp = session.is_some() || header(&lines, VERSION).is_some();
+    let uri = stated("http", ["http.request.full_uri", "http_http_request_full_uri"]).unwrap_or_default();
     let texts = bodies.unwrap_or_default().into_iter().map(|data| Some((data, scalar(data)?)));
     let Some(texts) = texts.collect::<Option<Vec<_>>>() else { return none() };
+    let session = session.or_else(|| if is_request { posted_session(uri.as_bytes()) } else { None });
+    let mut opened = None;
     let mut parts = Vec::new();
     for (data, body) in texts {
         let start = offset_in(text, data) + usize::from(data.starts_with(b"\""));
-        let all = HttpBody::of(start, from_hex(&body), sender).map_or_else(Vec::new, HttpBody::events);
+        let bytes = from_hex(&body);
+        opened = opened.or_else(|| opened_session(&bytes).filter(|_| is_response));
+        let all = HttpBody::of(start, bytes, sender).map_or_else(Vec::new, HttpBody::events);
         if all.iter().any(HttpBody::holds_message) || is_mcp && is_request && body.trim() == "[]" {
             parts.extend(all);
         }
     }
+    let session = session.or(opened);
     let (key, found) = if is_response {
         let asked = stream.as_ref().and_then(|stream| capture.asked.remove(stream));
         let (exchange, mut bodies, key) = asked.unwrap_or_default();
@@ -152,7 +158,7 @@ fn open<'a>(
             }
             let exchange = HarExchange {
                 method: stated("http", ["http.request.method", "http_http_request_method"]).unwrap_or_default(),
-                url: stated("http", ["http.request.full_uri", "http_http_request_full_uri"]).unwrap_or_default(),
+                url: uri,
                 session: session.map(|_| String::new()),
                 is_mcp,
                 is_authorized: header(&lines, "authorization").is_some(),
