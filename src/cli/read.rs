@@ -391,6 +391,10 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
         let missing = if summary.messages[Kind::Request as usize] > 0 { "answers" } else { "requests" };
         say(&format!("note: {input}: {missing} are not in this log: {sessions} of one side alone"));
     }
+    if !quiet && summary.omitted > 0 {
+        let entries = if summary.omitted == 1 { "1 entry".to_owned() } else { format!("{} entries", summary.omitted) };
+        say(&format!("note: {input}: the text of {entries} is left out: `journalctl --all` keeps more than 4 KiB"));
+    }
     if !quiet && summary.misordered > 0 {
         let requests = counted(summary.misordered, "request");
         say(&format!("note: {input}: out of order: {requests} below an answer with a later time, which is not paired"));

@@ -13,8 +13,14 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Formats that frame messages, or put them together again from several lines.
-const FRAMED: [Format; 5] =
-    [Format::ContentLength, Format::Sse, Format::JsonArray, Format::VscodeLspText, Format::VscodeLspJson];
+const FRAMED: [Format; 6] = [
+    Format::ContentLength,
+    Format::Sse,
+    Format::Socat,
+    Format::JsonArray,
+    Format::VscodeLspText,
+    Format::VscodeLspJson,
+];
 
 /// Logs of editors and apps.
 const LINES: [Format; 6] =

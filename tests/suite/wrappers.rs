@@ -335,6 +335,50 @@ fn lines_that_are_not_in_the_carrier() {
     assert_eq!(entries(Pieces(log.as_bytes(), 1000)), entries(log.as_bytes()));
 }
 
+/// The program that prints a journal leaves out long texts.
+#[test]
+fn texts_that_are_left_out() {
+    let omitted = journald(1, "null");
+    for log in [
+        [journald(0, &string(SESSION[0])), omitted.clone(), journald(2, &string(SESSION[1]))].join("\n"),
+        [journald(0, &string(SESSION[0])), omitted.clone(), omitted.clone()].join("\n"),
+    ] {
+        let found = entries(log.as_bytes());
+        let is_text = |entry: &Entry<'_>| matches!(entry, Entry::LogLine(line) if *line.bytes == *omitted.as_bytes());
+        assert_eq!(found.len(), 3);
+        assert_eq!(found.iter().filter(|entry| is_text(entry)).count(), log.matches("null").count());
+        assert_eq!(entries(Pieces(log.as_bytes(), 7)), found);
+    }
+}
+
+/// The two ends of a pipe may have a tag each.
+#[test]
+fn writers_of_one_direction() {
+    let log = |lines: &[(&str, &str)]| {
+        lines.iter().map(|(tag, text)| format!("Jan 05 10:00:00 host {tag}: {text}\n")).collect::<String>()
+    };
+    let sessions = |log: &str| {
+        let found = entries(log.as_bytes());
+        assert_eq!(entries(Pieces(log.as_bytes(), 7)), found);
+        let session = |entry: Entry<'_>| match entry {
+            Entry::Record(record) => record.session.map(|key| key.into_owned()).unwrap_or_default(),
+            Entry::LogLine(_) => panic!("{log}"),
+        };
+        found.into_iter().map(session).collect::<Vec<_>>()
+    };
+    let (ask, answer) = (r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#, r#"{"jsonrpc":"2.0","id":1,"result":2}"#);
+    let notice = r#"{"jsonrpc":"2.0","method":"b"}"#;
+    let one = [("to[1]", ask), ("from[2]", ask), ("from[2]", answer), ("to[1]", answer), ("from[2]", notice)];
+    assert_eq!(sessions(&log(&one)), [""; 5]);
+    let both = [("a", ask), ("a", answer), ("b", ask), ("b", answer)];
+    assert_eq!(sessions(&log(&both)), ["", "", "host b", "host b"]);
+    // Either may be the one that was asked.
+    let three = [("a", ask), ("b", ask), ("c", answer)];
+    assert_eq!(sessions(&log(&three)), ["", "host b", "host c"]);
+    let unasked = [("a", ask), ("b", answer), ("b", answer)];
+    assert_eq!(sessions(&log(&unasked)), ["", "host b", "host b"]);
+}
+
 /// A page with a log in it.
 #[test]
 fn in_a_fence() {

@@ -23,7 +23,10 @@ for spans, rows in zip(sys.argv[1::2], sys.argv[2::2]):
                     took = int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])
                     parent = span["parentSpanId"]
                     trace = span["traceId"] if parent else ""
-                    found.append((str(Decimal(took) / 10**9), trace, parent))
+                    # Requests without an answer have a span, and no latency.
+                    if all(attribute["key"] != "rpcgraph.state" for attribute in span["attributes"]):
+                        found.append((str(Decimal(took) / 10**9), trace, parent))
+                    assert span["spanId"] not in ids, "spans share ids"
                     ids.add(span["spanId"])
                     assert len(bytes.fromhex(span["traceId"])) == 16 and len(bytes.fromhex(span["spanId"])) == 8
                     for name in ("traceId", "spanId", "parentSpanId"):
@@ -35,7 +38,6 @@ for spans, rows in zip(sys.argv[1::2], sys.argv[2::2]):
         expected = [tuple(row) for row in csv.reader(file)][1:]
     number = lambda row: (Decimal(row[0]), *row[1:])
     assert sorted(map(number, found)) == sorted(map(number, expected)), (spans, found[:5], expected[:5])
-    assert len(ids) == len(found), "spans share ids"
     total += len(found)
 print(total, "spans")
 assert total > 0

@@ -52,6 +52,8 @@ pub struct Summary {
     pub given_up: u64,
     /// The number of requests that stand after their answers; see [`Sessions::misordered`].
     pub misordered: u64,
+    /// The number of lines whose text the log leaves out; see [`Wrapper::omits_text`].
+    pub omitted: u64,
     /// The number of sessions of which the log holds one side; see [`Sessions::one_sided`].
     pub one_sided: u64,
     /// True if there are times with a zone, and true if there are times without.
@@ -109,6 +111,7 @@ impl Summary {
     pub(crate) fn count_log_line(&mut self, line: &[u8]) {
         self.log_lines += 1;
         self.mentions += u64::from(names_jsonrpc(line));
+        self.omitted += u64::from(self.wrappers.iter().any(|wrapper| wrapper.omits_text(line)));
     }
 
     fn count_certainty(&mut self, certainty: Certainty) {
@@ -260,6 +263,7 @@ impl Summary {
         self.doubtful += other.doubtful;
         self.given_up += other.given_up;
         self.misordered += other.misordered;
+        self.omitted += other.omitted;
         self.one_sided += other.one_sided;
         self.protocols = self.protocols.or(other.protocols);
         self.losses.merge(&other.losses);

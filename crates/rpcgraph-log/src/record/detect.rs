@@ -1,6 +1,5 @@
 //! The formats, and their detection.
 
-use super::Entry;
 use super::capped::CappedDecoder;
 use super::decoder::{Decoder, Step};
 use super::described::FileFormat;
@@ -11,8 +10,9 @@ use super::own_format::OwnFormat;
 use super::unwrapped::UnwrappedLog;
 use super::window::{InputHead, lines};
 use super::wrapper::Wrapper;
+use super::{Entry, Sender};
 use super::{content_length, har, inspector_network, json_array, json_values, mcpspy};
-use super::{protocol_monitor, sse, tshark, vscode_lsp_text, zed_acp};
+use super::{protocol_monitor, socat, sse, tshark, vscode_lsp_text, zed_acp};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -71,11 +71,12 @@ enum FormatClue {
     Value(fn(&InputHead<'_>) -> bool),
 }
 
-const CODE: [FormatCode; 12] = [
+const CODE: [FormatCode; 13] = [
     (Format::JsonLines, || JsonLines::decoder(false, true), None),
     (Format::JsonValues, || JsonLines::decoder(true, true), Some(FormatClue::Value(json_values::detect))),
     (Format::JsonArray, json_array::decoder, Some(FormatClue::Value(json_array::detect))),
     (Format::ContentLength, content_length::decoder, None),
+    (Format::Socat, socat::decoder, None),
     (Format::Sse, sse::decoder, Some(FormatClue::Line(sse::detect))),
     (Format::Har, har::decoder, Some(FormatClue::Line(har::detect))),
     (Format::VscodeLspText, vscode_lsp_text::decoder, Some(FormatClue::Line(vscode_lsp_text::detect))),
@@ -157,6 +158,16 @@ impl Format {
             let (wrappers, text) = Self::taken_off(head);
             (wrappers, Self::of(&text))
         })
+    }
+
+    /// The side whose answers may stand before their requests: a stream of events by the server is one piece, where it
+    /// begins or where it ends.
+    pub(super) fn early_side(self) -> Option<Sender> {
+        match self {
+            Self::Har | Self::McpInspectorNetwork => Some(Sender::Server),
+            Self::Tshark => Some(Sender::Client),
+            _ => None,
+        }
     }
 
     /// True if a learned format may read more of a log than this one.

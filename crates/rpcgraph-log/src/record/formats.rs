@@ -7,6 +7,7 @@ macro_rules! listed {
             JsonValues = 17 "json-values" false [],
             JsonArray = 16 "json-array" false [],
             ContentLength = 10 "content-length" true ["-Length", "-length", "-LENGTH"],
+            Socat = 10 "socat" true ["  length="],
             Sse = 9 "sse" false [],
             Har = 15 "har" false [],
             VscodeLspText = 8 "vscode-lsp-text" false [],

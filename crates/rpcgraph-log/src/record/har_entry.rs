@@ -358,11 +358,15 @@ pub(super) fn ids(bytes: &[u8]) -> Vec<Vec<u8>> {
     requests.filter_map(|message| message.get("id").map(<[u8]>::to_vec)).collect()
 }
 
+/// Returns the ids of the answers in a body, as they are spelled.
+pub(super) fn answered_ids(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let answers = objects(bytes.trim_ascii()).filter(|message| !message.has("method"));
+    answers.filter_map(|message| message.get("id").filter(|id| *id != b"null").map(<[u8]>::to_vec)).collect()
+}
+
 /// True if a body, or any message in a batch, answers a request with one of these ids.
 pub(super) fn is_answer(bytes: &[u8], ids: &HashSet<Vec<u8>>) -> bool {
-    let answers = objects(bytes.trim_ascii()).filter(|message| !message.has("method"));
-    let mut answers = answers.filter_map(|message| message.get("id"));
-    answers.any(|id| ids.contains(id))
+    answered_ids(bytes).iter().any(|id| ids.contains(id))
 }
 
 /// Returns scheme, host and port; the port only if it is not the default of the scheme.

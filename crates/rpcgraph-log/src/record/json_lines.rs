@@ -16,6 +16,8 @@ pub(super) struct JsonLines {
     has_values: bool,
     /// True if the user stated the format: then each line is read by itself.
     is_stated: bool,
+    /// True for a log that begins with much text: lines before the first message are no damage to messages.
+    is_text: bool,
     /// True after the first message, and true if it has a member `_meta`, in which its recorder states time and sender.
     has_messages: bool,
     has_meta: bool,
@@ -90,6 +92,11 @@ impl JsonLines {
         LineSplitter::boxed(Self { has_values, is_stated, ..Self::default() })
     }
 
+    /// Creates a decoder of a log that begins with more text than is searched for its format.
+    pub(super) fn behind_text() -> Box<dyn Decoder> {
+        LineSplitter::boxed(Self { is_text: true, ..Self::default() })
+    }
+
     /// Excludes these lines from further searches for a value over several lines.
     fn close<'a>(&mut self, lines: &[u8]) -> Option<Step<'a>> {
         self.closed = self.closed.max(memchr_iter(b'\n', lines).count()).max(1);
@@ -103,7 +110,8 @@ impl JsonLines {
             self.is_unread = mentions_message(line) && Certainty::of(line) == Certainty::No;
             // `-- a.json --` before each file of a txtar archive.
             let is_file_name = line.starts_with(b"-- ") && line.ends_with(b" --") && memchr(b'{', line).is_none();
-            return (0, if is_file_name { LogLine::new(line).into() } else { record.into() });
+            let is_text = self.is_text && !self.has_messages && !line.starts_with(b"[");
+            return (0, if is_file_name || is_text { LogLine::new(line).into() } else { record.into() });
         };
         let claims = ["method", "result", "error"].iter().any(|name| object.has(name));
         let is_message = object.has("jsonrpc") || claims && object.is_whole() && has_members_of_messages(&object);

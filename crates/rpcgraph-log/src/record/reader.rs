@@ -1,12 +1,17 @@
 //! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
 
 mod options;
+mod order;
 
 pub use self::options::{ReadError, ReaderOptions};
+use self::order::AnswerOrder;
 
 use super::capped::CappedDecoder;
+use super::certainty::mentions_message;
 use super::decompress::{PlainText, TextFailure};
 use super::detect::ExaminedInput;
+use super::json_lines::JsonLines;
+use super::one_way::one_way_writers;
 use super::unwrapped::UnwrappedLog;
 use super::writer::{BYTE_ORDER_MARK, CHUNK, WriterInput};
 use super::{Decoder, Entry, Format, Location, LogLine, OwnFormat, Step, Time, Wrapper};
@@ -32,10 +37,14 @@ pub struct Reader<'r> {
     /// The writer whose records are in the input's own session: the writer of the first record.
     first_writer: Option<String>,
     options: ReaderOptions,
+    /// The order of the entries, if answers may stand before their requests.
+    order: Option<AnswerOrder>,
     /// The maximum number of bytes that are kept, unless a decoder breaks its contract.
     most: usize,
     /// The first bytes of the text, without blanks before them.
     head: Vec<u8>,
+    /// True for a log of lines whose first 64 KiB are text without messages.
+    is_text: bool,
     /// The file that describes the format, if it was learned from the log.
     learned: Option<String>,
     /// The number of times that the format may still be learned, and the number of bytes of text that were learned from.
@@ -92,8 +101,10 @@ impl<'r> Reader<'r> {
             parked: Vec::new(),
             first_writer: None,
             options: options.clone(),
+            order: None,
             most: options.max_record_size.saturating_add(2 * CHUNK),
             head: Vec::new(),
+            is_text: false,
             learned: None,
             learnings: 0,
             learned_until: 0,
@@ -116,10 +127,14 @@ impl<'r> Reader<'r> {
             (reader.wrappers, reader.format) = reader.settle(Format::settled);
             if reader.format.may_be_learned() {
                 reader.learn(false);
+                reader.is_text = reader.format == Format::JsonLines
+                    && reader.learned.is_none()
+                    && reader.current.unread().get(..Format::WINDOW).is_some_and(|head| !mentions_message(head));
                 reader.learnings = if reader.format == Format::JsonLines { LEARNINGS } else { 0 };
             }
         }
         reader.current.decoder = reader.decoder();
+        reader.order = reader.format.early_side().map(AnswerOrder::new);
         if !reader.wrappers.is_empty() {
             reader.take_off(options.max_record_size);
         }
@@ -133,6 +148,20 @@ impl<'r> Reader<'r> {
     /// [`Follow`](super::Follow) was interrupted. Text `below` other lines adds rules. Returns true if there is
     /// more to read by.
     fn learn(&mut self, below: bool) -> bool {
+        self.fill_window();
+        let head = self.current.unread();
+        let is_all = !matches!(self.state, ReaderState::Open) && head.len() <= Format::WINDOW;
+        let head = &head[..head.len().min(Format::WINDOW)];
+        let head = if is_all { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] };
+        self.learned_until = self.consumed + head.len() as u64;
+        let before = below.then(|| self.learned.as_deref().unwrap_or_default());
+        let Some((text, own_format)) = self.format.learned(head, is_all, before) else { return false };
+        (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
+        true
+    }
+
+    /// Reads as much of the text as [`Self::learn`] needs.
+    fn fill_window(&mut self) {
         self.input.set_pauses(true);
         self.has_paused = false;
         // Reading on may switch to another writer.
@@ -144,15 +173,6 @@ impl<'r> Reader<'r> {
             self.fill(self.current.unread().len() + 1);
         }
         self.input.set_pauses(false);
-        let head = self.current.unread();
-        let is_all = !matches!(self.state, ReaderState::Open) && head.len() <= Format::WINDOW;
-        let head = &head[..head.len().min(Format::WINDOW)];
-        let head = if is_all { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] };
-        self.learned_until = self.consumed + head.len() as u64;
-        let before = below.then(|| self.learned.as_deref().unwrap_or_default());
-        let Some((text, own_format)) = self.format.learned(head, is_all, before) else { return false };
-        (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
-        true
     }
 
     /// Learns again from the current line on, which no rule reads.
@@ -176,6 +196,7 @@ impl<'r> Reader<'r> {
         let inner = match &self.options.own_format {
             Some(own_format) => own_format.decoder(),
             None if self.options.is_stated() => self.format.own_decoder(),
+            None if self.is_text => JsonLines::behind_text(),
             None => self.format.detected_decoder(),
         };
         CappedDecoder::new(inner, self.options.max_record_size)
@@ -226,6 +247,9 @@ impl<'r> Reader<'r> {
     /// As [`Reader::next_entry`].
     pub fn take_entry<T>(&mut self, may_read: bool, take: impl FnOnce(Entry<'_>) -> T) -> Result<Option<T>, ReadError> {
         loop {
+            if let Some(entry) = self.order.as_mut().and_then(AnswerOrder::next) {
+                return Ok(Some(take(numbered(&mut self.current.here, entry))));
+            }
             if self.unwrapped.is_some()
                 && let Some(line) = self.other_line(false)
             {
@@ -252,6 +276,9 @@ impl<'r> Reader<'r> {
                 Step::NeedMore | Step::Skip { consumed: 0 } => {
                     if let Some(line) = self.other_line(true) {
                         return Ok(Some(take(line)));
+                    }
+                    if !matches!(self.state, ReaderState::Open) && self.order.as_mut().is_some_and(AnswerOrder::end) {
+                        continue;
                     }
                     match (self.current.decoder.failure(), mem::replace(&mut self.state, ReaderState::Over)) {
                         (Some(problem), _) => return Err(ReadError::Unreadable { format: self.format, problem }),
@@ -299,7 +326,6 @@ impl<'r> Reader<'r> {
                         entry = entry.indented(blanks);
                     }
                     if let Entry::Record(record) = &mut entry {
-                        self.current.here.record += 1;
                         record.flags.is_derived =
                             self.unwrapped.is_some() || !input.as_ptr_range().contains(&record.bytes.as_ptr());
                     }
@@ -307,7 +333,7 @@ impl<'r> Reader<'r> {
                     if time.is_some() {
                         entry = entry.timed(time);
                     }
-                    entry.set_place(Location { record: self.current.here.record, ..known });
+                    entry.set_place(known);
                     if let Some(by) = &self.options.session_by {
                         let around = self.current.writer.strip_prefix('\0').map(|key| Some(key.to_owned()));
                         entry = entry.in_session(around.or_else(|| by.session(input, start)));
@@ -320,7 +346,12 @@ impl<'r> Reader<'r> {
                             entry = entry.by_writer(key, &mut self.current.last_session);
                         }
                     }
-                    let taken = take(entry);
+                    if let Some(order) = &mut self.order {
+                        order.push(entry.into_owned(), consumed > 0);
+                        self.consume(consumed);
+                        continue;
+                    }
+                    let taken = take(numbered(&mut self.current.here, entry));
                     self.consume(consumed);
                     return Ok(Some(taken));
                 }
@@ -349,9 +380,11 @@ impl<'r> Reader<'r> {
 
     /// Unwraps all text from here on, beginning with the text in the buffer.
     fn take_off(&mut self, limit: usize) {
+        self.fill_window();
         let raw = self.current.unread().to_vec();
+        let one_way = one_way_writers(&self.wrappers, &raw[..raw.len().min(Format::WINDOW)]);
         let unwrapped = UnwrappedLog::new(&self.wrappers, limit, raw, self.current.here);
-        let unwrapped = unwrapped.with_session_by(self.options.session_by.clone());
+        let unwrapped = unwrapped.with_session_by(self.options.session_by.clone()).with_one_way(one_way);
         self.unwrapped = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
             ReaderState::Open => unwrapped,
             ReaderState::Ended | ReaderState::Over => unwrapped.ended(false),
@@ -485,6 +518,13 @@ impl<'r> Reader<'r> {
     }
 }
 
+/// Gives an entry the number of the last record, `here`; a record is the next one.
+fn numbered<'a>(here: &mut Location, mut entry: Entry<'a>) -> Entry<'a> {
+    here.record += u64::from(matches!(entry, Entry::Record(_)));
+    entry.set_place(Location { record: here.record, ..entry.location() });
+    entry
+}
+
 impl Reader<'_> {
     /// Creates a reader of entries that a decoder supplies itself.
     pub fn of(entries: OwnEntries) -> Result<Self, ReadError> {
@@ -554,7 +594,8 @@ mod tests {
         let mut reader = Reader::new(large.as_bytes(), &ReaderOptions::default()).unwrap();
         while reader.next_entry().unwrap().is_some() {}
         assert!(reader.current.buffer.len() <= 2_000_000 + CHUNK);
-        assert_eq!(reader.record_count(), 100_001);
+        // The first line is text.
+        assert_eq!(reader.record_count(), 100_000);
     }
 
     #[test]

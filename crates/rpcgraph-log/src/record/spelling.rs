@@ -1,8 +1,8 @@
-//! Spellings of values in logs: JSON, JSON in a string, Python's literals, and hexadecimal digits.
+//! Spellings of values in logs: JSON, JSON in a string, literals of other languages, and hexadecimal digits.
 
 use super::decoder::{leading_blanks, trim_end};
 use super::object::{RawObject, string, unescaped};
-use super::value::{Extent, value};
+use super::value::{Extent, value, value_shown};
 use memchr::memmem;
 use std::borrow::Cow;
 
@@ -16,6 +16,8 @@ pub(super) enum Spelling {
     String,
     /// Python's dictionaries, strings, bytes and constructor calls.
     Python,
+    /// Objects with bare names, as Node.js's `util.inspect` prints them, and Rust's `{:?}`.
+    JavaScript,
     /// Two digits for each byte.
     Hex,
 }
@@ -26,6 +28,8 @@ pub(super) struct SpelledValue<'a> {
     pub used: usize,
     /// True if the value is cut off or has a syntax error.
     pub is_broken: bool,
+    /// True if the spelling states that it leaves out a part.
+    pub is_cut: bool,
 }
 
 impl Spelling {
@@ -35,6 +39,7 @@ impl Spelling {
             Self::Json => "json",
             Self::String => "string",
             Self::Python => "python",
+            Self::JavaScript => "javascript",
             Self::Hex => "hex",
         }
     }
@@ -49,10 +54,11 @@ impl Spelling {
             b'{' => match inside() {
                 [] | [b'"' | b'}', ..] => Some(Self::Json),
                 [b'\'', ..] | [b'u' | b'b', b'\'' | b'"', ..] => Some(Self::Python),
-                _ => None,
+                inside => begins_member(inside).then_some(Self::JavaScript),
             },
             b'[' => match inside() {
                 [] => Some(Self::Json),
+                [b'\'' | b'`', b'{', ..] => Some(Self::JavaScript),
                 [b'{', ..] => Self::shown(b"", inside()).filter(|spelling| *spelling != Self::String),
                 _ => None,
             },
@@ -83,12 +89,17 @@ impl Spelling {
                 }
                 owned(inside, used)
             }
-            Self::Python => {
-                let mut literal = Literal { text, at: 0, json: Vec::new() };
+            Self::Python | Self::JavaScript => {
+                let mut literal = Literal::new(text);
                 literal.value(0)?;
-                let Literal { at, json, .. } = literal;
-                let inside = if json.first() == Some(&b'"') { unescaped(&json[1..]).into_owned() } else { json };
-                owned(inside, at)
+                let Literal { at, json, is_cut, .. } = literal;
+                // A program may print the list of its arguments.
+                let quoted = json.strip_prefix(b"[").filter(|_| self == Self::JavaScript && is_single(&json));
+                let inside = match quoted.unwrap_or(&json).strip_prefix(b"\"") {
+                    Some(quoted) => unescaped(quoted).into_owned(),
+                    None => json,
+                };
+                Some(SpelledValue { is_cut, ..owned(inside, at)? })
             }
             Self::Hex => {
                 let used = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count() / 2 * 2;
@@ -97,6 +108,33 @@ impl Spelling {
             }
         }
     }
+
+    /// Returns the extent of a value that continues on the lines below its first; nothing follows the text at its `end`.
+    pub fn extent(self, text: &[u8], end: bool) -> Extent {
+        match self {
+            Self::Python | Self::JavaScript => {
+                let mut literal = Literal::new(text);
+                match literal.value(0) {
+                    Some(()) => Extent::Whole(literal.at),
+                    None if literal.at >= text.len() && end => Extent::Whole(trim_end(text).len()),
+                    None if literal.at >= text.len() => Extent::Incomplete,
+                    None => Extent::Broken(literal.at),
+                }
+            }
+            _ => value_shown(text, end),
+        }
+    }
+}
+
+/// True for the bare name of a member and its colon.
+fn begins_member(text: &[u8]) -> bool {
+    let name = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    name > 0 && !text[0].is_ascii_digit() && matches!(text[name..], [b':', b' ' | b'\n', ..])
+}
+
+/// True for an array of one string.
+fn is_single(json: &[u8]) -> bool {
+    json.starts_with(b"[\"") && end_of_string(&json[2..]).is_some_and(|end| json[2 + end..] == *b"\"]")
 }
 
 /// The beginning of a frame's header.
@@ -108,7 +146,7 @@ fn owned<'a>(text: Vec<u8>, used: usize) -> Option<SpelledValue<'a>> {
         false => 0,
     };
     let found = structured(&text[start..])?;
-    Some(SpelledValue { json: found.json.into_owned().into(), used, is_broken: found.is_broken })
+    Some(SpelledValue { json: found.json.into_owned().into(), used, ..found })
 }
 
 /// Returns the object or array in JSON at the beginning of a text.
@@ -120,7 +158,7 @@ fn structured(text: &[u8]) -> Option<SpelledValue<'_>> {
         (b'{' | b'[', _) => (trim_end(rest).len(), true),
         _ => return None,
     };
-    Some(SpelledValue { json: rest[..length].into(), used: text_start + length, is_broken })
+    Some(SpelledValue { json: rest[..length].into(), used: text_start + length, is_broken, is_cut: false })
 }
 
 /// Returns the offset of the quote that ends a string.
@@ -142,19 +180,34 @@ fn is_call(text: &[u8]) -> bool {
     text.get(name) == Some(&b'(') && (has(b"jsonrpc=") || has(b"method="))
 }
 
-/// A Python literal on its way to JSON.
+/// A literal on its way to JSON.
 struct Literal<'a> {
     text: &'a [u8],
     at: usize,
     json: Vec<u8>,
+    is_cut: bool,
 }
 
 /// The maximum depth of a literal.
 const DEEPEST: usize = 64;
 
-impl Literal<'_> {
+/// What `util.inspect` prints in place of a value, the last ones with more text; and before an object, or after a part of
+/// a string.
+const LEFT_OUT: [&[u8]; 5] = [b"[Object]", b"[Array]", b"[Circular", b"[Function", b"[Getter"];
+const WITHOUT_CLASS: &[u8] = b"[Object: null prototype]";
+const MORE: &[u8] = b" more character";
+
+impl<'a> Literal<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0, json: Vec::new(), is_cut: false }
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.text[self.at.min(self.text.len())..]
+    }
+
     fn blanks(&mut self) {
-        self.at += leading_blanks(&self.text[self.at..]);
+        self.at += leading_blanks(self.rest());
     }
 
     fn peek(&self) -> Option<u8> {
@@ -180,10 +233,18 @@ impl Literal<'_> {
         }
         self.blanks();
         match self.peek()? {
+            b'[' if LEFT_OUT.iter().any(|start| self.rest().starts_with(start)) => {
+                self.is_cut = true;
+                self.as_it_is(b']')
+            }
+            b'[' if self.rest().starts_with(WITHOUT_CLASS) => {
+                self.at += WITHOUT_CLASS.len();
+                self.value(depth)
+            }
             b'{' => self.items(b'}', depth, true),
             b'[' => self.items(b']', depth, false),
             b'(' => self.items(b')', depth, false),
-            b'\'' | b'"' => self.string(),
+            b'\'' | b'"' | b'`' => self.string(),
             b'u' | b'b' | b'r' if matches!(self.text.get(self.at + 1), Some(b'\'' | b'"')) => {
                 self.at += 1;
                 self.string()
@@ -197,16 +258,24 @@ impl Literal<'_> {
                 self.at += length;
                 Some(())
             }
-            // The representation of an object without a literal.
-            b'<' => {
-                let rest = &self.text[self.at..];
-                let length = memchr::memchr(b'>', rest)? + 1;
-                self.json.extend(string(&rest[..length]));
-                self.at += length;
-                Some(())
+            // An object that occurs in itself.
+            b'<' if self.rest().starts_with(b"<ref *") => {
+                self.at += memchr::memchr(b'>', self.rest())? + 1;
+                self.value(depth)
             }
+            // The representation of an object without a literal.
+            b'<' => self.as_it_is(b'>'),
             _ => self.named(depth),
         }
+    }
+
+    /// Reads the text up to an `end` as a string.
+    fn as_it_is(&mut self, end: u8) -> Option<()> {
+        let rest = self.rest();
+        let length = memchr::memchr(end, rest)? + 1;
+        self.json.extend(string(&rest[..length]));
+        self.at += length;
+        Some(())
     }
 
     fn named(&mut self, depth: usize) -> Option<()> {
@@ -215,9 +284,13 @@ impl Literal<'_> {
         if !name.is_empty() && self.peek() == Some(b'(') {
             return self.call(depth);
         }
+        // The name of a class or structure.
+        if !name.is_empty() && (self.rest().starts_with(b" {") || self.rest().starts_with(b" [")) {
+            return self.value(depth);
+        }
         let word: &[u8] = match &*name {
             b"" => return None,
-            b"None" | b"null" => b"null",
+            b"None" | b"null" | b"Null" | b"undefined" => b"null",
             b"True" | b"true" => b"true",
             b"False" | b"false" => b"false",
             name => &string(name),
@@ -226,17 +299,24 @@ impl Literal<'_> {
         Some(())
     }
 
-    /// Reads the items of a list or, with `has_names`, of a dictionary.
+    /// Reads the items of a list or, with `has_names`, of a dictionary. A member with a bare name may be absent.
     fn items(&mut self, end: u8, depth: usize, has_names: bool) -> Option<()> {
         self.at += 1;
         self.json.push(if has_names { b'{' } else { b'[' });
         let mut is_first = true;
         while !self.takes(end) {
+            // As in `... 3 more items`.
+            if self.rest().starts_with(b"...") {
+                self.at += memchr::memchr(end, self.rest())?;
+                self.is_cut = true;
+                continue;
+            }
+            let (start, mut is_absent) = (self.json.len(), false);
             if !is_first {
                 self.json.push(b',');
             }
             if has_names {
-                let from = self.json.len();
+                let (from, is_bare) = (self.json.len(), !matches!(self.peek()?, b'\'' | b'"'));
                 self.value(depth + 1)?;
                 if self.json[from] != b'"' {
                     let name = string(&self.json[from..]);
@@ -244,9 +324,14 @@ impl Literal<'_> {
                 }
                 self.takes(b':').then_some(())?;
                 self.json.push(b':');
+                self.blanks();
+                is_absent = is_bare && matches!(self.name(), b"undefined" | b"None");
             }
             self.value(depth + 1)?;
-            is_first = false;
+            match is_absent {
+                true => self.json.truncate(start),
+                false => is_first = false,
+            }
             if !self.takes(b',') {
                 return self.takes(end).then(|| self.json.push(if has_names { b'}' } else { b']' }));
             }
@@ -292,22 +377,42 @@ impl Literal<'_> {
         Some(())
     }
 
-    /// Reads a string in single or double quotes.
+    /// Reads a string, which may be in parts with `+` between them.
     fn string(&mut self) -> Option<()> {
-        let quote = self.peek()?;
-        self.at += 1;
         let mut text = Vec::new();
+        loop {
+            self.quoted(&mut text)?;
+            let end = self.at;
+            if !self.takes(b'+') {
+                self.at = end;
+                break;
+            }
+            self.blanks();
+        }
+        let more =
+            self.rest().strip_prefix(b"... ").and_then(|count| memmem::find(&count[..count.len().min(32)], MORE));
+        if let Some(at) = more {
+            self.is_cut = true;
+            self.at += 4 + at + MORE.len();
+            self.at += usize::from(self.peek() == Some(b's'));
+        }
+        self.json.extend(string(&text));
+        Some(())
+    }
+
+    /// Reads a part of a string, in quotes.
+    fn quoted(&mut self, text: &mut Vec<u8>) -> Option<()> {
+        let quote = self.peek().filter(|quote| b"'\"`".contains(quote))?;
+        self.at += 1;
         loop {
             let byte = self.peek()?;
             self.at += 1;
             match byte {
-                _ if byte == quote => break,
-                b'\\' => self.escape(&mut text)?,
+                _ if byte == quote => return Some(()),
+                b'\\' => self.escape(text)?,
                 byte => text.push(byte),
             }
         }
-        self.json.extend(string(&text));
-        Some(())
     }
 
     fn escape(&mut self, text: &mut Vec<u8>) -> Option<()> {
@@ -317,6 +422,8 @@ impl Literal<'_> {
             b'n' => b'\n',
             b'r' => b'\r',
             b't' => b'\t',
+            b'b' => 8,
+            b'f' => 12,
             b'x' | b'u' | b'U' => {
                 let length = match byte {
                     b'x' => 2,
@@ -332,7 +439,7 @@ impl Literal<'_> {
                 }
                 return Some(());
             }
-            b'\\' | b'\'' | b'"' => byte,
+            b'\\' | b'\'' | b'"' | b'`' => byte,
             // Python keeps the backslash of an unknown escape sequence.
             other => {
                 text.push(b'\\');
@@ -386,6 +493,14 @@ mod tests {
                 r#"{"root":{"id":1,"method":"a"}}"#,
             ),
             ("Root(Request(id=1, method='a'))".to_owned(), M),
+            ("{ id: 1, method: 'a', params: undefined }".to_owned(), M),
+            ("{ id: Number(1), method: \"a\", params: None }".to_owned(), "{\"id\":1,\"method\":\"a\"}"),
+            (format!("[\n  `{}`\n]", M.replace('a', "it\\'s")), r#"{"id":1,"method":"it's"}"#),
+            (
+                "{\n  a: [ 'x' +\n 'y', [Object], ... 2 more items ],\n b: <ref *1> { c: null }, d: 'z'... 9 more characters }".to_owned(),
+                r#"{"a":["xy","[Object]"],"b":{"c":null},"d":"z"}"#,
+            ),
+            ("{ a b: 1 }".to_owned(), ""),
             (hex, M),
         ] {
             let expected = (!json.is_empty()).then(|| json.to_owned());

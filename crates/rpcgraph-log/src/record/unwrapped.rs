@@ -9,7 +9,7 @@ use super::wrapper::{UnwrappedLine, Wrapper};
 use super::{Location, LogLine, Time};
 use memchr::memchr;
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 
 /// A log without its wrappers. Lines outside of a wrapper are given separately, as log lines.
@@ -18,6 +18,8 @@ pub(super) struct UnwrappedLog {
     layers: Vec<WrapperLayer>,
     /// Selects the value in a wrapped line that stands for the writer, after a NUL.
     session_by: Option<SessionBy>,
+    /// The writers whose text is the text of another writer.
+    one_way: BTreeMap<String, String>,
     /// Bytes of the input that are not processed yet; their offset and line are in `byte` and `line`.
     raw: Vec<u8>,
     /// The buffer for one read.
@@ -151,6 +153,11 @@ impl UnwrappedLog {
         Self { ended: !failed, failed, ..self }
     }
 
+    /// Sets the writers whose text is the text of another writer.
+    pub(super) fn with_one_way(self, one_way: BTreeMap<String, String>) -> Self {
+        Self { one_way, ..self }
+    }
+
     /// Sets the value of wrapped lines that separates sessions.
     pub(super) fn with_session_by(self, session_by: Option<SessionBy>) -> Self {
         Self { session_by, ..self }
@@ -158,21 +165,26 @@ impl UnwrappedLog {
 
     /// Returns the text inside a wrapper, ordered by writer.
     pub(super) fn inside(wrapper: Wrapper, text: &[u8]) -> Vec<u8> {
-        let mut unwrapped = Self::new(&[wrapper], usize::MAX, text.to_vec(), Location::START).ended(false);
+        let mut texts: Vec<(String, Vec<u8>)> = Vec::new();
+        for (writer, text) in Self::texts(&[wrapper], text) {
+            match texts.iter_mut().find(|(known, _)| *known == writer) {
+                Some((_, known)) => known.extend(text),
+                None => texts.push((writer, text)),
+            }
+        }
+        texts.into_iter().flat_map(|(_, text)| text).collect()
+    }
+
+    /// Returns the texts inside wrappers, each with its writer.
+    pub(super) fn texts(wrappers: &[Wrapper], text: &[u8]) -> impl Iterator<Item = (String, Vec<u8>)> {
+        let mut unwrapped = Self::new(wrappers, usize::MAX, text.to_vec(), Location::START).ended(false);
         while !unwrapped.raw.is_empty() {
             unwrapped.others.clear();
             unwrapped.others_length = 0;
             unwrapped.take_apart();
         }
         unwrapped.finish();
-        let mut texts: Vec<WriterText> = Vec::new();
-        for piece in unwrapped.pieces {
-            match texts.iter_mut().find(|known| known.writer == piece.writer) {
-                Some(known) => known.text.extend(piece.text),
-                None => texts.push(piece),
-            }
-        }
-        texts.into_iter().flat_map(|piece| piece.text).collect()
+        unwrapped.pieces.into_iter().map(|piece| (piece.writer, piece.text))
     }
 
     /// The number of bytes of the input that were read.
@@ -374,6 +386,7 @@ impl UnwrappedLog {
     /// Gives a text to the next inner wrapper, or as text of the log. The text is the end of a line if it `ended`.
     fn give(&mut self, level: usize, text: &[u8], marks: &[TextMark], ended: bool, writer: &str) {
         if level == self.layers.len() {
+            let writer = self.one_way.get(writer).map_or(writer, String::as_str);
             if self.last_writer != writer {
                 self.last_writer = writer.to_owned();
             }
@@ -409,6 +422,9 @@ impl UnwrappedLog {
     fn other_line(&mut self, level: usize, line: &[u8], marks: &[TextMark], ended: bool) {
         let bytes = trim_end(line);
         let text = bytes.trim_ascii_start();
+        if self.layers[level].wrapper.omits_text(line) {
+            return self.text_line(line, marks);
+        }
         if matches!(text.first(), Some(b'{' | b'[')) || memchr(b'{', text).is_some() && may_hold_message(text) {
             let writer = self.last_writer.clone();
             return self.give(level + 1, line, marks, ended, &writer);

@@ -113,12 +113,22 @@ impl Wrapper {
             let shows = |&(at, line): &(usize, &[u8])| match wrapper {
                 Self::Colours => memmem::find(line, COLOUR).is_some(),
                 Self::Compose => bar(line).is_some_and(|bar| Some(bar) == first_bar),
-                _ => wrapper.take(line, at + line.len() < text.len(), &mut Vec::new()).is_some(),
+                _ => {
+                    let is_ended = at + line.len() < text.len();
+                    wrapper.take(line, is_ended, &mut Vec::new()).is_some() || wrapper.omits_text(line)
+                }
             };
             let shown = lines(text).filter(shows).count();
             // Colours need more than half: a program may colour some lines itself.
             shown > 0 && shown * 2 >= count + usize::from(wrapper == Self::Colours)
         })
+    }
+
+    /// True for a line that states that its text is left out: `journalctl` does so for more than 4 KiB, without `--all`.
+    pub fn omits_text(self, line: &[u8]) -> bool {
+        self == Self::Journald
+            && object(line, true)
+                .is_some_and(|(object, _)| object.has("__REALTIME_TIMESTAMP") && object.get("MESSAGE") == Some(b"null"))
     }
 
     /// Returns the wrapper that all lines, or the lines before the first JSON value, might have. Other logs look the

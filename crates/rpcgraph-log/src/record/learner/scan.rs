@@ -89,24 +89,24 @@ impl<'a> Scan<'a> {
             let before = &line[..at];
             let is_coloured = before.ends_with(b"m") && line[0] == 0x1b;
             let before = if is_coloured { without_colours(&before[at.saturating_sub(16)..]) } else { before.into() };
-            let Some(spelling) = Spelling::shown(&before, &line[at..]) else {
+            let is_last = opens && at + 1 == line.len();
+            let Some(spelling) = Spelling::shown(&before, if is_last { &below[at..] } else { &line[at..] }) else {
                 at += 1;
                 continue;
             };
             let mut found = spelling.decode(&line[at..]);
             // The value may continue on the lines below.
             if opens
-                && spelling == Spelling::Json
+                && matches!(spelling, Spelling::Json | Spelling::Python | Spelling::JavaScript)
                 && self.failed < FAILED
                 && found.as_ref().is_none_or(|found| found.is_broken)
             {
-                found = match value_of(&below[at..]) {
+                let whole = match spelling.extent(&below[at..], true) {
                     Extent::Whole(_) => spelling.decode(&below[at..]),
-                    _ => {
-                        self.failed += 1;
-                        found
-                    }
+                    _ => None,
                 };
+                self.failed += usize::from(whole.is_none());
+                found = whole.or(found);
             }
             let Some(found) = found.filter(|found| !found.is_broken || names_member(&found.json)) else {
                 at += 1;

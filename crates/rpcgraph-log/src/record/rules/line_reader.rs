@@ -5,8 +5,8 @@ use super::super::decoder::{Step, leading_blanks};
 use super::super::lines::{Extras, FoundEntry, LineFormat, LineInInput, head, in_envelope, with_others, with_text};
 use super::super::object::{RawObject, offset_in};
 use super::super::pointer::Pointer;
-use super::super::spelling::has_shape;
-use super::super::value::{Extent, value, value_shown};
+use super::super::spelling::{Spelling, has_shape};
+use super::super::value::{Extent, value};
 use super::super::{Entry, LogLine, Record};
 use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, message, text_of};
 use regex::bytes::Captures;
@@ -91,21 +91,25 @@ impl LineFormat for RuleReader {
         more: &mut Extras,
     ) -> Option<Step<'a>> {
         let has_envelope = || self.rules.rules.iter().any(|rule| rule.line.is_none() && rule.spelling.is_none());
-        let start = match line.last()? {
-            b'{' | b'[' | b',' if line.starts_with(b"{") && has_envelope() => 0,
-            b'{' | b'[' | b',' => self.rules.rules.iter().find_map(|rule| {
+        if !matches!(line.last()?, b'{' | b'[' | b',') {
+            return None;
+        }
+        let extent = |start: usize, spelling: Spelling| match spelling.extent(&input[start..], end) {
+            Extent::Whole(length) => Some((start, Some(length))),
+            Extent::Incomplete => Some((start, None)),
+            Extent::Broken(_) => None,
+        };
+        let found = match line.starts_with(b"{") && has_envelope() {
+            true => extent(0, Spelling::Json),
+            false => self.rules.rules.iter().find_map(|rule| {
                 let start = rule.line.as_ref()?.regex.captures(head(line))?.name("value")?.start();
                 let start = start + leading_blanks(&line[start..]);
-                matches!(line.get(start), Some(b'{' | b'[')).then_some(start)
-            })?,
-            _ => return None,
+                line.get(start).filter(|first| matches!(first, b'{' | b'['))?;
+                extent(start, rule.spelling.unwrap_or_default())
+            }),
         };
+        let (start, Some(length)) = found? else { return Some(Step::NeedMore) };
         let text = &input[start..];
-        let length = match value_shown(text, end) {
-            Extent::Whole(length) => length,
-            Extent::Incomplete => return Some(Step::NeedMore),
-            Extent::Broken(_) => return None,
-        };
         if start + length <= line.len() {
             return None;
         }
@@ -195,6 +199,7 @@ impl RuleReader {
         if let Some(captures) = &behind {
             said = said.or(rule.said(captures, session));
         }
+        said.is_truncated |= found.is_cut;
         said.is_truncated |=
             found.is_broken && self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&found.json));
         let taken = (behind.is_none() && !rest.trim_ascii().is_empty()).then_some(end);
