@@ -145,7 +145,7 @@ pub struct CheckCommand {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Format: text, json, sarif or junit [default: by the extension of --output, or text]
+    /// Format: text, json, sarif, junit or github [default: by the extension of --output, or text]
     #[arg(short, long, value_name = "NAME", value_enum, hide_possible_values = true, help_heading = "Output")]
     to: Option<CheckFormat>,
 
@@ -164,6 +164,7 @@ enum CheckFormat {
     Json,
     Sarif,
     Junit,
+    Github,
 }
 
 /// The least level that fails; `None` if none does.
@@ -342,6 +343,7 @@ impl CheckCommand {
             CheckFormat::Json => checked.write_json(&mut output),
             CheckFormat::Sarif => checked.write_sarif(&mut output),
             CheckFormat::Junit => checked.write_junit(self.fail_on, &mut output),
+            CheckFormat::Github => checked.write_github(&mut output),
         };
         written.map_err(|error| self.target.unwritable(crate::sink::SinkError::Io(error).into()))?;
         Ok(output.finish()?)
@@ -431,7 +433,7 @@ fn read_places(checked: &mut CheckResult<'_>, sources: &[InputSource], format: C
     let most = match format {
         CheckFormat::Text => None,
         CheckFormat::Sarif => Some(RESULTS),
-        CheckFormat::Json | CheckFormat::Junit => return Ok(()),
+        CheckFormat::Json | CheckFormat::Junit | CheckFormat::Github => return Ok(()),
     };
     for (input, source) in sources.iter().enumerate() {
         let mut faults = checked.shown(most).filter(|fault| fault.input == Some(input)).peekable();

@@ -18,11 +18,16 @@ LEFT JOIN (
   GROUP BY session_iri
 ) c ON c.session_iri = s.session_iri
 LEFT JOIN (
-  SELECT m.session_iri, MIN(json_extract_string(m.params, '/clientInfo/name')) AS client,
-         MIN(json_extract_string(a.result, '/serverInfo/name')) AS server
+  SELECT m.session_iri,
+         MIN(CASE WHEN m.method = 'initialize' THEN json_extract_string(m.params, '/clientInfo/name')
+                  WHEN POSITION('/clientInfo"' IN m.params) > 0
+                  THEN json_extract_string(m.params, '/_meta/io.modelcontextprotocol~1clientInfo/name') END) AS client,
+         MIN(CASE WHEN m.method = 'initialize' THEN json_extract_string(a.result, '/serverInfo/name')
+                  WHEN POSITION('/serverInfo"' IN a.result) > 0
+                  THEN json_extract_string(a.result, '/_meta/io.modelcontextprotocol~1serverInfo/name') END) AS server
   FROM messages m
   LEFT JOIN messages a ON a.responds_to = m.message_iri
-  WHERE m.method = 'initialize'
+  WHERE m.kind = 'Request'
   GROUP BY m.session_iri
 ) p ON p.session_iri = s.session_iri
 ORDER BY 1

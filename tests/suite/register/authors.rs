@@ -66,6 +66,30 @@ fn the_action_makes_and_compares() {
     assert_eq!(run("examples/none", "other", ""), Some(2));
 }
 
+#[cfg(unix)]
+#[test]
+fn the_action_checks() {
+    let action = fs::read_to_string(own(".github/actions/check/action.yml")).expect("an action");
+    let (_, script) = action.rsplit_once("run: |\n").expect("a script");
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |log: &str| {
+        let mut command = shell(&folder, script);
+        command
+            .env("LOGS", log)
+            .env("OPTIONS", "--only jsonrpc/*")
+            .env("GITHUB_STEP_SUMMARY", folder.path().join("summary"));
+        let output = command.output().expect("bash");
+        (output.status.code(), String::from_utf8(output.stdout).expect("text"))
+    };
+    let (status, annotations) = run("examples/checked-session.ndjson");
+    assert_eq!(status, Some(1));
+    let first = "::error file=examples/checked-session.ndjson,line=6,title=A second answer to a request [jsonrpc/second-answer]::";
+    assert!(annotations.contains(first), "{annotations}");
+    let summary = fs::read_to_string(folder.path().join("summary")).expect("a summary");
+    assert!(summary.contains("error: A second answer to a request"), "{summary}");
+    assert_eq!(run("examples/mcp-session.ndjson").0, Some(0));
+}
+
 /// Whatever the note takes out, the published files have.
 #[test]
 fn the_faults_are_in_the_published_block() {

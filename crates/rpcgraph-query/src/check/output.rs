@@ -148,6 +148,29 @@ impl<'r> CheckResult<'r> {
         Ok(())
     }
 
+    /// Writes each new fault as a workflow command of GitHub, which annotates its line, and the summary as a notice.
+    ///
+    /// # Errors
+    ///
+    /// The output is not writable.
+    pub fn write_github(&self, mut out: impl Write) -> io::Result<()> {
+        // As GitHub's own toolkit escapes them.
+        let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+        let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
+        for judged in self.broken() {
+            let rule = judged.rule;
+            let command = if rule.level == Level::Note { "notice" } else { rule.level.name() };
+            let title = property(&format!("{} [{}]", rule.title, rule.id));
+            for fault in judged.new_faults() {
+                let file = self.input(fault).map(|input| format!("file={},", property(input)));
+                let line = fault.place.map(|(line, _)| format!("line={line},"));
+                let place = [file, line].into_iter().flatten().collect::<String>();
+                writeln!(out, "::{command} {place}title={title}::{}", data(&fault.text))?;
+            }
+        }
+        writeln!(out, "::notice title=rpcgraph check::{}", data(&self.summary()))
+    }
+
     /// Writes a JUnit test case for each rule. A broken rule of the level `fail_on` or a graver one is a failure; another
     /// one passes, and its findings are the output of the test. A rule that is neither broken nor passed is skipped, with
     /// its verdict.

@@ -130,7 +130,9 @@ fn with_paths(text: &str) -> String {
             translated.extend([FUNCTION, call]);
             continue;
         };
-        let member = |name: &str| if name.parse::<u64>().is_ok() { format!("[{name}]") } else { format!("['{name}']") };
+        let member = |name: &str| {
+            if name.parse::<u64>().is_ok() { format!("[{name}]") } else { format!("['{}']", name.replace("~1", "/")) }
+        };
         let path: String = pointer.split('/').map(member).collect();
         translated += &format!("get_json_object({json}, \"${path}\"{rest}");
     }
