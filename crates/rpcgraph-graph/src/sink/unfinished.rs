@@ -83,7 +83,7 @@ pub(crate) fn begin<U: UnfinishedOutput>(folder: &Path, mode: u32) -> io::Result
     #[cfg(not(unix))]
     let _ = mode;
     loop {
-        // What ends the process waits until the list has the output.
+        // The lock is taken before the output exists: an interrupt in between would leave the output behind.
         let mut unfinished = unfinished();
         let made = U::make(&builder, folder)?;
         #[cfg(not(unix))]
