@@ -287,7 +287,7 @@ impl CheckCommand {
             };
             added.map_err(|error| match error {
                 RuleError::Term(rule, term) => {
-                    anyhow!("{rule}: no vocabulary has the term {term}; {}", advice_on_term(&term))
+                    anyhow!("{rule}: graphs of logs have no term {term}; {}", advice_on_term(&term))
                 }
                 error => error.into(),
             })?;
