@@ -14,6 +14,8 @@ use oxttl::TurtleParser;
 use rpcgraph::check::Rules;
 use rpcgraph::query::catalogue::CATALOGUE;
 
+mod logging;
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Commands of a document's console blocks, each with the lines below it. A block may be indented, in a list.

@@ -298,10 +298,7 @@ fn published_context_and_schema_are_covered() -> Outcome {
     }
     assert!(context_terms(&context)?.len() > 20);
 
-    let Some(folder) = published() else {
-        eprintln!("skipped: RPCGRAPH_CORPORA is not set, or the published building block is not beside it");
-        return Ok(());
-    };
+    let Some(folder) = published() else { return Ok(()) };
     // The same terms; ours spells IRIs out below `error`, where another context's prefixes could capture them.
     let ours = read_context(CONTEXT)?;
     let published = read_context(folder.join("context.jsonld"))?;
@@ -397,10 +394,7 @@ fn terms_of_mcp_are_published_or_declared() -> Outcome {
         }
         assert_eq!(ours.object_for_subject_predicate(triple.subject, rdfs::DOMAIN), None);
     }
-    let Some(folder) = published() else {
-        eprintln!("skipped: RPCGRAPH_CORPORA is not set, or the published building block is not beside it");
-        return Ok(());
-    };
+    let Some(folder) = published() else { return Ok(()) };
     let theirs = read_turtle(folder.join("../../../../ogc-mcp/_sources/mcp/ontology/mcp.ttl"))?;
     // So does the context for payloads.
     let mut context: Vec<&Value> = Vec::new();
@@ -564,10 +558,7 @@ fn published_ontology_is_kept_but_for_what_was_mended() -> Outcome {
     assert!(kept.is_superset(&added));
     assert!(kept.len() - added.len() > 70, "only {} axioms were found", kept.len());
 
-    let Some(folder) = published() else {
-        eprintln!("skipped: RPCGRAPH_CORPORA is not set, or the published building block is not beside it");
-        return Ok(());
-    };
+    let Some(folder) = published() else { return Ok(()) };
     let theirs = read_turtle(folder.join("ontology.ttl"))?;
     let mended = |axiom: &String| {
         let integer = format!("^^{}", xsd::INTEGER);
