@@ -1,10 +1,6 @@
 //! Records: every format through the reader, whatever the input's pieces, compression and defects.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "clippy.toml allows them in tests, but not in what tests call"
-)]
+#![expect(clippy::unwrap_used, reason = "clippy.toml allows them in tests, but not in what tests call")]
 
 use proptest::prelude::*;
 use rpcgraph::record::{
