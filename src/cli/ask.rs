@@ -10,7 +10,7 @@ use crate::overview::by_cause;
 use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, TableColumns, first_of_parts};
 use crate::store;
 use crate::summary::counted;
-use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES};
+use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES, VOCABULARIES};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use oxrdf::vocab::rdfs;
@@ -469,15 +469,33 @@ fn note_unknown(query: &Query) {
         say(&format!("note: {text:?} is not a JSON Pointer and finds nothing: did you mean \"/{text}\"?"));
     }
     for term in query.unknown_terms() {
-        say(&format!("note: no vocabulary has the term {term}; {}", advice_on_term(&term)));
+        say(&format!("note: graphs of logs have no term {term}; {}", advice_on_term(&term)));
     }
 }
 
-/// Names the known term that is nearest to an unknown one.
+/// Names the known term that an unknown one may stand for: the one of its name in another vocabulary, the one of its
+/// vocabulary with a similar name, or any with such a name.
 pub fn advice_on_term(term: &str) -> String {
-    let known: Vec<_> = crate::vocab::own_terms().collect();
-    let near = nearest(term, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
-    near.unwrap_or_else(|| "`rpcgraph vocab` lists the vocabularies".to_owned())
+    let (prefix, name) = term.split_once(':').unwrap_or_default();
+    let known: Vec<(&str, &str)> = VOCABULARIES
+        .iter()
+        .flat_map(|(prefix, namespace, terms)| {
+            terms.iter().filter_map(|term| Some((*prefix, term.as_str().strip_prefix(*namespace)?)))
+        })
+        .collect();
+    let in_its_own = nearest(name, known.iter().filter(|(known, _)| *known == prefix).map(|(_, name)| *name));
+    let found = known
+        .iter()
+        .find(|(_, known)| *known == name)
+        .or_else(|| known.iter().find(|known| in_its_own.is_some_and(|near| **known == (prefix, near))))
+        .or_else(|| {
+            let near = nearest(name, known.iter().map(|(_, name)| *name))?;
+            known.iter().find(|(_, name)| *name == near)
+        });
+    match found {
+        Some((prefix, name)) => format!("did you mean {prefix}:{name}?"),
+        None => "`rpcgraph vocab` lists the vocabularies".to_owned(),
+    }
 }
 
 /// Notes the classes in a query that no node has, since nodes have only one of their subclasses.

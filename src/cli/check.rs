@@ -228,7 +228,7 @@ impl CheckCommand {
         if let (Some(_), Some(judged)) = (&self.explain, judged.first()) {
             self.write_explained(judged, &dataset, base(&sources), &cancel)?;
             all_read?;
-            return Ok(if self.fails_on(judged) { Outcome::Findings } else { Outcome::Done });
+            return Ok(if judged.fails(self.fail_on) { Outcome::Findings } else { Outcome::Done });
         }
         let mut checked = CheckResult { judged, inputs: sources.iter().map(InputSource::name).collect() };
         if let Some(path) = &self.write_baseline {
@@ -252,13 +252,8 @@ impl CheckCommand {
         self.write(&checked, format)?;
         self.say_undecidable(&checked);
         all_read?;
-        let fails = checked.broken().any(|judged| self.fails_on(judged));
+        let fails = checked.judged.iter().any(|judged| judged.fails(self.fail_on));
         Ok(if fails && self.write_baseline.is_none() { Outcome::Findings } else { Outcome::Done })
-    }
-
-    /// Returns true if a rule is broken whose level fails.
-    fn fails_on(&self, judged: &Judged<'_>) -> bool {
-        judged.verdict == Verdict::Failed && self.fail_on.is_some_and(|least| judged.rule.level >= least)
     }
 
     /// Returns the rules that the options choose, with the levels that they set.
@@ -292,7 +287,7 @@ impl CheckCommand {
             };
             added.map_err(|error| match error {
                 RuleError::Term(rule, term) => {
-                    anyhow!("{rule}: no vocabulary has the term {term}; {}", advice_on_term(&term))
+                    anyhow!("{rule}: graphs of logs have no term {term}; {}", advice_on_term(&term))
                 }
                 error => error.into(),
             })?;

@@ -178,9 +178,9 @@ pub struct QuestionArgs {
         value_enum,
         hide_possible_values = true,
         help_heading = "Output",
-        hide_short_help = true
+        hide_short_help = true,
+        conflicts_with_all = ["follow", "sort"]
     )]
-    #[arg(conflicts_with_all = ["follow", "sort"])]
     by: Option<GroupBy>,
 
     #[command(flatten)]

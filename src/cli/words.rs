@@ -37,12 +37,11 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
         let known = known.to_lowercase();
         let part = !lower.is_empty() && (known.contains(&lower) || lower.contains(&known));
         let slip = strsim::osa_distance(&lower, &known) <= 1;
-        strsim::jaro_winkler(&lower, &known).max(if slip {
-            0.9
-        } else if part {
-            0.8
-        } else {
-            0.0
+        strsim::jaro_winkler(&lower, &known).max(match (slip, part) {
+            (true, _) => 0.9,
+            // The more of the name it is, the likelier.
+            (_, true) => 0.8 + 0.1 * (lower.len().min(known.len()) as f64 / lower.len().max(known.len()) as f64),
+            _ => 0.0,
         })
     };
     let scored = known.into_iter().map(|known| (likeness(known), known)).filter(|(likeness, _)| *likeness > 0.75);

@@ -19,7 +19,8 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
-    /// The outcome of a call whose answer is no failure, but may have the code of an error.
+    /// Returns the outcome of a call that did not fail. Its answer may have an error code, if the call was cancelled or its
+    /// result is outdated.
     pub fn of_code(code: Option<&str>) -> Self {
         match code {
             Some("-32800") => Self::Cancelled,

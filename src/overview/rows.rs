@@ -60,6 +60,9 @@ impl Row {
             Term::NamedNode(node) => Some(node.as_str()),
             Term::BlankNode(node) => Some(node.as_str()),
             Term::Literal(literal) => Some(literal.value()),
+            // RDF 1.2, which `rudof_rdf` switches on.
+            #[cfg(feature = "shacl")]
+            Term::Triple(_) => None,
         }
     }
 

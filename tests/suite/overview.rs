@@ -169,7 +169,7 @@ fn a_silent_call_waits_until_the_log_ends_or_its_connection_begins_anew() {
     assert_eq!(ran.text(), "tool,waited,until\r\nweb,839.2,restart\r\nweb,3.2,restart\r\nweb,1.2,restart\r\n");
 }
 
-/// The groups are those of the overview.
+/// `--by cause` shows the groups of the overview.
 #[test]
 fn failures_are_grouped_by_cause() {
     let place = Place::with("gateway.ndjson", gateway());

@@ -299,7 +299,8 @@ mod tests {
     /// The worker that panics may be the first, before others have begun, or any when all are at work.
     #[test]
     fn a_panic_ends_the_work_of_all() {
-        let log = "no message\n".repeat(200_000);
+        let message = r#"{"jsonrpc":"2.0","method":"a"}"#;
+        let log = format!("{message}\n{}", "no message\n".repeat(200_000));
         for after in [0, 100_000] {
             let mut findings = 0;
             let mut report = |_| {

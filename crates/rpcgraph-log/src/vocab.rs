@@ -303,14 +303,13 @@ pub fn is_local_name(local: &str) -> bool {
 /// digits, and four signs ([RFC 3986, 2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3)).
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The terms of `jrpc:`, `rpcg:` and `lsp:`, as queries name them.
-pub fn own_terms() -> impl Iterator<Item = String> {
-    let of = |prefix, namespace, terms: &'static [NamedNodeRef<'static>]| {
-        terms.iter().filter_map(move |term| Some(format!("{prefix}:{}", term.as_str().strip_prefix(namespace)?)))
-    };
-    let ours = of(rpcg::PREFIX, rpcg::NAMESPACE, rpcg::ALL).chain(of(lsp::PREFIX, lsp::NAMESPACE, lsp::ALL));
-    of(jrpc::PREFIX, jrpc::NAMESPACE, jrpc::ALL).chain(ours)
-}
+/// The vocabularies of messages: their prefixes, their namespaces, and the terms that graphs of logs have.
+pub const VOCABULARIES: [(&str, &str, &[NamedNodeRef<'static>]); 4] = [
+    (jrpc::PREFIX, jrpc::NAMESPACE, jrpc::ALL),
+    (rpcg::PREFIX, rpcg::NAMESPACE, rpcg::ALL),
+    (mcp::PREFIX, mcp::NAMESPACE, mcp::ALL),
+    (lsp::PREFIX, lsp::NAMESPACE, lsp::ALL),
+];
 
 /// The prefixes of Turtle and TriG output, in the order they are written.
 pub const PREFIXES: &[(&str, &str)] = &[

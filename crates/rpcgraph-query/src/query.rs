@@ -99,7 +99,7 @@ pub use self::window::Window;
 use crate::schema::QuerySchemas;
 use crate::sink::Selection;
 pub use crate::store::answer::Form;
-use crate::vocab::{jrpc, lsp, prov, rpcg};
+use crate::vocab::{VOCABULARIES, jrpc, prov, rpcg};
 
 /// The classes of log content other than messages.
 const UNREAD: [NamedNodeRef<'_>; 3] = [rpcg::LOG_LINE, rpcg::INVALID_MESSAGE, rpcg::MALFORMED_RECORD];
@@ -294,17 +294,19 @@ impl Query {
         syntax::unbound_in_having(&self.algebra).iter().map(ToString::to_string).collect()
     }
 
-    /// Returns undefined terms in the namespaces `jrpc:`, `rpcg:` and `lsp:`, most likely typing errors.
+    /// Returns the terms of the vocabularies' namespaces that no graph of a log has: most likely typing errors. Of `mcp:`, a
+    /// graph has those of the built-in context, too.
     pub fn unknown_terms(&self) -> Vec<String> {
-        let known = |iri: &str| jrpc::ALL.iter().chain(rpcg::ALL).chain(lsp::ALL).any(|term| term.as_str() == iri);
-        let prefixed = |iri: &String| {
-            let namespaces =
-                [(jrpc::PREFIX, jrpc::NAMESPACE), (rpcg::PREFIX, rpcg::NAMESPACE), (lsp::PREFIX, lsp::NAMESPACE)];
-            let mut found =
-                namespaces.iter().filter_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
-            found.next().map(|(prefix, local)| format!("{prefix}:{local}"))
+        let unknown = |iri: &String| {
+            let (prefix, local, terms) = VOCABULARIES
+                .iter()
+                .find_map(|(prefix, namespace, terms)| Some((prefix, iri.strip_prefix(namespace)?, terms)))?;
+            let term = format!("{prefix}:{local}");
+            let is_known =
+                terms.iter().any(|term| term.as_str() == iri) || crate::context::MCP.contains(&format!("\"{term}\""));
+            (!is_known).then_some(term)
         };
-        self.uses.terms.iter().filter(|iri| !known(iri)).filter_map(prefixed).collect()
+        self.uses.terms.iter().filter_map(unknown).collect()
     }
 
     /// Returns the query text for a server, with declarations of the prefixes and base that are implicit here.

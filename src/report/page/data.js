@@ -4,7 +4,16 @@ const KIND = { request: 0, notification: 1, response: 2, error: 3, invalid: 4, m
 const KINDS = ["request", "notification", "response", "error", "not JSON-RPC", "not JSON", "text between messages", "HTTP exchange"];
 /** Why nothing answers a request, or its answer does not count, by the number in the index, and in words. */
 const STATES = ["", "cancelled", "unanswered", "open", "waiting", "superseded", "outdated", "uncaptured"];
-const STATE_WORDS = ["", "cancelled", "no answer", "no answer, log ended", "waiting", "no answer, id reused", "outdated", "answer not in this log"];
+const STATE_WORDS = [
+  "",
+  "cancelled",
+  "no answer",
+  "no answer, log ended",
+  "waiting",
+  "no answer, id reused",
+  "outdated",
+  "not in this log",
+];
 const SENDERS = ["unknown", "client", "server"];
 
 /** Where the data comes from: `facts`, and the compressed `index` and `piece(number)`. */

@@ -49,14 +49,20 @@ fn commands_of_the_page_for_authors() {
     assert_eq!(run, 7);
 }
 
+/// The script of the last step of an action.
+#[cfg(unix)]
+fn last_script(path: &str) -> String {
+    let action = fs::read_to_string(own(path)).expect("an action");
+    action.rsplit_once("run: |\n").expect("a script").1.to_owned()
+}
+
 #[cfg(unix)]
 #[test]
 fn the_action_makes_and_compares() {
-    let action = fs::read_to_string(own("action.yml")).expect("an action");
-    let (_, script) = action.rsplit_once("run: |\n").expect("a script");
+    let script = last_script("action.yml");
     let folder = tempfile::tempdir().expect("a folder");
     let run = |path: &str, output: &str, compare: &str| {
-        let mut command = shell(&folder, script);
+        let mut command = shell(&folder, &script);
         command.env("BLOCKS", path).env("OUTPUT", output).env("COMPARE", compare).env("OPTIONS", "--offline --quiet");
         command.status().expect("bash").code()
     };
@@ -69,11 +75,10 @@ fn the_action_makes_and_compares() {
 #[cfg(unix)]
 #[test]
 fn the_action_checks() {
-    let action = fs::read_to_string(own(".github/actions/check/action.yml")).expect("an action");
-    let (_, script) = action.rsplit_once("run: |\n").expect("a script");
+    let script = last_script(".github/actions/check/action.yml");
     let folder = tempfile::tempdir().expect("a folder");
     let run = |log: &str| {
-        let mut command = shell(&folder, script);
+        let mut command = shell(&folder, &script);
         command
             .env("LOGS", log)
             .env("OPTIONS", "--only jsonrpc/*")

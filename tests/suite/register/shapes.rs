@@ -124,7 +124,7 @@ failed: example 2, snippet 1 (Bad): SHACL: Violation: A line is not free: 0. (fo
                  <https://example.org/Line-is-not-free>)
 failed: example 2, snippet 2 (Bad): SHACL: Violation: An order has a whole number. (focus node <urn:t>, {order}
 failed: test one-fail.json: Failure was expected, but the test passed
-b: 2 of 5 passed; 25 files in out
+b: 2 of 5 passed; 29 files in out
 "
             ),
         );

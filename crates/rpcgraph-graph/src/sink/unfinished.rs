@@ -83,6 +83,8 @@ pub(crate) fn begin<U: UnfinishedOutput>(folder: &Path, mode: u32) -> io::Result
     #[cfg(not(unix))]
     let _ = mode;
     loop {
+        // The lock is taken before the output exists: an interrupt in between would leave the output behind.
+        let mut unfinished = unfinished();
         let made = U::make(&builder, folder)?;
         #[cfg(not(unix))]
         let lock = None;
@@ -93,7 +95,7 @@ pub(crate) fn begin<U: UnfinishedOutput>(folder: &Path, mode: u32) -> io::Result
         });
         // Another run may have removed the output as a leftover just before it was locked.
         if made.path().symlink_metadata().is_ok() {
-            unfinished().push(made.path().to_owned());
+            unfinished.push(made.path().to_owned());
             return Ok((made, lock));
         }
     }

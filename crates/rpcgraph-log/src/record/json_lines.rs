@@ -16,7 +16,8 @@ pub(super) struct JsonLines {
     has_values: bool,
     /// True if the user stated the format: then each line is read by itself.
     is_stated: bool,
-    /// True for a log that begins with much text: lines before the first message are no damage to messages.
+    /// True if the log begins with at least 64 KiB of text. Lines before the first message are then log lines, not malformed
+    /// records.
     is_text: bool,
     /// True after the first message, and true if it has a member `_meta`, in which its recorder states time and sender.
     has_messages: bool,

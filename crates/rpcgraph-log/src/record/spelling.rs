@@ -191,10 +191,11 @@ struct Literal<'a> {
 /// The maximum depth of a literal.
 const DEEPEST: usize = 64;
 
-/// What `util.inspect` prints in place of a value, the last ones with more text; and before an object, or after a part of
-/// a string.
+/// The beginnings of what `util.inspect` prints in place of a value.
 const LEFT_OUT: [&[u8]; 5] = [b"[Object]", b"[Array]", b"[Circular", b"[Function", b"[Getter"];
+/// The text that it prints before an object without a class.
 const WITHOUT_CLASS: &[u8] = b"[Object: null prototype]";
+/// The text that it prints behind the first part of a long string, after a number.
 const MORE: &[u8] = b" more character";
 
 impl<'a> Literal<'a> {

@@ -8,7 +8,7 @@ use std::thread;
 use super::drift;
 use super::facts::{MessageFacts, ONE_SIDED, QUERIES, SessionRevisions, messages, parsed, rows};
 use super::fault::{Fault, message_of};
-use super::rules::{Rule, Rules};
+use super::rules::{Level, Rule, Rules};
 use crate::diagnostic::{printable, shortened};
 use crate::mapping::deep_thread;
 use crate::query::{Answer, Cancel, Dataset, Query, QueryError, SyntaxError};
@@ -142,6 +142,11 @@ fn drop_general(judged: &mut [Judged<'_>]) {
 }
 
 impl Judged<'_> {
+    /// Returns true if the rule is broken and has the level `fail_on` or a graver one.
+    pub fn fails(&self, fail_on: Option<Level>) -> bool {
+        self.verdict == Verdict::Failed && fail_on.is_some_and(|least| self.rule.level >= least)
+    }
+
     /// Returns the faults that a baseline does not have.
     pub fn new_faults(&self) -> impl Iterator<Item = &Fault> {
         self.faults.iter().filter(|fault| !fault.is_known)

@@ -179,14 +179,12 @@ impl<'r> CheckResult<'r> {
     ///
     /// The output is not writable.
     pub fn write_junit(&self, fail_on: Option<Level>, mut out: impl Write) -> io::Result<()> {
-        let is_failure = |rule: &Rule| fail_on.is_some_and(|least| rule.level >= least);
         let tests = self.judged.len();
-        let failures = self.broken().filter(|judged| is_failure(judged.rule)).count();
-        let passed = self.judged.iter().filter(|judged| judged.verdict == Verdict::Passed).count();
-        let passed = passed + self.broken().count() - failures;
+        let failures = self.judged.iter().filter(|judged| judged.fails(fail_on)).count();
+        let ran = |judged: &&Judged<'_>| matches!(judged.verdict, Verdict::Passed | Verdict::Failed);
         let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rpcgraph check\" {counts}>")?;
-        let skipped = tests - failures - passed;
+        let skipped = tests - self.judged.iter().filter(ran).count();
         writeln!(out, "  <testsuite name=\"rpcgraph check\" {counts} skipped=\"{skipped}\">")?;
         for judged in &self.judged {
             let rule = judged.rule;
@@ -201,7 +199,7 @@ impl<'r> CheckResult<'r> {
                     let (title, level) = (xml(&rule.title), rule.level.name());
                     let lines: Vec<_> = judged.new_faults().map(|fault| xml(&self.line(fault))).collect();
                     let lines = lines.join("\n");
-                    let told = match is_failure(rule) {
+                    let told = match judged.fails(fail_on) {
                         true => format!("<failure type=\"{level}\" message=\"{title}\">{lines}</failure>"),
                         false => format!("<system-out>{level}: {title}\n{lines}</system-out>"),
                     };

@@ -125,7 +125,7 @@ pub enum RuleError {
     #[error("{0}: {1}")]
     Wrong(String, String),
     /// A rule names a term that its vocabulary does not have.
-    #[error("{0}: no vocabulary has the term {1}")]
+    #[error("{0}: graphs of logs have no term {1}")]
     Term(String, String),
     /// No rule has the name.
     #[error("unknown rule: {0}")]
