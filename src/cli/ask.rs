@@ -473,8 +473,8 @@ fn note_unknown(query: &Query) {
     }
 }
 
-/// Names the known term that an unknown one may stand for: the one of its name in another vocabulary, the one of its
-/// vocabulary with a similar name, or any with such a name.
+/// Names the known term that an unknown one may stand for: one of its vocabulary that ends with the name (`hasMethod` for
+/// `method`), one of this name in another vocabulary, one of its vocabulary with a similar name, or any with such a name.
 pub fn advice_on_term(term: &str) -> String {
     let (prefix, name) = term.split_once(':').unwrap_or_default();
     let known: Vec<(&str, &str)> = VOCABULARIES
@@ -483,15 +483,16 @@ pub fn advice_on_term(term: &str) -> String {
             terms.iter().filter_map(|term| Some((*prefix, term.as_str().strip_prefix(*namespace)?)))
         })
         .collect();
-    let in_its_own = nearest(name, known.iter().filter(|(known, _)| *known == prefix).map(|(_, name)| *name));
-    let found = known
-        .iter()
-        .find(|(_, known)| *known == name)
-        .or_else(|| known.iter().find(|known| in_its_own.is_some_and(|near| **known == (prefix, near))))
-        .or_else(|| {
-            let near = nearest(name, known.iter().map(|(_, name)| *name))?;
-            known.iter().find(|(_, name)| *name == near)
-        });
+    let own = || known.iter().filter(|(known, _)| *known == prefix);
+    let near = |names: &mut dyn Iterator<Item = &(&'static str, &'static str)>| {
+        let near = nearest(name, names.map(|(_, name)| *name))?;
+        known.iter().filter(|(_, name)| *name == near).max_by_key(|(known, _)| *known == prefix)
+    };
+    let found = own()
+        .find(|(_, known)| known.to_lowercase().ends_with(&name.to_lowercase()))
+        .or_else(|| known.iter().find(|(_, known)| *known == name))
+        .or_else(|| near(&mut own()))
+        .or_else(|| near(&mut known.iter()));
     match found {
         Some((prefix, name)) => format!("did you mean {prefix}:{name}?"),
         None => "`rpcgraph vocab` lists the vocabularies".to_owned(),

@@ -35,7 +35,7 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
     let lower = word.to_lowercase();
     let likeness = |known: &str| {
         let known = known.to_lowercase();
-        let part = !lower.is_empty() && (known.contains(&lower) || lower.contains(&known));
+        let part = lower.len() > 1 && (known.contains(&lower) || lower.contains(&known));
         let slip = strsim::osa_distance(&lower, &known) <= 1;
         strsim::jaro_winkler(&lower, &known).max(match (slip, part) {
             (true, _) => 0.9,

@@ -9,7 +9,7 @@ use rpcgraph::mapping::{Loss, Mapper, Mapping};
 use rpcgraph::sink::Syntax;
 use rpcgraph::summary::Summary;
 
-use crate::support::{assert_isomorphic, corpora, files};
+use crate::support::{assert_isomorphic, files, needed_corpora};
 
 /// Converts as the command does without `--base`.
 fn convert(log: &[u8]) -> (Vec<Quad>, Summary) {
@@ -34,7 +34,7 @@ fn turtle(text: &str) -> Vec<Quad> {
 }
 
 #[test]
-fn published_examples() {
+fn examples_like_the_published_ones() {
     // In their form, with other values.
     for (example, expected) in [
         (
@@ -51,8 +51,12 @@ fn published_examples() {
         assert_isomorphic(&quads, &turtle(expected), example);
         assert_eq!(summary.losses.iter().count(), 0, "nothing is lost of {example}");
     }
+}
 
-    let Some(corpora) = corpora() else { return };
+#[test]
+#[ignore = "needs RPCGRAPH_CORPORA"]
+fn published_examples_beside_the_corpora() {
+    let corpora = needed_corpora();
     let examples = files(&corpora.join("../reference/ogc-json-rpc/build/tests/json-rpc"), ".json");
     let examples: Vec<_> = examples.into_iter().filter(|path| !path.ends_with("_report.json")).collect();
     assert_eq!(examples.len(), 3);

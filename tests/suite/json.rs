@@ -4,12 +4,11 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stdout,
     reason = "clippy.toml allows them in tests, but not in what tests call"
 )]
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -18,7 +17,7 @@ use rpcgraph::json::{
     write_str, write_string,
 };
 
-use crate::support::same_value;
+use crate::support::{needed_corpora, same_value};
 
 /// The canonical form of a text that is JSON, and whether it is interoperable.
 fn canonical(text: &[u8], numbers: Numbers) -> Result<(String, bool), NumberOutOfRange> {
@@ -39,12 +38,8 @@ fn rfc8785(text: &str) -> Result<String, NumberOutOfRange> {
 mod corpora {
     use super::*;
 
-    fn folder(name: &str) -> Option<PathBuf> {
-        let Some(corpora) = env::var_os("RPCGRAPH_CORPORA") else {
-            println!("skipped: RPCGRAPH_CORPORA is not set");
-            return None;
-        };
-        Some(Path::new(&corpora).join(name))
+    fn folder(name: &str) -> PathBuf {
+        needed_corpora().join(name)
     }
 
     /// The files of a folder by name.
@@ -71,8 +66,12 @@ mod corpora {
             r#""string":"€$\u000f\nA'B\"\\\\\"/"}"#
         );
         assert_eq!(canonical(input.as_bytes(), Numbers::Rfc8785).unwrap().0, output);
+    }
 
-        let Some(folder) = folder("rfc8785-jcs/testdata") else { return };
+    #[test]
+    #[ignore = "needs RPCGRAPH_CORPORA"]
+    fn rfc8785_files() {
+        let folder = folder("rfc8785-jcs/testdata");
         for (name, input) in files(&folder.join("input")) {
             let output = fs::read_to_string(folder.join("output").join(&name)).unwrap();
             assert_eq!(canonical(&input, Numbers::Rfc8785).unwrap().0, output, "{name}");
@@ -80,6 +79,7 @@ mod corpora {
     }
 
     #[test]
+    #[ignore = "needs RPCGRAPH_CORPORA"]
     fn rfc8785_numbers() {
         // RFC 8785, appendix B
         for (bits, expected) in [
@@ -111,7 +111,7 @@ mod corpora {
             assert_eq!(rfc8785(&format!("{:e}", f64::from_bits(bits))).as_deref(), Ok(expected));
         }
 
-        let Some(folder) = folder("rfc8785-jcs") else { return };
+        let folder = folder("rfc8785-jcs");
         let lines = fs::read_to_string(folder.join("es6testfile100k.txt")).unwrap();
         let mut count = 0;
         for line in lines.lines() {
@@ -133,6 +133,7 @@ mod corpora {
     }
 
     #[test]
+    #[ignore = "needs RPCGRAPH_CORPORA"]
     fn json_test_suite() {
         let nested = format!("{}{}", "[".repeat(500), "]".repeat(500));
         let accepted = [
@@ -218,7 +219,7 @@ mod corpora {
             assert_eq!(outcome(bytes), "not UTF-8", "{bytes:?}");
         }
 
-        let Some(folder) = folder("JSONTestSuite/test_parsing") else { return };
+        let folder = folder("JSONTestSuite/test_parsing");
         for (name, text) in files(&folder) {
             let outcome = outcome(&text);
             match name.get(..2) {
@@ -272,6 +273,7 @@ mod corpora {
     }
 
     #[test]
+    #[ignore = "needs RPCGRAPH_CORPORA"]
     fn transformed_files() {
         for (text, duplicate) in [
             ("[-0, 1.0, 1000000000000000000000, 1E6, 9007199254740993.0]", false),
@@ -283,7 +285,7 @@ mod corpora {
             assert_transformed(text, duplicate, text);
         }
 
-        let Some(folder) = folder("JSONTestSuite/test_transform") else { return };
+        let folder = folder("JSONTestSuite/test_transform");
         for (name, text) in files(&folder) {
             if parse(&text).is_ok() {
                 assert_transformed(std::str::from_utf8(&text).unwrap(), name.starts_with("object_same_key"), &name);

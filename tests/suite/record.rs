@@ -1,10 +1,6 @@
 //! Records: every format through the reader, whatever the input's pieces, compression and defects.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "clippy.toml allows them in tests, but not in what tests call"
-)]
+#![expect(clippy::unwrap_used, reason = "clippy.toml allows them in tests, but not in what tests call")]
 
 use proptest::prelude::*;
 use rpcgraph::record::{
@@ -12,6 +8,8 @@ use rpcgraph::record::{
 };
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+use crate::support::needed_corpora;
 
 /// Gives its bytes in pieces of a fixed size.
 struct Pieces<'a>(&'a [u8], usize);
@@ -369,15 +367,6 @@ proptest! {
     }
 }
 
-/// The folder of captured traffic, if there is one on this machine.
-fn corpora() -> Option<PathBuf> {
-    let folder = std::env::var_os("RPCGRAPH_CORPORA").map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: RPCGRAPH_CORPORA is not set");
-    }
-    folder
-}
-
 /// All files under `folder` whose name ends so, sorted.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -398,8 +387,9 @@ fn open(path: &Path) -> Reader<'static> {
 }
 
 #[test]
-fn ethereum_conversations() {
-    let Some(corpora) = corpora() else { return };
+#[ignore = "needs RPCGRAPH_CORPORA"]
+fn ethereum_conversations_of_the_corpora() {
+    let corpora = needed_corpora();
     let folder = corpora.join("eth-execution-apis");
     let index = std::fs::read_to_string(folder.join("index.tsv")).unwrap();
     let messages = std::fs::read_to_string(folder.join("messages.ndjson")).unwrap();
@@ -428,8 +418,9 @@ fn ethereum_conversations() {
 }
 
 #[test]
-fn the_examples_of_the_specification() {
-    let Some(corpora) = corpora() else { return };
+#[ignore = "needs RPCGRAPH_CORPORA"]
+fn examples_of_the_specification_in_the_corpora() {
+    let corpora = needed_corpora();
     let mut reader = open(&corpora.join("jsonrpc-spec-examples/spec-section7.txt"));
     assert_eq!(reader.format(), Format::Arrows);
     let (mut clients, mut servers, mut lines) = (0, 0, Vec::new());
@@ -446,8 +437,9 @@ fn the_examples_of_the_specification() {
 }
 
 #[test]
-fn messages_of_every_corpus() {
-    let Some(corpora) = corpora() else { return };
+#[ignore = "needs RPCGRAPH_CORPORA"]
+fn messages_of_the_corpora() {
+    let corpora = needed_corpora();
     let paths = files(&corpora, "messages.ndjson");
     assert!(!paths.is_empty());
     for path in paths {

@@ -25,7 +25,7 @@ use rpcgraph::register::{Register, RegisterOptions, ReportItem};
 use serde_json::Value;
 
 use crate::cli::Place;
-use crate::support::{corpora, files};
+use crate::support::{files, needed_corpora};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/register").join(name)
@@ -61,13 +61,8 @@ fn compare(register: &Register, folder: &Path) -> Vec<Difference> {
 }
 
 /// A folder of the references that the project does not ship.
-fn reference(name: &str) -> Option<PathBuf> {
-    let folder = corpora()?.join("../reference").join(name);
-    if !folder.is_dir() {
-        println!("skipped: {} is not there", folder.display());
-        return None;
-    }
-    Some(folder)
+fn reference(name: &str) -> PathBuf {
+    needed_corpora().join("../reference").join(name)
 }
 
 fn turtle(text: &str, base: &str) -> Vec<Quad> {

@@ -21,11 +21,13 @@ pub fn own(path: &str) -> PathBuf {
 
 /// The folder of real traffic that the project does not ship, where there is one.
 pub fn corpora() -> Option<PathBuf> {
-    let folder = std::env::var_os("RPCGRAPH_CORPORA").map(PathBuf::from).filter(|folder| folder.is_dir());
-    if folder.is_none() {
-        println!("skipped: RPCGRAPH_CORPORA is not set");
-    }
-    folder
+    std::env::var_os("RPCGRAPH_CORPORA").map(PathBuf::from).filter(|folder| folder.is_dir())
+}
+
+/// That folder, for tests that have nothing to do without it. They are ignored, so that a run without it says so, and have
+/// `corpora` in their names, by which `.ci/run` runs them.
+pub fn needed_corpora() -> PathBuf {
+    corpora().expect("RPCGRAPH_CORPORA names a folder")
 }
 
 /// The program, Python or folder that an environment variable names, else a program with one of these names on the path.

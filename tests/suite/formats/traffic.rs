@@ -1,14 +1,15 @@
 //! Real traffic, where it is there.
 
 use super::{LINES, detected, record, text};
-use crate::support::{corpora, files};
+use crate::support::{files, needed_corpora};
 use rpcgraph::record::{Direction, Entry, Format, ReadError, Reader, ReaderOptions, Record, Sender, Time};
 use serde_json::Value;
 
 /// The two directions of a session, each a stream of frames.
 #[test]
-fn framed_lsp_sessions() {
-    let Some(corpora) = corpora() else { return };
+#[ignore = "needs RPCGRAPH_CORPORA"]
+fn framed_lsp_sessions_of_the_corpora() {
+    let corpora = needed_corpora();
     let folder = corpora.join("lsp-haskell-sessions");
     let index = std::fs::read_to_string(folder.join("index.tsv")).unwrap();
     let messages = std::fs::read_to_string(folder.join("messages.ndjson")).unwrap();
@@ -32,8 +33,9 @@ fn framed_lsp_sessions() {
 /// method where the message has one (a response has none), and the time of day. `msg` is the headline, which says the
 /// same again.
 #[test]
-fn traces_of_the_lsp_inspector() {
-    let Some(corpora) = corpora() else { return };
+#[ignore = "needs RPCGRAPH_CORPORA"]
+fn traces_of_the_lsp_inspector_in_the_corpora() {
+    let corpora = needed_corpora();
     let logs = files(&corpora.join("lsp-inspector/fixture"), ".log");
     assert_eq!(logs.len(), 5);
     for path in logs {
@@ -95,8 +97,9 @@ fn comparable(item: Value) -> Value {
 }
 
 #[test]
-fn no_other_log_is_taken_for_one_of_these() {
-    let Some(corpora) = corpora() else { return };
+#[ignore = "needs RPCGRAPH_CORPORA"]
+fn no_other_log_of_the_corpora_is_taken_for_one_of_these() {
+    let corpora = needed_corpora();
     let mut paths = files(&corpora, "");
     // This folder has scripts that write logs of all formats.
     paths.retain(|path| !path.starts_with(corpora.join("faults")));
@@ -114,8 +117,9 @@ fn no_other_log_is_taken_for_one_of_these() {
 }
 
 #[test]
-fn sessions_that_haskell_lsp_captured() {
-    let Some(corpora) = corpora() else { return };
+#[ignore = "needs RPCGRAPH_CORPORA"]
+fn sessions_of_haskell_lsp_in_the_corpora() {
+    let corpora = needed_corpora();
     let folder = corpora.join("lsp-haskell-sessions");
     let read_text = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a corpus");
     let (index, messages) = (read_text("index.tsv"), read_text("messages.ndjson"));

@@ -8,7 +8,7 @@ use rpcgraph::query::catalogue::CATALOGUE;
 use rpcgraph::query::{Answer, Cancel, Dataset, Engine, Query};
 use serde_json::json;
 
-use crate::support::{corpora, logs, own};
+use crate::support::{logs, own};
 
 /// What has a number of its own, or just not: spellings, lengths, names, equal terms in many places.
 fn few_terms() -> Vec<String> {
@@ -317,9 +317,6 @@ fn columns_answer_as_the_store_does_under_further_contexts() {
 
 #[test]
 fn columns_answer_as_the_store_does_for_every_log() {
-    if corpora().is_none() {
-        println!("skipped: RPCGRAPH_CORPORA is not set");
-    }
     for path in [".jsonl", ".ndjson", ".log", ".io"].into_iter().flat_map(logs) {
         let log = std::fs::read(&path).expect("a log");
         if log.len() < 2_000_000 {

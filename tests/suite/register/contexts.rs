@@ -10,13 +10,13 @@ use serde_json::{Value, json as value};
 use super::json;
 use super::repositories::{canonical, made, repositories, under};
 use crate::cli::Place;
-use crate::support::{corpora, files, tool};
+use crate::support::{files, needed_corpora, tool};
 
 #[test]
 #[ignore = "needs a Python with ogc-na"]
 fn contexts_are_those_of_ogc_na() {
     let python = tool("RPCGRAPH_OGC_NA", &[]);
-    let Some(data) = corpora().map(|corpora| corpora.join("ogc-na-tools/test/data")) else { return };
+    let data = needed_corpora().join("ogc-na-tools/test/data");
     let all = files(&data, "");
     let below = |path: &Path| path.strip_prefix(&data).expect("below").to_str().expect("text").to_owned();
     let is_schema = |name: &str| {
@@ -65,7 +65,7 @@ const OTHERWISE: &[(&str, &str)] = &[
 #[ignore = "needs a Python with ogc-na"]
 fn contexts_of_repositories_are_those_of_ogc_na() {
     let python = tool("RPCGRAPH_OGC_NA", &[]);
-    let Some((folder, imports)) = repositories() else { return };
+    let (folder, imports) = repositories();
     let base = "https://example.org/build/";
     let (mut equal, mut examples, mut otherwise) = (0, 0, Vec::new());
     for name in ["bblock-template", "bblocks-examples", "bblocks-tutorial", "bblocks-eoap-cct", "modelcontextprotocol"]

@@ -199,14 +199,12 @@ mod tests {
 
     /// Compares the table with the metaModels, if they are present beside the corpora.
     #[test]
-    fn documents_are_those_of_the_meta_models() {
-        let Some(corpora) = std::env::var_os("RPCGRAPH_CORPORA").map(std::path::PathBuf::from) else { return };
+    #[ignore = "needs RPCGRAPH_CORPORA"]
+    fn documents_are_those_beside_the_corpora() {
+        let corpora = std::path::PathBuf::from(std::env::var_os("RPCGRAPH_CORPORA").expect("it is set"));
         let protocols = corpora.join("../reference/protocols");
-        if !protocols.is_dir() {
-            return;
-        }
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/protocol/documents.py");
-        let Ok(output) = std::process::Command::new("python3").arg(script).arg(&protocols).output() else { return };
+        let output = std::process::Command::new("python3").arg(script).arg(&protocols).output().expect("Python runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(String::from_utf8(output.stdout).unwrap(), DOCUMENTS);
     }

@@ -123,15 +123,13 @@ mod tests {
 
     /// The table matches the protocols' schemas, if these are present beside the corpora.
     #[test]
-    fn methods_are_those_of_the_schemas() {
-        let Some(corpora) = std::env::var_os("RPCGRAPH_CORPORA").map(std::path::PathBuf::from) else { return };
+    #[ignore = "needs RPCGRAPH_CORPORA"]
+    fn methods_are_those_of_the_schemas_beside_the_corpora() {
+        let corpora = std::path::PathBuf::from(std::env::var_os("RPCGRAPH_CORPORA").expect("it is set"));
         let protocols = corpora.join("../reference/protocols");
-        if !protocols.is_dir() {
-            return;
-        }
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/record/methods.py");
         let mut python = std::process::Command::new("python3");
-        let Ok(output) = python.arg(script).arg("--sources").args([&corpora, &protocols]).output() else { return };
+        let output = python.arg(script).arg("--sources").args([&corpora, &protocols]).output().expect("Python runs");
         let table = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         for (line, known) in table.lines().zip(METHODS.lines()) {

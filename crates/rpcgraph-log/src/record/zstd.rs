@@ -10,31 +10,47 @@ pub(super) type ZstdDecoder<R> = zstd::stream::read::Decoder<'static, R>;
 mod frames {
     use std::io::{self, BufRead, Read};
 
-    use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+    use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+    use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-    /// A decoder of any number of frames.
-    pub struct ZstdDecoder<R: Read>(Option<StreamingDecoder<R, FrameDecoder>>);
+    /// A decoder of any number of frames, which may have skippable frames between them
+    /// ([RFC 8878, 3.1](https://www.rfc-editor.org/rfc/rfc8878#section-3.1)).
+    pub struct ZstdDecoder<R> {
+        input: R,
+        frame: FrameDecoder,
+    }
 
     impl<R: BufRead> ZstdDecoder<R> {
         pub fn with_buffer(input: R) -> io::Result<Self> {
-            StreamingDecoder::new(input).map(|frame| Self(Some(frame))).map_err(io::Error::other)
+            let mut decoder = Self { input, frame: FrameDecoder::new() };
+            decoder.begin()?;
+            Ok(decoder)
+        }
+
+        /// Reads the header of the next frame.
+        fn begin(&mut self) -> io::Result<()> {
+            match self.frame.init(&mut self.input) {
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                    io::copy(&mut self.input.by_ref().take(length.into()), &mut io::sink()).map(drop)
+                }
+                result => result.map_err(io::Error::other),
+            }
         }
     }
 
     impl<R: BufRead> Read for ZstdDecoder<R> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            while let Some(mut frame) = self.0.take() {
-                let read = frame.read(buffer)?;
-                if read > 0 || buffer.is_empty() {
-                    self.0 = Some(frame);
-                    return Ok(read);
-                }
-                let mut input = frame.into_inner();
-                if !input.fill_buf()?.is_empty() {
-                    *self = Self::with_buffer(input)?;
+            while self.frame.can_collect() == 0 {
+                if !self.frame.is_finished() {
+                    let blocks = BlockDecodingStrategy::UptoBlocks(1);
+                    self.frame.decode_blocks(&mut self.input, blocks).map_err(io::Error::other)?;
+                } else if self.input.fill_buf()?.is_empty() {
+                    return Ok(0);
+                } else {
+                    self.begin()?;
                 }
             }
-            Ok(0)
+            self.frame.read(buffer)
         }
     }
 }

@@ -365,7 +365,7 @@ impl Table {
     fn literal<'l>(&self, literal: &'l Literal) -> (Cow<'l, str>, CellKind) {
         let datatype = literal.datatype();
         let number = [xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE, xsd::FLOAT].contains(&datatype);
-        let plain = [xsd::STRING, xsd::BOOLEAN, xsd::TIME, xsd::DATE, rdf::JSON].contains(&datatype);
+        let plain = [xsd::STRING, xsd::BOOLEAN, xsd::TIME, xsd::DATE, xsd::ANY_URI, rdf::JSON].contains(&datatype);
         let text = printable(literal.value());
         match literal.language() {
             Some(language) => (format!("{text}@{language}").into(), CellKind::Text),
