@@ -436,6 +436,21 @@ fn every_term_has_one_label_and_one_comment() -> Outcome {
     Ok(())
 }
 
+/// What is aligned with JSON-RPC-LD are terms that graphs of logs have, in the namespace that is registered for it.
+#[test]
+fn json_rpc_ld_is_aligned() -> Outcome {
+    let graph = read_turtle(ALIGNMENT)?;
+    let is_match = |triple: &oxrdf::TripleRef<'_>| triple.predicate.as_str().ends_with("Match");
+    let matches: Vec<_> = graph.iter().filter(is_match).collect();
+    assert_eq!(matches.len(), 6);
+    for triple in matches {
+        assert!(triple.object.to_string().starts_with("<https://w3id.org/json-rpc-ld/ns#"), "{triple}");
+        let mut terms = jrpc::ALL.iter().chain(mcp::ALL);
+        assert!(terms.any(|term| NamedOrBlankNodeRef::from(*term) == triple.subject), "{triple}");
+    }
+    Ok(())
+}
+
 /// The example of a term is a triple that uses it, or for a property of JSON in queries a pattern.
 #[test]
 fn every_term_has_an_example() -> Outcome {
