@@ -170,10 +170,25 @@ impl Report {
                 }
             }
         }
+        // The rows of restarts, by the key of the session that each ended.
+        let mut restarted = HashMap::new();
+        for (before, next, restart) in log.paired.sessions.restarts() {
+            let (before, next) = (self.index.text(before.unwrap_or_default()), self.index.text(next));
+            log.facts.restarts.push((next, before));
+            let rows = &self.index.rows[log.facts.first as usize..];
+            let first = rows.partition_point(|row| row.record < restart.message.record);
+            let mut same = (first..rows.len()).take_while(|row| rows[*row].record == restart.message.record);
+            if let Some(row) = same.find(|row| rows[*row].kind != RowKind::LogLine) {
+                restarted.insert(before, log.facts.first + u32::try_from(row).unwrap_or_default());
+            }
+        }
         for (name, state) in log.paired.sessions.unanswered() {
             if let Some((number, _)) = log.open.get(&name) {
                 self.index.mark(*number);
-                self.index.rows.get_mut(*number as usize).into_iter().for_each(|row| row.state = state.into());
+                if let Some(row) = self.index.rows.get_mut(*number as usize) {
+                    row.state = state.into();
+                    row.ended = row.ended.or(restarted.get(&row.session).copied());
+                }
             }
         }
         self.pieces.end().map_err(unreadable)?;

@@ -69,7 +69,7 @@ pub struct SilentCall {
     pub name: String,
     pub time: Option<f64>,
     pub what: String,
-    /// `cancelled`, `unanswered`, `open` or `waiting`.
+    /// `cancelled`, `superseded`, `unanswered`, `lost`, `open` or `waiting`.
     pub state: String,
 }
 
@@ -113,8 +113,6 @@ pub struct Facts {
     pub unsolicited: Vec<String>,
     /// Problem, number and first message.
     pub problems: Vec<(String, usize, String)>,
-    /// The last session of each label.
-    connections: HashMap<String, usize>,
     /// The sessions and the calls by their IRIs.
     pub(super) places: HashMap<String, usize>,
     pub(super) requests: HashMap<String, usize>,
@@ -126,14 +124,21 @@ impl Facts {
         Self { logs, ..Self::default() }
     }
 
-    /// Adds a session by its key, which for a connection that begins anew has a number from the reader. Returns its place.
+    /// Adds a session by its key. Returns its place.
     pub(crate) fn begin_session(&mut self, label: String) -> usize {
-        let number = label.rsplit_once('-').filter(|(_, number)| number.parse().is_ok_and(|number: u32| number > 1));
-        let before = number.and_then(|(key, _)| self.connections.get(key)).copied();
-        let label = before.map_or(label, |before| self.sessions[before].label.clone());
-        self.connections.insert(label.clone(), self.sessions.len());
-        self.sessions.push(SessionFact { label, before, ..SessionFact::default() });
+        self.sessions.push(SessionFact { label, ..SessionFact::default() });
         self.sessions.len() - 1
+    }
+
+    /// Notes sessions that a restart began, each with the session before. They take the label of the first session of their
+    /// connection.
+    pub(crate) fn note_restarts(&mut self, restarts: impl IntoIterator<Item = (usize, usize)>) {
+        restarts.into_iter().for_each(|(session, before)| self.sessions[session].before = Some(before));
+        for session in 0..self.sessions.len() {
+            let first = std::iter::successors(Some(session), |session| self.sessions[*session].before).last();
+            let label = first.map(|first| self.sessions[first].label.clone());
+            self.sessions[session].label = label.unwrap_or_default();
+        }
     }
 
     /// Counts a connection of two programs.

@@ -86,11 +86,12 @@ impl Facts {
     ///
     /// A row cannot be read.
     pub fn take(&mut self, part: Part, solutions: Solutions<'_>) -> Result<(), QueryError> {
+        let mut restarts = Vec::new();
         for solution in solutions.rows {
             let row = Row(solution?);
             match part {
                 Part::Kinds => self.take_kind(&row),
-                Part::Sessions => self.take_session(&row),
+                Part::Sessions => restarts.extend(self.take_session(&row)),
                 Part::Programs => self.take_programs(&row),
                 Part::Calls => self.take_call(&row),
                 Part::Failures => self.take_failure(&row),
@@ -102,8 +103,14 @@ impl Facts {
                 Part::Problems => self.take_problem(&row),
             }
         }
-        if part == Part::Silent {
-            self.mark_cancelled();
+        match part {
+            Part::Sessions => {
+                let before = |(session, before)| Some((session, *self.places.get(&before)?));
+                let restarts: Vec<_> = restarts.into_iter().filter_map(before).collect();
+                self.note_restarts(restarts);
+            }
+            Part::Silent => self.mark_cancelled(),
+            _ => {}
         }
         Ok(())
     }
@@ -127,8 +134,9 @@ impl Facts {
         }
     }
 
-    fn take_session(&mut self, row: &Row) {
-        let (Some(session), format) = (row.text("session"), row.owned("format").unwrap_or_default()) else { return };
+    /// Takes a session. Returns its place and the session that it restarted, if there is one.
+    fn take_session(&mut self, row: &Row) -> Option<(usize, String)> {
+        let (session, format) = (row.text("session")?, row.owned("format").unwrap_or_default());
         if !self.formats.contains(&format) {
             self.formats.push(format);
         }
@@ -138,6 +146,7 @@ impl Facts {
         };
         let place = self.begin_session(label);
         self.places.insert(session.to_owned(), place);
+        Some((place, row.owned("before")?))
     }
 
     fn take_programs(&mut self, row: &Row) {

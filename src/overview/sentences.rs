@@ -1,14 +1,10 @@
 //! The sentences about logs, the same on the terminal and on the page.
 
-use std::collections::HashSet;
-
-use super::facts::{Call, CallOutcome, Facts, SilentCall};
+use super::facts::{CallOutcome, Facts, SilentCall};
 use super::incident::Incident;
 use super::moment::{Zone, clock, date};
 use super::units::{counted, duration, in_words, number, share};
 
-/// A call that is open for longer than this, in seconds, and than three times the slowest answer was not lost in a restart, but hung.
-const MIN_HANG: f64 = 30.0;
 const MAX_PROBLEMS: usize = 3;
 
 /// How bad a sentence is.
@@ -162,56 +158,41 @@ impl Facts {
 
     /// Calls that nothing answered: lost in a restart, never answered, or open as the log ended.
     fn unanswered<'f>(&'f self, all: &mut Vec<Sentence<'f>>) {
-        // Calls that were open when their connection began anew are never answered, either.
-        let over: HashSet<_> = self.sessions.iter().filter_map(|session| session.before).collect();
-        let left: HashSet<_> =
-            self.calls.iter().filter(|call| over.contains(&call.session)).map(|call| &call.name).collect();
-        let of_state = |state: &'static str| self.silent.iter().filter(move |silent| silent.state == state);
-        let (left_open, open): (Vec<_>, Vec<_>) = of_state("open").partition(|silent| left.contains(&silent.name));
-        let silent: Vec<&SilentCall> = of_state("unanswered").chain(of_state("superseded")).chain(left_open).collect();
-        for (silent, how) in [(silent, "never answered"), (open, "open as the log ended")] {
-            if silent.is_empty() {
-                continue;
-            }
+        let of_states = |states: &[&str]| -> Vec<&SilentCall> {
+            self.silent.iter().filter(|silent| states.contains(&silent.state.as_str())).collect()
+        };
+        let groups = [
+            (of_states(&["unanswered", "superseded", "lost"]), "never answered"),
+            (of_states(&["open"]), "open as the log ended"),
+        ];
+        for (silent, how) in groups.into_iter().filter(|(silent, _)| !silent.is_empty()) {
             let were = if silent.len() == 1 { "was" } else { "were" };
             let text = format!("{} {were} {how}", counted(silent.len(), "call"));
             let mut sentence = Sentence::new(Severity::Bad, Topic::Silent, text);
-            if how == "never answered"
-                && let (lost @ 1.., Some(restart)) = self.lost(&silent)
-            {
-                sentence.phrases.extend([Phrase::Text(format!(", {} lost as ", number(lost))), restart]);
+            let lost: Vec<_> = silent.iter().filter(|silent| silent.state == "lost").collect();
+            if let [first, ..] = lost.as_slice() {
+                let text = format!(", {} lost", number(lost.len()));
+                sentence.phrases.push(Phrase::Text(text));
+                sentence.phrases.extend(
+                    self.restart_of(first)
+                        .map(|restart| [Phrase::Text(" as ".to_owned()), restart])
+                        .into_iter()
+                        .flatten(),
+                );
             }
             sentence.silent = silent;
             all.push(sentence);
         }
     }
 
-    /// Counts calls that were in flight as their server began anew, and says when it did.
-    fn lost(&self, silent: &[&SilentCall]) -> (usize, Option<Phrase>) {
-        let silent: HashSet<_> = silent.iter().map(|silent| &silent.name).collect();
-        let (mut lost, mut said) = (0, None);
-        for session in &self.sessions {
-            let (Some(before), Some((name, time))) = (session.before, &session.begun) else { continue };
-            let of_session: Vec<_> = self.calls.iter().filter(|call| call.session == before).collect();
-            // Without times: no later call was answered before the restart.
-            let is_answered = |call: &&Call| {
-                !matches!(call.outcome, CallOutcome::Silent | CallOutcome::Cancelled | CallOutcome::Unknown)
-            };
-            let in_flight = of_session.iter().rposition(is_answered).map_or(0, |last| last + 1);
-            let longest = of_session.iter().filter_map(|call| call.seconds).fold(0.0, f64::max);
-            let is_lost = |(place, call): &(usize, &&Call)| {
-                let age = time.zip(call.time).map(|(restart, asked)| restart - asked);
-                silent.contains(&call.name) && age.map_or(*place >= in_flight, |age| age <= MIN_HANG.max(3.0 * longest))
-            };
-            let count = of_session.iter().enumerate().filter(is_lost).count();
-            lost += count;
-            if count > 0 || said.is_none() {
-                let server = session.server.as_deref().unwrap_or(&session.label);
-                let at = time.map_or_else(String::new, |time| format!(" at{}", self.clock_of(Some(time))));
-                said = Some(Phrase::Message(format!("{server} restarted{at} ({name})"), name.clone()));
-            }
-        }
-        (lost, said)
+    /// Says when the server began anew that lost a call.
+    fn restart_of(&self, lost: &SilentCall) -> Option<Phrase> {
+        let lost = self.calls.iter().find(|call| call.name == lost.name)?.session;
+        let session = self.sessions.iter().find(|session| session.before == Some(lost))?;
+        let (name, time) = session.begun.as_ref()?;
+        let server = session.server.as_deref().unwrap_or(&session.label);
+        let at = time.map_or_else(String::new, |time| format!(" at{}", self.clock_of(Some(time))));
+        Some(Phrase::Message(format!("{server} restarted{at} ({name})"), name.clone()))
     }
 
     /// Returns the sentence about outcomes that are normal in a protocol.

@@ -83,6 +83,8 @@ pub(super) fn gather(facts: &mut Facts, index: &mut PageIndex, handshakes: &Hand
             });
             take(facts, (index, &ended), (log, session), place, *answer);
         }
+        let restarts = index.logs[log].restarts.iter();
+        facts.note_restarts(restarts.filter_map(|(key, before)| Some((*sessions.get(key)?, *sessions.get(before)?))));
     }
     for (row, answer) in answers.into_iter().enumerate() {
         let code = answer.map(|answer| failure(index, &index.rows[answer as usize]).0);

@@ -41,7 +41,7 @@ pub(super) enum RowState {
     None = 0,
     /// Its sender cancelled it.
     Cancelled = 1,
-    /// Its peer answered a later request, or the connection restarted.
+    /// Its peer answered a later request, or the connection restarted long after it.
     Unanswered = 2,
     /// The log ends before the answer.
     Open = 3,
@@ -53,6 +53,8 @@ pub(super) enum RowState {
     Outdated = 6,
     /// The log holds one side alone.
     NotCaptured = 7,
+    /// It was in flight as the connection restarted.
+    Lost = 8,
 }
 
 impl From<RequestState> for RowState {
@@ -62,6 +64,7 @@ impl From<RequestState> for RowState {
             RequestState::Cancelled => Self::Cancelled,
             RequestState::Superseded => Self::Superseded,
             RequestState::Unanswered => Self::Unanswered,
+            RequestState::Lost => Self::Lost,
             RequestState::Waiting => Self::Waiting,
             RequestState::Open => Self::Open,
             RequestState::NotCaptured => Self::NotCaptured,
@@ -95,7 +98,8 @@ pub(super) struct PageRow {
     pub state: RowState,
     /// The row of the request that this row answers.
     pub answers: Option<u32>,
-    /// The row that ended this request without an answer of its own: its cancellation, or the HTTP exchange of its batch.
+    /// The row that ended this request without an answer of its own: its cancellation, the HTTP exchange of its batch, or
+    /// the restart of its connection.
     pub ended: Option<u32>,
     /// The name of the request that began the operation which this row continues.
     pub operation: u32,
@@ -183,6 +187,9 @@ pub(super) struct LogFacts {
     pub rows: u32,
     /// The content of `initialize`: the offered and the agreed versions, and the names of clients and servers.
     protocol: Vec<String>,
+    /// The sessions that restarts began, each with the session before, by the indexes of their keys in the texts.
+    #[serde(skip)]
+    pub restarts: Vec<(u32, u32)>,
     client: ProgramNames,
     server: ProgramNames,
 }
@@ -221,7 +228,7 @@ impl LogFacts {
     pub fn new(name: &str, format: Format, first: u32) -> Self {
         let (name, format) = (name.to_owned(), format.name());
         let (client, server) = Default::default();
-        Self { name, format, first, rows: 0, protocol: Vec::new(), client, server }
+        Self { name, format, first, rows: 0, protocol: Vec::new(), restarts: Vec::new(), client, server }
     }
 
     /// Records the facts from a message of the handshake.

@@ -337,7 +337,7 @@ fn schemas_of_openrpc_have_the_components_that_they_need() {
     let schema = schema.schema.as_ref().unwrap();
     let components: Vec<_> = schema["components"]["schemas"].as_object().unwrap().keys().collect();
     assert_eq!(components, ["Boolean", "Hash"]);
-    let schemas = QuerySchemas::default().with_openrpc(&ethereum()).unwrap();
+    let schemas = with_worker().with_openrpc(&ethereum()).unwrap();
     let error = |name: &str, json: &str| schemas.violation_by_iri(json, &format!("urn:rpcgraph:openrpc/{name}"));
     for (json, expected) in [
         (r#"["0x0000000000000000000000000000000000000000","latest"]"#, None),
@@ -435,7 +435,7 @@ fn schemas_of_openrpc_that_decide_nothing_have_a_reason() {
 #[ignore = "needs RPCGRAPH_CORPORA"]
 fn requests_of_the_corpora_conform_to_openrpc() {
     let corpora = needed_corpora();
-    let schemas = QuerySchemas::default().with_openrpc(&ethereum()).unwrap();
+    let schemas = with_worker().with_openrpc(&ethereum()).unwrap();
     let log = fs::read_to_string(corpora.join("eth-execution-apis/messages.ndjson")).unwrap();
     let messages: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut refused = Vec::new();

@@ -223,6 +223,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("session-clock-offset", "INSERT { ?s rpcg:clockOffsetSeconds -1.0 } WHERE { ?s a rpcg:Session }"),
     ("session-clock-offset-answers", "INSERT { ?s rpcg:clockOffsetAnswers 1 } WHERE { ?s a rpcg:Session }"),
     ("session-one-sided", "INSERT { ?s rpcg:oneSided 'yes' } WHERE { ?s a rpcg:Session }"),
+    ("session-restarted-by", "INSERT { ?s rpcg:restartedBy 'm1' } WHERE { ?s a rpcg:Session }"),
     ("session-is-complete", "DELETE { ?m rpcg:inSession ?s } WHERE { ?m rpcg:sequence 3 ; rpcg:inSession ?s }"),
     ("session-start", "INSERT { ?s prov:startedAtTime '2026-01-05T10:00:00Z' } WHERE { ?s a rpcg:Session }"),
     ("session-inferred", "INSERT { ?s rpcg:inferred rpcg:text } WHERE { ?s a rpcg:Session }"),

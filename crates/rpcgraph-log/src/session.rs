@@ -6,7 +6,8 @@
 //!
 //! A client sends `initialize` once. If it sends another one on the same connection, this begins a new session, unless
 //! the first was refused. The number of the connection's sessions becomes part of its key. Answers to earlier requests
-//! belong to the session before.
+//! belong to the session before, and show that it goes on. Otherwise, the new session is a restart, and ends the session
+//! before with its open requests.
 
 mod annotated;
 mod answered;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use percent_encoding::utf8_percent_encode;
 
-pub use self::annotated::{Annotated, FailureKind, IdNode, Name, Node, Origin, RequestState, SessionEnd};
+pub use self::annotated::{Annotated, FailureKind, IdNode, Name, Node, Origin, RequestState, Restart, SessionEnd};
 use self::answered::RecentAnswers;
 pub(crate) use self::connection::seconds_between;
 use self::connection::{Connection, IdleTally, InitializeRequest, SessionTally};
@@ -54,6 +55,8 @@ pub struct Sessions {
     last: Option<usize>,
     /// Connections that began again, by the key in the log, which is empty for the input's own session.
     renewed: HashMap<Box<str>, RenewedSession>,
+    /// The restarts that ended sessions, by the index of the session in `keyed`.
+    restarts: HashMap<Option<usize>, Restart>,
     /// The indexes in `keyed` of the sessions whose keys are numbered here and not stated by the log.
     numbered: HashSet<usize>,
     answered: RecentAnswers,
@@ -166,6 +169,9 @@ impl Sessions {
         message: Option<&Message<'_>>,
     ) -> (&mut Connection, &mut RecentAnswers) {
         let place = self.place(record.session.as_deref());
+        if let (Some(ended), Some(next)) = (record.restarts.as_deref(), place) {
+            self.note_restart(record, self.keyed.get_index_of(ended), next);
+        }
         self.last = match message {
             Some(Message { kind: Kind::Request, method: Some(method), .. }) if method == "initialize" => {
                 self.begun(record, place)
@@ -173,7 +179,9 @@ impl Sessions {
             Some(Message { kind: Kind::Response | Kind::ErrorResponse, id: Some(id), .. })
                 if !self.renewed.is_empty() =>
             {
-                self.asked_in(record.session.as_deref(), place, id)
+                let answered = self.asked_in(record.session.as_deref(), place, id);
+                self.restarts.remove(&answered);
+                answered
             }
             _ => place,
         };
@@ -246,6 +254,8 @@ impl Sessions {
         let begun_by = &mut self.at_mut(place).0.begun_by;
         if begun_by.is_some_and(|first| first.is_of_same_side(begun)) && !record.flags.session_stated {
             let key = record.session.as_deref().unwrap_or_default();
+            // Known before the next session may evict this one.
+            self.note_restart(record, place, self.keyed.len());
             let (new, count) = self.next_session(key);
             self.renewed.insert(key.into(), RenewedSession { current: new, before: place, count });
             self.at_mut(Some(new)).0.begun_by = Some(begun);
@@ -253,6 +263,12 @@ impl Sessions {
         }
         begun_by.get_or_insert(begun);
         place
+    }
+
+    /// Notes that a record began the session with the index `next`, and ended another one.
+    fn note_restart(&mut self, record: &Record<'_>, ended: Option<usize>, next: usize) {
+        let message = Name { record: record.location.record, element: None };
+        self.restarts.insert(ended, Restart { message, time: record.time, next });
     }
 
     /// Returns the session of an answer: the session before, if only that one waits for the answer.
@@ -301,7 +317,10 @@ impl Sessions {
             {
                 if !connection.exchanges.is_empty() {
                     self.given_up += 1;
-                    self.of_given_up.entry(place).or_default().extend(connection.unanswered());
+                    self.of_given_up
+                        .entry(place)
+                        .or_default()
+                        .extend(connection.unanswered(self.restarts.get(&Some(place))));
                 }
                 *session = KeyedSession::Idle(IdleTally::new(&connection.tally));
             }
@@ -344,6 +363,7 @@ impl Sessions {
     }
 
     fn end<'s>(&'s self, origin: &'s Origin, key: Option<&'s str>, tally: SessionTally) -> SessionEnd<'s> {
+        let place = key.and_then(|key| self.keyed.get_index_of(key));
         SessionEnd {
             key,
             source: &origin.source,
@@ -354,19 +374,29 @@ impl Sessions {
             sender_inferred: tally.sides.inferred,
             clock_offset: tally.traffic.and_then(|traffic| traffic.clock_offset()),
             one_sided: tally.is_one_sided(),
-            unanswered: self.states(key.and_then(|key| self.keyed.get_index_of(key))),
+            restart: self.restarts.get(&place).copied(),
+            unanswered: self.states(place),
         }
     }
 
     /// Returns the states of the unanswered requests of the session with an index in `keyed`, or of the input's own.
     fn states(&self, place: Option<usize>) -> Vec<(Name, RequestState)> {
         let given_up = place.and_then(|place| self.of_given_up.get(&place)).cloned().unwrap_or_default();
-        [given_up, self.at(place).map(Connection::unanswered).unwrap_or_default()].concat()
+        let restart = self.restarts.get(&place);
+        [given_up, self.at(place).map(|connection| connection.unanswered(restart)).unwrap_or_default()].concat()
     }
 
     /// Returns the states of all requests without an answer.
     pub fn unanswered(&self) -> impl Iterator<Item = (Name, RequestState)> {
         std::iter::once(None).chain((0..self.keyed.len()).map(Some)).flat_map(|place| self.states(place))
+    }
+
+    /// Returns the restarts, with the key of the session that each ended, and of the session that it began.
+    pub fn restarts(&self) -> impl Iterator<Item = (Option<&str>, &str, Restart)> {
+        let key = |place| self.keyed.get_index(place).map(|(key, _)| &**key);
+        self.restarts
+            .iter()
+            .filter_map(move |(place, restart)| Some((place.and_then(key), key(restart.next)?, *restart)))
     }
 
     /// The number of sessions.

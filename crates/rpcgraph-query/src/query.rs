@@ -187,6 +187,11 @@ impl Query {
         self.schemas.undecided()
     }
 
+    /// The schemas of `rpcg:conforms`.
+    pub(crate) fn schemas(&self) -> &QuerySchemas {
+        &self.schemas
+    }
+
     /// Sorts the rows by a column; rows without a value come last.
     ///
     /// # Errors

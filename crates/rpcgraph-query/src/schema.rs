@@ -5,11 +5,10 @@
 //! ```
 //!
 //! The schemas of a log are untrusted: references can multiply what a small schema costs. They are used in a separate
-//! process with limits on time and memory; in a browser, in the page's own worker, which the page ends. A schema of an
-//! OpenRPC document is used in this process if its cost has a low limit.
+//! process with limits on time and memory; in a browser, in the page's own worker, which the page ends.
 
+mod ahead;
 mod builtin;
-mod cost;
 pub mod openrpc;
 pub mod references;
 pub(crate) mod validator;
@@ -24,15 +23,13 @@ use std::time::Duration;
 use boon::Draft;
 use serde_json::{Value, json};
 
+use self::ahead::AskedAhead;
 pub use self::openrpc::OpenRpcError;
 use self::openrpc::OpenRpcSchema;
 pub use self::validator::{SchemaValidator, UnusableSchema, Validity, mark_undecidable};
 use self::worker::SchemaWorker;
 use crate::json::sha256;
 
-/// The maximum cost of a schema of an OpenRPC document times the length of a value that is validated in this process, which
-/// takes at most some seconds.
-const MAX_NAMED_WORK: u64 = 100_000_000;
 /// The time limit for an answer of the worker.
 const TIME: Duration = Duration::from_secs(3);
 /// The maximum number of requests without an answer; later ones are not sent.
@@ -48,19 +45,13 @@ type Outcome = Result<Option<String>, String>;
 /// The schemas that a query can use.
 #[derive(Default)]
 pub struct QuerySchemas {
-    /// The schemas of an OpenRPC document by IRI; or the reason why one is not used.
-    named: Arc<HashMap<String, Result<NamedSchema, String>>>,
+    /// The texts of the schemas of an OpenRPC document by IRI; or the reason why one is not used.
+    named: Arc<HashMap<String, Result<String, String>>>,
     untrusted: Arc<Mutex<UntrustedSchemas>>,
+    /// What is asked together, while [`ask_ahead`](Self::ask_ahead) holds.
+    ahead: Mutex<Option<AskedAhead>>,
     /// The reason why the outcome for a value was unknown.
     undecided: Mutex<Option<String>>,
-}
-
-/// A schema of an OpenRPC document.
-struct NamedSchema {
-    validator: SchemaValidator,
-    /// The limit of its cost for each byte of a value, if there is one.
-    cost: Option<u64>,
-    text: String,
 }
 
 /// The schemas of logs.
@@ -110,7 +101,7 @@ impl QuerySchemas {
             let usable = schema.and_then(|schema| {
                 let text = schema.to_string();
                 match CompiledSchema::new(&text) {
-                    CompiledSchema::Usable(validator) => Ok(NamedSchema { validator, cost: cost::of(&schema), text }),
+                    CompiledSchema::Usable(_) => Ok(text),
                     CompiledSchema::Invalid(why) => Err(OpenRpcError::Wrong(about, why)),
                     CompiledSchema::Undecided(why) => Err(OpenRpcError::Unread(about, why)),
                 }
@@ -140,12 +131,7 @@ impl QuerySchemas {
     /// outcome is unknown.
     pub fn violation_by_iri(&self, json: &str, iri: &str) -> Option<String> {
         let outcome = match self.named.get(iri) {
-            Some(Ok(NamedSchema { validator, cost, text })) => {
-                match cost.filter(|cost| cost.saturating_mul(json.len() as u64) <= MAX_NAMED_WORK) {
-                    Some(_) => first_error(validator, json),
-                    None => self.untrusted(Some(json), text),
-                }
-            }
+            Some(Ok(schema)) => self.untrusted(Some(json), schema),
             Some(Err(why)) => Err(why.clone()),
             None => first_error(&*builtin::validator(iri)?, json),
         };
@@ -165,8 +151,44 @@ impl QuerySchemas {
         })
     }
 
-    /// Returns the outcome by an untrusted schema, from the worker.
+    /// From now on, a value counts as valid until it was validated together with others: most are, and a question for each
+    /// takes far longer. [`has_settled`](Self::has_settled) ends this.
+    pub(crate) fn ask_ahead(&self) {
+        *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(AskedAhead::default());
+    }
+
+    /// Returns true if all values since [`ask_ahead`](Self::ask_ahead) counted for what they are. Otherwise the query must be
+    /// evaluated again: the values that are not valid are known then.
+    pub(crate) fn has_settled(&self) -> bool {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_settled =
+            ahead.as_mut().is_none_or(|ahead| ahead.settle(&mut |schema, values| self.together(schema, values)));
+        if is_settled || ahead.as_ref().is_some_and(AskedAhead::is_exhausted) {
+            *ahead = None;
+        }
+        is_settled
+    }
+
+    /// Returns the outcome by an untrusted schema.
     fn untrusted(&self, json: Option<&str>, schema: &str) -> Outcome {
+        if let (Some(json), Some(ahead)) = (json, &mut *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return ahead.outcome(json, schema, &mut |schema, values| self.together(schema, values));
+        }
+        self.asked(json, schema)
+    }
+
+    /// Returns the outcomes of values by an untrusted schema, in one question if the worker answers it.
+    fn together(&self, schema: &str, values: &[String]) -> Vec<Outcome> {
+        let request = json!({ "conforms": schema, "values": values });
+        let mut untrusted = self.untrusted.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = untrusted.worker.as_mut().and_then(|worker| worker.ask(&request).ok());
+        drop(untrusted);
+        let outcomes = answer.and_then(|answer| serde_json::from_value(answer).ok());
+        outcomes.unwrap_or_else(|| values.iter().map(|value| self.asked(Some(value), schema)).collect())
+    }
+
+    /// Returns the outcome by an untrusted schema, from the worker.
+    fn asked(&self, json: Option<&str>, schema: &str) -> Outcome {
         let mut untrusted = self.untrusted.lock().unwrap_or_else(PoisonError::into_inner);
         let UntrustedSchemas { worker, compiled, answers, unanswered } = &mut *untrusted;
         if cfg!(target_family = "wasm") {
@@ -202,7 +224,11 @@ impl fmt::Debug for QuerySchemas {
 impl CompiledSchemas {
     /// Answers a request of [`QuerySchemas`]; `None` for other requests.
     pub fn answer(&mut self, request: &Value) -> Option<Value> {
-        Some(json!(self.outcome(request["value"].as_str(), request.get("conforms")?.as_str()?)))
+        let schema = request.get("conforms")?.as_str()?;
+        Some(match request["values"].as_array() {
+            Some(values) => values.iter().map(|value| json!(self.outcome(value.as_str(), schema))).collect(),
+            None => json!(self.outcome(request["value"].as_str(), schema)),
+        })
     }
 
     fn outcome(&mut self, json: Option<&str>, schema: &str) -> Outcome {

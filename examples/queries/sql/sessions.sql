@@ -3,8 +3,11 @@ SELECT s.session_iri AS session, s.source, s.format, p.client, p.server, s.recor
        COALESCE(c.responses, 0) AS responses, COALESCE(c.errors, 0) AS errors, COALESCE(c.batches, 0) AS batches,
        COALESCE(c.others, 0) AS others, COALESCE(c.requests - c.answered, 0) AS noAnswer,
        s.started_text AS started, s.ended_text AS ended,
-       COALESCE(c.failures, 0) AS failures
+       COALESCE(c.failures, 0) AS failures, b.before
 FROM sessions s
+LEFT JOIN (
+  SELECT m.session_iri, o.session_iri AS before FROM sessions o JOIN messages m ON m.message_iri = o.restarted_by
+) b ON b.session_iri = s.session_iri
 LEFT JOIN (
   SELECT session_iri,
          SUM(CASE WHEN kind = 'Request' THEN 1 ELSE 0 END) AS requests,

@@ -3,7 +3,7 @@
 const KIND = { request: 0, notification: 1, response: 2, error: 3, invalid: 4, malformed: 5, text: 6, exchange: 7 };
 const KINDS = ["request", "notification", "response", "error", "not JSON-RPC", "not JSON", "text between messages", "HTTP exchange"];
 /** Why nothing answers a request, or its answer does not count, by the number in the index, and in words. */
-const STATES = ["", "cancelled", "unanswered", "open", "waiting", "superseded", "outdated", "uncaptured"];
+const STATES = ["", "cancelled", "unanswered", "open", "waiting", "superseded", "outdated", "uncaptured", "lost"];
 const STATE_WORDS = [
   "",
   "cancelled",
@@ -13,6 +13,7 @@ const STATE_WORDS = [
   "no answer, id reused",
   "outdated",
   "not in this log",
+  "no answer, lost in a restart",
 ];
 const SENDERS = ["unknown", "client", "server"];
 

@@ -3,7 +3,7 @@
 const FILTERS = ["q", "outcome", "method", "tool", "connection", "log", "from", "to"];
 /** The chips: name, outcome in the address, and test of a call. */
 const SLOW = 1;
-const isSilent = (row) => ["unanswered", "superseded", "open"].includes(outcomeOf(row)[0]);
+const isSilent = (row) => ["unanswered", "lost", "superseded", "open"].includes(outcomeOf(row)[0]);
 const CHIPS = [
   ["Failed", "failed", (row) => outcomeOf(row)[0] === "failed"],
   ["No answer", "unanswered", isSilent],

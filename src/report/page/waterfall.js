@@ -5,6 +5,7 @@ const OUTCOME_MARKS = {
   open: "…",
   unanswered: "…",
   superseded: "…",
+  lost: "…",
   waiting: "…",
   cancelled: "–",
   outdated: "–",

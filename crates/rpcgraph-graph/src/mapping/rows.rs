@@ -8,7 +8,7 @@ use crate::message::{Id, Kind};
 use crate::record::units::{scaled, since_1970};
 use crate::record::{Time, known_method};
 use crate::session::triples::NodeRef;
-use crate::session::{Annotated, FailureKind, Name, Node, SessionEnd, asked_id, session_reference};
+use crate::session::{Annotated, FailureKind, Name, Node, RequestState, SessionEnd, asked_id, session_reference};
 use crate::sink::parquet::schema::{messages, sessions};
 use crate::sink::parquet::{ExchangeRole, RecordRows, RowTriples};
 
@@ -109,6 +109,9 @@ impl RecordRows {
         let rows = &mut self.sessions;
         rows.text_of(sessions::SESSION_IRI, [&*self.iri, &*session_reference(end.key)]);
         rows.number(sessions::SENDER_INFERRED, end.sender_inferred.into());
+        let lost = end.unanswered.iter().filter(|(_, state)| *state == RequestState::Lost);
+        let lost: String = lost.map(|(name, _)| format!(" {name} ")).collect();
+        rows.optional(sessions::LOST, Some(lost).filter(|lost| !lost.is_empty()));
         for (column, time) in [(sessions::STARTED, end.started), (sessions::ENDED, end.ended)] {
             time.and_then(micros).into_iter().for_each(|micros| rows.number(column, micros));
         }

@@ -27,7 +27,8 @@ use crate::vocab::rpcg;
 impl MapTarget for SpanRecords {
     fn map(&mut self, _: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
         if let MapPart::End(ref end) = *part {
-            let ended = end.ended.and_then(|ended| nanoseconds(Time::DateTime(ended)));
+            let restarted = end.restart.and_then(|restart| restart.time);
+            let ended = restarted.or(end.ended.map(Time::DateTime)).and_then(nanoseconds);
             self.parts.extend(end.unanswered.iter().map(|(name, state)| SpanPart::Silent(*name, ended, *state)));
         } else if let MapPart::Nodes(session, nodes, statements) = *part {
             for node in nodes {

@@ -135,6 +135,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::CLOCK_OFFSET_SECONDS,
         rpcg::CLOCK_OFFSET_ANSWERS,
         rpcg::ONE_SIDED,
+        rpcg::RESTARTED_BY,
         rpcg::INFERRED,
         prov::STARTED_AT_TIME,
         prov::ENDED_AT_TIME,
@@ -277,6 +278,9 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
         if end.one_sided {
             self.writer.boolean(rpcg::ONE_SIDED, true);
+        }
+        if let Some(restart) = end.restart {
+            self.writer.link(rpcg::RESTARTED_BY, NodeRef::Message(restart.message));
         }
         if self.provenance {
             self.writer.link(prov::USED, NodeRef::Session("#input"));

@@ -73,7 +73,7 @@ pub(crate) enum SpanPart {
     UntimedAnswer(Name),
     /// An answer to an unknown request.
     Apart,
-    /// A request without an answer, the end of its session in nanoseconds, and its state there.
+    /// A request without an answer, the end of its session or its restart in nanoseconds, and its state there.
     Silent(Name, Option<i128>, RequestState),
 }
 
@@ -123,7 +123,7 @@ impl<'w> Spans<'w> {
         Ok(writeln!(self.writer, "{line}")?)
     }
 
-    /// Writes a request without an answer, up to its cancellation or the end of its session.
+    /// Writes a request without an answer, up to its cancellation, the restart of the connection, or the end of its session.
     fn write_silent(&mut self, mut asked: TimedRequest, ended: i128, state: RequestState) -> Result<(), SinkError> {
         let told = asked.events.iter().rev().find_map(|event| event["timeUnixNano"].as_str()?.parse().ok());
         let ended = told.filter(|_| state == RequestState::Cancelled).unwrap_or(ended).max(asked.start);

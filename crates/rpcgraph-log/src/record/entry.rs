@@ -90,6 +90,9 @@ pub struct Record<'a> {
     pub direction: Option<Direction>,
     /// The key of the session within the input, if the log holds several.
     pub session: Option<Cow<'a, str>>,
+    /// The key of the session that ended as its connection began anew with this record, if the log states it; empty for
+    /// the input's own session.
+    pub restarts: Option<Box<str>>,
     /// A duration that the log states, in seconds.
     pub latency: Option<oxsdatatypes::Decimal>,
     /// Further facts that the log states about the record.
@@ -165,6 +168,7 @@ impl<'a> Record<'a> {
             sender: None,
             direction: None,
             session: None,
+            restarts: None,
             latency: None,
             flags: Flags::default(),
             http: None,
@@ -321,8 +325,12 @@ impl<'a> Entry<'a> {
     #[must_use]
     pub(crate) fn by_writer(mut self, key: Option<&'a str>, last: &mut Option<String>) -> Self {
         match &mut self {
-            Self::Record(Record { session, .. }) => {
+            Self::Record(Record { session, restarts, .. }) => {
                 *session = in_front(key, session.take());
+                if let Some(ended) = restarts.as_mut().filter(|_| key.is_some()) {
+                    let own = Some(&**ended).filter(|own| !own.is_empty()).map(|own| own.to_owned().into());
+                    *ended = in_front(key, own).unwrap_or_default().into();
+                }
                 let own = session.as_deref().unwrap_or_default();
                 if last.as_deref() != Some(own) {
                     *last = Some(own.to_owned());

@@ -46,8 +46,10 @@ pub enum RequestState {
     Cancelled,
     /// A later request took its id, and no answer came.
     Superseded,
-    /// A later request of its sender was answered, or the connection began anew.
+    /// A later request of its sender was answered, or the connection began anew long after it.
     Unanswered,
+    /// It was in flight as the connection began anew.
+    Lost,
     /// Its answer comes only after an event (MCP).
     Waiting,
     /// None of these: the log may have ended before the answer.
@@ -64,6 +66,7 @@ impl RequestState {
             Self::Cancelled => rpcg::CANCELLED,
             Self::Superseded => rpcg::SUPERSEDED,
             Self::Unanswered => rpcg::UNANSWERED,
+            Self::Lost => rpcg::LOST,
             Self::Waiting => rpcg::WAITING,
             Self::Open => rpcg::OPEN,
             Self::NotCaptured => rpcg::NOT_CAPTURED,
@@ -223,6 +226,17 @@ impl<'a> Annotated<'a> {
     }
 }
 
+/// The message with which a connection began anew.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Restart {
+    /// The message, in the next session of the connection.
+    pub message: Name,
+    /// Its time.
+    pub time: Option<Time>,
+    /// The index of that session among the sessions with keys.
+    pub(super) next: usize,
+}
+
 /// The node of a session.
 #[derive(Debug, Clone)]
 pub struct SessionEnd<'a> {
@@ -245,6 +259,9 @@ pub struct SessionEnd<'a> {
     pub clock_offset: Option<(Decimal, u64)>,
     /// True if the log holds the messages of one side alone.
     pub one_sided: bool,
+    /// The restart that ended it. An answer that comes after the restart shows that the session goes on beside the next,
+    /// so that there was no restart.
+    pub restart: Option<Restart>,
     /// The requests without an answer, in the order of the log.
     pub unanswered: Vec<(Name, RequestState)>,
 }

@@ -7,15 +7,22 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::{iter, mem};
 
+use oxsdatatypes::Decimal;
+
 use super::answered::RecentAnswers;
+use super::connection::seconds_between;
 use super::sides::MessageSide;
-use super::{Name, RequestState};
+use super::{Name, RequestState, Restart};
 use crate::json::KeyedHashes;
 use crate::message::Id;
 use crate::record::{Protocols, Sender, Time, streams_answers};
 
 /// The methods of MCP whose answers come only after an event.
 const WAITING: [&str; 2] = ["subscriptions/listen", "tasks/result"];
+
+/// A request that is open for longer than this, in seconds, and than three times the slowest answer, as its connection
+/// begins anew, was not lost in the restart.
+const MIN_HANG: i64 = 30;
 
 /// The open exchanges of a session.
 #[derive(Debug, Default)]
@@ -27,6 +34,8 @@ pub(super) struct Exchanges {
     without_id: Vec<OpenRequest>,
     /// The last record with a request that was answered: of the client, of the server, of an unknown side.
     last_answered: [u64; 3],
+    /// The longest latency.
+    slowest: Option<Decimal>,
 }
 
 /// The key for an id: most ids are numbers that need no memory of their own.
@@ -253,8 +262,26 @@ impl Exchanges {
         open.filter(|request| request.name == name).for_each(|request| request.cancelled = true);
     }
 
-    /// Returns the states of the open requests, given the record of the session's last `initialize`.
-    pub fn states(&self, last_initialize: u64) -> impl Iterator<Item = (Name, RequestState)> {
+    /// Notes the latency of an answer.
+    pub fn note_latency(&mut self, latency: Option<Decimal>) {
+        self.slowest = self.slowest.max(latency);
+    }
+
+    /// True if a restart came while the request was in flight: by their times, and without times if no later request was
+    /// answered before.
+    fn is_lost(&self, request: &OpenRequest, restart: &Restart, last_answered: u64) -> bool {
+        let age = request.time.as_deref().zip(restart.time).and_then(|(asked, at)| seconds_between(*asked, at));
+        let longest = self.slowest.and_then(|slowest| slowest.checked_mul(3)).max(Some(MIN_HANG.into()));
+        age.map_or(request.name.record > last_answered, |age| Some(age) <= longest)
+    }
+
+    /// Returns the states of the open requests, given the record of the session's last `initialize`, and the restart that
+    /// ended the session.
+    pub fn states(
+        &self,
+        last_initialize: u64,
+        restart: Option<&Restart>,
+    ) -> impl Iterator<Item = (Name, RequestState)> {
         let state = move |request: &OpenRequest| {
             let last_answered = match request.party.sender {
                 None => self.last_answered.into_iter().max().unwrap_or_default(),
@@ -264,7 +291,10 @@ impl Exchanges {
                 OpenRequest { cancelled: true, .. } => RequestState::Cancelled,
                 OpenRequest { waits: true, .. } => RequestState::Waiting,
                 OpenRequest { superseded: true, .. } => RequestState::Superseded,
-                _ if last_answered.max(last_initialize) > request.name.record => RequestState::Unanswered,
+                _ if restart.is_some_and(|restart| self.is_lost(request, restart, last_answered)) => RequestState::Lost,
+                _ if restart.is_some() || last_answered.max(last_initialize) > request.name.record => {
+                    RequestState::Unanswered
+                }
                 _ => RequestState::Open,
             };
             (request.name, state)

@@ -241,8 +241,7 @@ impl Judge<'_> {
     fn faults(&self, rule: &Rule, sessions: &BTreeSet<&str>) -> Result<Vec<Fault>, QueryError> {
         let (mut faults, mut seen) = (Vec::new(), HashSet::new());
         for (query, text) in &rule.constraints {
-            for row in rows(self.dataset, query, self.cancel)? {
-                let fault = Fault::of(&row?, text);
+            for fault in self.selected(query, text)? {
                 if fault.node.is_empty() {
                     let reason = "the query selects a row without a message, in ?message or $this";
                     return Err(QueryError::Rule(rule.id.clone(), reason.to_owned()));
@@ -273,6 +272,19 @@ impl Judge<'_> {
         });
         faults.sort_by_key(|fault| fault.order);
         Ok(faults)
+    }
+
+    /// Returns what a constraint selects. Values that it holds to schemas are validated together, and it is evaluated again if some
+    /// are not valid.
+    fn selected(&self, query: &Query, text: &str) -> Result<Vec<Fault>, QueryError> {
+        query.schemas().ask_ahead();
+        loop {
+            let faults = rows(self.dataset, query, self.cancel)?.map(|row| Ok(Fault::of(&row?, text)));
+            let faults = faults.collect::<Result<_, QueryError>>()?;
+            if query.schemas().has_settled() {
+                return Ok(faults);
+            }
+        }
     }
 
     /// Returns true if a rule is about the revision of a message, or of a session.

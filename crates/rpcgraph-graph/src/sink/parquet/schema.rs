@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::{Type, TypePtr};
 
 /// The version of the tables, stored under `rpcgraph.schema` in the metadata of each file.
-pub(super) const VERSION: &str = "3";
+pub(super) const VERSION: &str = "4";
 
 /// A view of requests with their answers.
 const EXCHANGES: &str = include_str!("../../../examples/lake/exchanges.sql");
@@ -230,6 +230,8 @@ table! {
         CLOCK_OFFSET_TEXT "clock_offset_text" Text nullable [Session rpcg CLOCK_OFFSET_SECONDS] "The most seconds by which an answer is before its request, as a decimal; null unless several of one side are.",
         CLOCK_OFFSET_ANSWERS "clock_offset_answers" Integer nullable [Session rpcg CLOCK_OFFSET_ANSWERS] "The number of these answers.",
         ONE_SIDED "one_sided" Boolean nullable [Session rpcg ONE_SIDED] "True if the log holds one side of the session.",
+        RESTARTED_BY "restarted_by" Text nullable [Session rpcg RESTARTED_BY] "The message with which its connection began anew.",
+        LOST "lost" Text nullable [] "The names of the requests that were lost in that restart, each between spaces.",
     }
 }
 

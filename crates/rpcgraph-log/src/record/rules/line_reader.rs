@@ -304,15 +304,16 @@ impl RuleReader {
                 (if let Cow::Borrowed(part) = message { offset_in(line, part) } else { start }, message)
             }
         };
-        let session = match self.rules.rules.iter().any(|rule| rule.kind == RuleKind::Start) {
+        let (session, restarts) = match self.rules.rules.iter().any(|rule| rule.kind == RuleKind::Start) {
             true => self.connections.get_or_insert_default().of_message(&said.session.unwrap_or_default()),
-            false => said.session,
+            false => (said.session, None),
         };
         let is_truncated = self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&message));
         let end = if let Cow::Borrowed(part) = message { start + part.len() } else { line.len() };
         let own = &line[..more.taken.unwrap_or(line.len())];
         let is_all_told = !names_member(&line[..start]) && own.get(end..).is_none_or(|behind| !names_member(behind));
-        let found = (start, EnvelopeFacts { session, is_truncated, ..said }.of(message).into());
+        let facts = EnvelopeFacts { session, is_truncated, ..said };
+        let found = (start, Record { restarts, ..facts.of(message) }.into());
         Some(if is_all_told { found } else { with_text(own, found, more) })
     }
 }
@@ -346,10 +347,12 @@ impl NamedConnections {
         self.named.get(name)?.key.clone().map(Cow::Owned)
     }
 
-    /// Returns the key of the next message.
-    fn of_message(&mut self, name: &str) -> Option<String> {
+    /// Returns the key of the next message, and the key of the connection before, if it ended.
+    fn of_message(&mut self, name: &str) -> (Option<String>, Option<Box<str>>) {
         let connection = self.named.entry(name.to_owned()).or_default();
+        let mut ended = None;
         if std::mem::take(&mut connection.is_starting) || connection.count == 0 {
+            ended = (connection.count > 0).then(|| connection.key.as_deref().unwrap_or_default().into());
             connection.key = loop {
                 connection.count += 1;
                 let key = match (name, connection.count) {
@@ -363,7 +366,7 @@ impl NamedConnections {
                 }
             };
         }
-        connection.key.clone()
+        (connection.key.clone(), ended)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tables as the logs from which they were made, each with the entries that its reader gave.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,6 +33,8 @@ struct TableLog {
     records: u64,
     /// The sessions whose senders were inferred.
     inferred: HashSet<String>,
+    /// The keys of the sessions that ended in a restart, by the IRI of the message that began the next one.
+    restarts: HashMap<String, String>,
 }
 
 /// The remaining records, from the log with the index `from` on.
@@ -59,12 +62,22 @@ impl TableLogs {
             if place == logs.len() {
                 let format = Format::from_name(row.required("format")?).ok_or(TableError::NoValue("format"))?;
                 let (iri, source) = (iri.to_owned(), row.required("source")?.to_owned());
-                logs.push(TableLog { iri, source, format, records: 0, inferred: HashSet::new() });
+                logs.push(TableLog {
+                    iri,
+                    source,
+                    format,
+                    records: 0,
+                    inferred: HashSet::new(),
+                    restarts: HashMap::new(),
+                });
             }
             let Some(log) = logs.get_mut(place) else { continue };
             log.records += row.number("record_count")?;
             if row.is_true("sender_inferred") {
                 log.inferred.insert(session.to_owned());
+            }
+            if let Some(message) = row.text("restarted_by") {
+                log.restarts.insert(message.to_owned(), key_of(session).unwrap_or_default());
             }
         }
         Ok(Self { folder: folder.to_owned(), files, logs, places, rest: Mutex::default() })
@@ -109,6 +122,12 @@ impl TableLogs {
     }
 }
 
+/// Returns the key of a session from its IRI.
+fn key_of(session: &str) -> Option<String> {
+    let (_, key) = session.split_once("#session-")?;
+    Some(percent_decode_str(key).decode_utf8_lossy().into_owned())
+}
+
 /// The entries of a log.
 struct TableEntries {
     tables: Arc<TableLogs>,
@@ -137,13 +156,13 @@ impl TableEntries {
         let Some(record) = rest.records.next().transpose()? else { return Ok(None) };
         self.rest = Some(rest);
         let mut entry = record.entry;
-        let key = record.session.split_once("#session-").map(|(_, key)| percent_decode_str(key).decode_utf8_lossy());
-        let key = key.map(|key| key.into_owned().into());
+        let key = key_of(&record.session).map(Cow::Owned);
         let mut location = entry.location();
         match &mut entry {
             Entry::Record(message) => {
                 self.count += 1;
                 message.session = key;
+                message.restarts = log.restarts.get(&record.iri).map(|ended| ended.as_str().into());
                 message.flags.sender_inferred = log.inferred.contains(&record.session);
             }
             Entry::LogLine(line) => line.session = key,
