@@ -14,6 +14,7 @@ mod fail_if;
 mod filter;
 mod follow;
 mod format;
+mod incident;
 mod input;
 mod judging;
 mod limits;
@@ -32,6 +33,7 @@ mod redact;
 mod redaction;
 mod register;
 mod report;
+mod screen;
 mod serve;
 mod shell;
 mod show;
@@ -104,6 +106,8 @@ commands! {
     "Look":
     /// Show a log at a glance
     Overview(QuestionArgs) = |mut question| question.run("overview"),
+    /// Tell the story of the worst incident of a log
+    Incident(incident::IncidentCommand) = |mut command| command.run(),
     /// List all messages in order, with latencies
     Timeline(QuestionArgs) = |mut question| question.run("timeline"),
     /// List failures and their causes

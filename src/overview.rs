@@ -16,6 +16,8 @@ pub(crate) mod moment;
 mod rows;
 pub(crate) mod sentences;
 #[cfg(feature = "cli")]
+mod story;
+#[cfg(feature = "cli")]
 mod strip;
 pub(crate) mod units;
 
@@ -24,6 +26,8 @@ pub use self::facts::Facts;
 pub use self::lines::{ScreenStyle, lines};
 #[cfg(feature = "cli")]
 pub use self::rows::{Part, by_cause};
+#[cfg(feature = "cli")]
+pub use self::story::{Beside, StoryPart, StoryRow, solutions, story_lines};
 
 /// The least number of timed calls that are drawn over time, and searched for an incident.
 const MIN_TIMED: usize = 200;
@@ -34,5 +38,14 @@ impl Facts {
         let timed = self.calls.iter().filter(|call| call.time.is_some() && call.seconds.is_some()).count();
         let buckets = if timed < MIN_TIMED { None } else { incident::Buckets::new(&self.calls, most) };
         buckets.filter(|buckets| buckets.buckets.len() > 1)
+    }
+}
+
+#[cfg(feature = "cli")]
+impl Facts {
+    /// Returns the incident with the length of its buckets, as a screen of the usual width has it.
+    pub(crate) fn incident(&self) -> Option<(incident::Incident, f64)> {
+        let buckets = self.buckets(strip::bars(None))?;
+        Some((buckets.incident()?, buckets.step))
     }
 }

@@ -128,6 +128,11 @@ impl AnswerArgs {
             && self.columns.is_empty()
     }
 
+    /// True if columns are chosen.
+    pub fn has_columns(&self) -> bool {
+        !self.columns.is_empty()
+    }
+
     /// Opens the output for messages.
     pub fn messages(&self) -> Result<Output, OutputError> {
         self.target.open(false)
@@ -229,6 +234,11 @@ impl AnswerWriter<'_> {
             say(&format!("note: {} cut (…): -t csv has all of it", counted(cut, "cell")));
         }
         Ok(written)
+    }
+
+    /// Returns the format of rows.
+    pub fn format(&self) -> ResultsFormat {
+        self.results
     }
 
     /// Returns how lines for people look.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::endpoint::Endpoint;
+use crate::mapping::Mapping;
 use crate::overview::by_cause;
 use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, TableColumns, first_of_parts};
 use crate::store;
@@ -253,6 +254,14 @@ impl AskArgs {
             }
         }
         Ok((sources, missing.len()))
+    }
+
+    /// Fails if a question is asked of a mapping without sessions.
+    pub fn check_mapping(&self) -> anyhow::Result<()> {
+        if self.read.mapping == Mapping::Bblock {
+            bail!("questions are about sessions: leave out --mapping bblock, or ask with `rpcgraph query`");
+        }
+        Ok(())
     }
 
     /// True if `--log-lines` is given.

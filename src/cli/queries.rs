@@ -4,19 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::printable;
-use crate::mapping::Mapping;
-use crate::overview::{self, Facts, Part};
+use crate::overview;
+use crate::query::Form;
 use crate::query::catalogue::{CATALOGUE, Condition, FACTS, NamedQuery, SqlDialect, names, names_with_sql};
-use crate::query::{Answer, Form, Query};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 
-use super::ask::{AskArgs, AskedData, EngineArgs, EngineName, check_missing, note_filter};
-use super::bounds::LogTimes;
+use super::ask::{AskArgs, EngineArgs};
 use super::console::{Outcome, say};
 use super::filter::FilterArgs;
-use super::input::{InputSource, shown};
-use super::question::{NO_SESSION, Question, RowTimes, SESSIONS};
+use super::input::shown;
+use super::question::{Question, RowTimes};
+use super::screen;
 use super::values::{SQL_DIALECTS, one_of};
 use super::words::{NamedParser, nearest};
 
@@ -213,58 +212,19 @@ impl QuestionArgs {
 
     /// Prints the overview for people. As data, it is the rows of its question.
     fn overview(&mut self) -> anyhow::Result<Outcome> {
-        self.ask.counts_findings = true;
-        let Self { ask, filter, .. } = &*self;
-        let cancel = ask.limits.cancel()?;
-        let sources = ask.sources()?;
-        self.check_mapping()?;
-        let (sources, missing) = ask.there(sources)?;
-        let kinds = Question::named(|conditions| Part::Kinds.text(conditions), filter, RowTimes::default());
-        let query = kinds.query(&LogTimes::default(), None)?;
-        let conditions = filter.conditions(&LogTimes::default())?;
-        let loading = Part::ALL.into_iter().try_fold(kinds.loading(&query)?, |all, part| {
-            anyhow::Ok(all.with_needs_of(&Query::parse(&part.text(&conditions)?, None)?))
-        })?;
-        let loaded = ask.source(&loading, &query, &sources, EngineName::default(), &cancel)?;
-        let Some((source, all_read)) = loaded else { return Ok(Outcome::Findings) };
-        let are_graphs = sources.iter().all(|source| source.rdf_format().is_some());
-        if are_graphs && source.values(SESSIONS, &cancel)?.is_empty() {
-            bail!(NO_SESSION);
-        }
-        let times = kinds.times(&source, &cancel)?;
-        let conditions = filter.conditions(&times)?;
-        let names: Vec<_> = sources.iter().map(InputSource::file_name).collect();
-        let mut facts = Facts::of(if names.is_empty() { vec!["store".to_owned()] } else { names });
-        for part in Part::ALL {
-            let query = Query::parse(&part.text(&conditions)?, None)?;
-            if let Answer::Solutions(solutions) = source.answer(&query, &cancel)? {
-                facts.take(part, solutions)?;
-            }
-        }
-        let writer = ask.answer.writer(Form::Select, None, None)?;
-        let text = overview::lines(&facts, writer.style());
-        writer.print(&text)?;
-        let found = (facts.messages + facts.others) as u64;
-        if !ask.summary.quiet {
-            note_filter(&kinds, (found, &query), &AskedData { source: &source, base: None, times: &times }, &cancel)?;
-        }
-        all_read?;
-        check_missing(missing, &sources)?;
-        Ok(ask.outcome(found))
-    }
-
-    /// Fails if a question is asked of a mapping without sessions.
-    fn check_mapping(&self) -> anyhow::Result<()> {
-        if self.ask.read.mapping == Mapping::Bblock {
-            bail!("questions are about sessions: leave out --mapping bblock, or ask with `rpcgraph query`");
-        }
-        Ok(())
+        let sources = self.ask.sources()?;
+        screen::ask(&mut self.ask, &self.filter, (sources, &[]), |ask, facts, _| {
+            let writer = ask.answer.writer(Form::Select, None, None)?;
+            let text = overview::lines(&facts, writer.style());
+            writer.print(&text)?;
+            Ok((facts.messages + facts.others) as u64)
+        })
     }
 
     fn ask(&self, name: &str, own: &OwnQueries, engine: EngineArgs) -> anyhow::Result<Outcome> {
         let sources = self.ask.sources()?;
         if names().contains(&name) {
-            self.check_mapping()?;
+            self.ask.check_mapping()?;
         }
         let text = own.find(name, |query| Ok(query.text.to_owned()))?;
         let query = NamedQuery { name, text: &text };

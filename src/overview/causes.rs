@@ -14,6 +14,8 @@ pub struct Cause<'f> {
     /// The last time.
     pub last: Option<f64>,
     places: Vec<&'f str>,
+    /// The names of all failures.
+    pub names: Vec<&'f str>,
 }
 
 impl Cause<'_> {
@@ -32,7 +34,9 @@ pub fn causes<'f>(failures: &'f [FailureFact]) -> Vec<Cause<'f>> {
         let earlier =
             |first: &'f FailureFact, failure: &'f FailureFact| if failure.time < first.time { failure } else { first };
         let first: &FailureFact = failures.iter().copied().reduce(earlier)?;
-        let mut cause = Cause { count: failures.len(), has_one_code: true, first, last: None, places: Vec::new() };
+        let names = failures.iter().map(|failure| failure.name.as_str()).collect();
+        let mut cause =
+            Cause { count: failures.len(), has_one_code: true, first, last: None, places: Vec::new(), names };
         for failure in failures {
             cause.has_one_code &= failure.code == first.code;
             cause.last = if cause.last < failure.time { failure.time } else { cause.last };

@@ -31,11 +31,11 @@ pub struct ScreenStyle {
 }
 
 /// A line, and its colour.
-struct Line(String, Style);
+pub(super) struct Line(pub(super) String, Style);
 
 /// Formats the overview.
 pub fn lines(facts: &Facts, style: ScreenStyle) -> String {
-    let mut screen = Screen { facts, style, lines: Vec::new(), incident: None };
+    let mut screen = Screen::new(facts, style);
     screen.head();
     let buckets = facts.buckets(strip::bars(style.width));
     if let Some(buckets) = &buckets {
@@ -55,30 +55,38 @@ pub fn lines(facts: &Facts, style: ScreenStyle) -> String {
     screen.text()
 }
 
-struct Screen<'f> {
+pub(super) struct Screen<'f> {
     facts: &'f Facts,
-    style: ScreenStyle,
-    lines: Vec<Line>,
+    pub(super) style: ScreenStyle,
+    pub(super) lines: Vec<Line>,
     incident: Option<Incident>,
 }
 
-impl Screen<'_> {
-    fn plain(&mut self, text: String) {
-        self.lines.push(Line(text, Style::new()));
+impl<'f> Screen<'f> {
+    pub(super) fn new(facts: &'f Facts, style: ScreenStyle) -> Self {
+        Self { facts, style, lines: Vec::new(), incident: None }
     }
 
-    fn bad(&mut self, text: &str) {
-        self.lines.push(Line(format!("✗ {text}"), Style::new().fg_color(Some(AnsiColor::Red.into()))));
+    pub(super) fn styled(&mut self, text: String, style: Style) {
+        self.lines.push(Line(text, style));
     }
 
-    fn blank(&mut self) {
+    pub(super) fn plain(&mut self, text: String) {
+        self.styled(text, Style::new());
+    }
+
+    pub(super) fn bad(&mut self, text: &str) {
+        self.styled(format!("✗ {text}"), Style::new().fg_color(Some(AnsiColor::Red.into())));
+    }
+
+    pub(super) fn blank(&mut self) {
         if self.lines.last().is_some_and(|line| !line.0.is_empty()) {
             self.plain(String::new());
         }
     }
 
     /// The file, what it holds, when it happened, and between whom.
-    fn head(&mut self) {
+    pub(super) fn head(&mut self) {
         let Facts { logs, formats, messages, .. } = self.facts;
         let name = match logs.as_slice() {
             [log] => log.clone(),
@@ -164,7 +172,7 @@ impl Screen<'_> {
     }
 
     /// Lines of a number or name, a text that may be cut, a place and a time, in columns.
-    fn columns(&mut self, rows: &[[String; 4]]) {
+    pub(super) fn columns(&mut self, rows: &[[String; 4]]) {
         let widest = |column: usize| rows.iter().map(|row| display_width(&row[column])).max().unwrap_or_default();
         let (left, mut text, mut place, right) = (widest(0), widest(1), widest(2), widest(3));
         if let Some(width) = self.style.width {
@@ -312,10 +320,7 @@ impl Screen<'_> {
             return;
         }
         let is_missing = |silent: &SilentCall| ["unanswered", "open"].contains(&silent.state.as_str());
-        let log = match self.facts.logs.as_slice() {
-            [log] if display_width(log) <= 24 && !log.contains(' ') && log != "stdin" => log.clone(),
-            _ => "LOG".to_owned(),
-        };
+        let log = self.facts.log();
         self.blank();
         let names: Vec<_> = self
             .facts
@@ -344,7 +349,7 @@ impl Screen<'_> {
         self.style.width.is_none_or(|width| display_width(text) <= width)
     }
 
-    fn text(self) -> String {
+    pub(super) fn text(self) -> String {
         let ScreenStyle { width, is_coloured } = self.style;
         let mut text = String::new();
         for Line(line, style) in self.lines {

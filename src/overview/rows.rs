@@ -52,10 +52,10 @@ impl Part {
 }
 
 /// A row of an answer.
-struct Row(QuerySolution);
+pub(super) struct Row(pub(super) QuerySolution);
 
 impl Row {
-    fn text(&self, name: &str) -> Option<&str> {
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
         match self.0.get(name)? {
             Term::NamedNode(node) => Some(node.as_str()),
             Term::BlankNode(node) => Some(node.as_str()),
@@ -66,15 +66,15 @@ impl Row {
         }
     }
 
-    fn owned(&self, name: &str) -> Option<String> {
+    pub(super) fn owned(&self, name: &str) -> Option<String> {
         self.text(name).map(str::to_owned)
     }
 
-    fn count(&self, name: &str) -> usize {
+    pub(super) fn count(&self, name: &str) -> usize {
         self.text(name).and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
-    fn seconds(&self, name: &str) -> Option<f64> {
+    pub(super) fn seconds(&self, name: &str) -> Option<f64> {
         self.text(name)?.parse().ok()
     }
 }
@@ -222,7 +222,7 @@ impl Facts {
     }
 
     /// The name of a message: `m7`, or with several logs `log.ndjson#m7`.
-    fn name(&self, node: Option<&str>) -> String {
+    pub(super) fn name(&self, node: Option<&str>) -> String {
         let node = node.unwrap_or_default();
         let from = if self.logs.len() > 1 { node.rfind('/') } else { node.rfind('#') };
         node.get(from.map_or(0, |at| at + 1)..).unwrap_or_default().to_owned()

@@ -85,6 +85,73 @@ fn an_incident_is_seen_and_said() {
     assert!(ran.stderr.contains("no message has the method \"ping\""), "{}", ran.stderr);
 }
 
+#[test]
+fn the_story_of_an_incident_is_told() {
+    let mut place = Place::with("gateway.ndjson", gateway());
+    place.set("COLUMNS", "80");
+    let ran = place.run(&["incident", "gateway.ndjson"]);
+    let text = ran.quietly().text();
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for said in [
+        "\n✗ Incident 14:08:00–14:12:00 UTC (4 min 0 s)\n",
+        "\n  14:08–14:12: 60 of 240 calls failed (25 %); p95 1.50 s, else 100 ms\n",
+        "\nCauses\n    60  pool exhausted after 480  jira find  first m962 14:08:00\n",
+        "\n   180  late, above the rest's p95 of 100 ms    1.50 s, slowest m965 14:08:02\n",
+        "\n   120  late  search web  1.50 s, slowest ",
+        "\nWhat changed\n  none that the log shows\n",
+        "\n 1,199  answers with the time that they took    of 1,199 (100 %)\n",
+        "\n     0  records that are no messages              of 2,401 (0 %)\n",
+        "\n  rpcgraph errors gateway.ndjson --since 14:08:00 --until 14:11:59\n",
+    ] {
+        assert!(text.contains(said), "{said} is missing in\n{text}");
+    }
+    let ran = place.run(&["errors", "gateway.ndjson", "--since", "14:08:00", "--until", "14:11:59"]);
+    assert!(ran.stderr.contains("60 rows"), "{}", ran.stderr);
+    let ran = place.run(&["incident", "gateway.ndjson", "-t", "markdown"]);
+    assert!(ran.text().starts_with("## Incident 14:08:00–14:12:00 UTC (4 min 0 s)\n\n"), "{}", ran.text());
+    assert!(ran.text().contains("\n### Causes\n\n- 60 · pool exhausted after 480 · jira find · "), "{}", ran.text());
+    assert_eq!(place.run(&["incident", "gateway.ndjson", "--fail-if", "rows"]).status, Some(1));
+}
+
+/// What changed near the onset: a server that begins anew, a tool that is called for the first time, and another version of
+/// the server than in the log before.
+#[test]
+fn the_story_of_an_incident_has_what_changed() {
+    let place = Place::with("old", gateway());
+    let restarted = gateway().replace("T14:15:00.", "T14:07:45.").replace("\"version\":\"2\"", "\"version\":\"3\"");
+    let other = restarted.lines().map(|line| match line.contains("T14:07:5") {
+        true => line.replace("\"find\"", "\"delete\"") + "\n",
+        false => line.to_owned() + "\n",
+    });
+    place.put("new", other.collect::<String>());
+    let rows = ["--columns", "part,what,server,call,message", "-t", "csv", "--quiet"];
+    let ran = place.run(&[&["incident", "new", "--before", "old"], &rows[..]].concat());
+    let changes: Vec<_> = ran.text().lines().filter(|line| line.starts_with("change,")).map(str::to_owned).collect();
+    for said in [
+        "change,restarted,search,,m",
+        "change,called for the first time,jira,delete,m",
+        "change,since the log before: server version: 2 → 3,,,",
+    ] {
+        assert!(changes.iter().any(|line| line.starts_with(said)), "{said} is missing in {changes:?}");
+    }
+    assert!(ran.text().contains("next,rpcgraph compare old new,"), "{}", ran.text());
+    place.run(&["incident", "new", "--sort", "count"]).began(2, "error: an incident takes neither --sort");
+}
+
+#[test]
+fn a_log_without_an_incident_says_so() {
+    let place = Place::with("log", LOG);
+    let ran = place.run(&["incident", "log", "--fail-if", "rows"]);
+    assert_eq!(ran.status, Some(0));
+    assert!(
+        ran.text().ends_with("no incident to be found: 0 timed calls, and at least 200 are needed\n"),
+        "{}",
+        ran.text()
+    );
+    let ran = place.run(&["incident", "log", "-t", "csv", "--quiet"]);
+    assert_eq!(ran.text(), "part,what,server,call,count,of,seconds,time,message\r\n");
+}
+
 /// A log that was read by half does not look like a log without failures, and nothing of a log is invented.
 #[test]
 fn what_was_not_read_is_said_first() {
