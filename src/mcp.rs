@@ -52,6 +52,8 @@ pub struct McpOptions {
     pub options: Vec<OsString>,
     /// The options for the graph of logs, for processes that ask it.
     pub graph_options: Vec<OsString>,
+    /// The options of questions: their names, and their help.
+    pub of_questions: Vec<(String, String)>,
     /// The logs, unless a call names others.
     pub inputs: Vec<PathBuf>,
     /// The folders whose logs a call may name.
@@ -67,7 +69,8 @@ pub struct McpOptions {
 /// Serves until standard input ends.
 pub fn serve(options: McpOptions) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     // With two slots, one long call does not block others.
-    let server = McpServer { tools: tools()?, options, slots: Semaphore::new(processors().clamp(2, 16)) };
+    let server =
+        McpServer { tools: tools(&options.of_questions)?, options, slots: Semaphore::new(processors().clamp(2, 16)) };
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
         server.serve(rmcp::transport::stdio()).await?.waiting().await?;
         Ok(())
@@ -75,7 +78,7 @@ pub fn serve(options: McpOptions) -> Result<(), Box<dyn std::error::Error + Send
 }
 
 /// Returns the definitions of the tools: the file's, with the arguments and the output that all tools share.
-fn tools() -> Result<Vec<Tool>, serde_json::Error> {
+fn tools(of_questions: &[(String, String)]) -> Result<Vec<Tool>, serde_json::Error> {
     let common = json!({
         "inputs": { "type": "array", "items": { "type": "string" }, "description": "Only these logs: names as in answers, or paths in an allowed folder" },
         "cursor": { "type": "string", "description": "Where the rows of this page begin: `cursor` of the page before" },
@@ -102,6 +105,12 @@ fn tools() -> Result<Vec<Tool>, serde_json::Error> {
         }
         if let Some(question) = tool.pointer_mut("/inputSchema/properties/question") {
             question["enum"] = names().into_iter().collect();
+            for (name, help) in of_questions {
+                tool["inputSchema"]["properties"][name] = match name.as_str() {
+                    "limit" => json!({ "type": "integer", "minimum": 1, "description": help }),
+                    _ => json!({ "type": "string", "description": help }),
+                };
+            }
         }
         tool["outputSchema"] = output.clone();
     }
@@ -167,7 +176,7 @@ impl McpOptions {
     async fn call(&self, tool: &str, arguments: &JsonObject) -> Result<Value, String> {
         let inputs = self.inputs(arguments)?;
         let mut command = Command::new(&self.program);
-        let (own, next) = command_line(tool, arguments)?;
+        let (own, next) = command_line(tool, arguments, &self.of_questions)?;
         command.args(own).args(&self.options);
         command.arg(format!("--timeout={}", self.timeout)).arg(format!("--max-memory={}", self.memory));
         match tool {
@@ -297,7 +306,11 @@ fn log_of<'l>(messages: &[String], logs: &'l [PathBuf]) -> Result<&'l PathBuf, S
 }
 
 /// Returns the command for a tool with its options, and what to ask next.
-fn command_line(tool: &str, arguments: &JsonObject) -> Result<(Vec<OsString>, &'static str), String> {
+fn command_line(
+    tool: &str,
+    arguments: &JsonObject,
+    of_questions: &[(String, String)],
+) -> Result<(Vec<OsString>, &'static str), String> {
     let mut rows = "--to=jsonl";
     let text = |name: &str| match arguments.get(name) {
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -314,9 +327,7 @@ fn command_line(tool: &str, arguments: &JsonObject) -> Result<(Vec<OsString>, &'
                 return Err(format!("unknown question: {question}"));
             }
             let mut own = vec!["ask".into(), question.into()];
-            let filters =
-                ["method", "tool", "id", "sender", "session", "kind", "since", "until", "last", "contains", "limit"];
-            for name in filters {
+            for (name, _) in of_questions {
                 own.extend(text(name)?.map(|value| format!("--{name}={value}").into()));
             }
             own

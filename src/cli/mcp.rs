@@ -47,6 +47,7 @@ impl McpCommand {
             anyhow::bail!("standard input carries the messages of MCP: name a file");
         }
         let absolute = |path: &PathBuf| std::path::absolute(path);
+        let of_questions = of_questions(&root);
         let (mut options, graph_options) = forwarded(root);
         // One key for the processes of all calls.
         let key_file = input.format.redact.random_key_file()?;
@@ -57,6 +58,7 @@ impl McpCommand {
             program: std::env::current_exe()?,
             options,
             graph_options,
+            of_questions,
             inputs: input.inputs.iter().map(absolute).collect::<Result<_, _>>()?,
             allowed: self.allow.clone(),
             budget: usize::try_from(self.budget)?,
@@ -66,6 +68,16 @@ impl McpCommand {
         serve(options).map_err(anyhow::Error::from_boxed)?;
         Ok(Outcome::Done)
     }
+}
+
+/// Returns the filters, groups and orders of questions, with their help.
+fn of_questions(root: &Command) -> Vec<(String, String)> {
+    let options = root.find_subcommand("ask").into_iter().flat_map(Command::get_arguments);
+    let options = options.filter_map(|option| Some((option.get_long()?, option)));
+    options
+        .filter(|(name, option)| option.get_help_heading() == Some("Filter") || ["by", "sort"].contains(name))
+        .map(|(name, option)| (name.to_owned(), option.get_help().map(ToString::to_string).unwrap_or_default()))
+        .collect()
 }
 
 /// Returns the options of the command line that say how logs are read, and those that say how they become a graph. `show`

@@ -92,7 +92,9 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     let name = shown(path);
     let commands = root.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
     let commands: Vec<_> = commands.collect();
-    let other = || OTHER_COMMANDS.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
+    let other = || {
+        OTHER_COMMANDS.iter().find(|(_, others)| others.split(' ').any(|other| other == name)).map(|(ours, _)| *ours)
+    };
     let near = || other().or_else(|| nearest(&name, commands.iter().copied().chain(names())));
     let command = if is_sparql(&name) { Some("query") } else { near() };
     let is_command = |near: &str| near.split(' ').next().is_some_and(|name| commands.contains(&name));
@@ -126,20 +128,28 @@ const OTHER_OPTIONS: [(&str, &str); 14] = [
     ("--sparql", "--print"),
 ];
 
-/// Commands of other tools, and ours.
-const OTHER_COMMANDS: [(&str, &str); 12] = [
-    ("diff", "compare"),
-    ("export", "convert"),
-    ("failures", "errors"),
-    ("find", "timeline --contains"),
-    ("grep", "timeline --contains"),
-    ("hung", "unanswered"),
-    ("lint", "check"),
-    ("search", "timeline --contains"),
-    ("stats", "overview"),
-    ("summary", "overview"),
-    ("tail", "timeline"),
-    ("validate", "check"),
+/// Our commands, and the names that other tools and people have for them.
+const OTHER_COMMANDS: [(&str, &str); 20] = [
+    ("ask cost", "tokens"),
+    ("ask in-flight", "concurrency inflight"),
+    ("ask sessions", "clients connections servers"),
+    ("check", "lint validate verify"),
+    ("compare", "diff"),
+    ("convert", "export graph rdf turtle"),
+    ("convert -t otlp", "otel otlp spans trace traces"),
+    ("convert -t parquet", "parquet tables"),
+    ("errors", "failed failures"),
+    ("methods", "calls latencies latency p95 requests"),
+    ("overview", "stats status summary top"),
+    ("query", "sparql sql"),
+    ("redact", "anonymize mask sanitize scrub"),
+    ("report", "html page"),
+    ("serve", "open ui view"),
+    ("slowest", "duration durations timings"),
+    ("timeline", "cat head messages tail"),
+    ("timeline --contains", "find grep search"),
+    ("timeline -t messages", "raw replay"),
+    ("unanswered", "hanging hung pending stuck timeouts"),
 ];
 
 /// Suggests our option in place of another tool's, if the command has ours.

@@ -10,9 +10,9 @@ use super::incident::{Incident, percentile};
 use super::moment::clock;
 use super::sentences::{Severity, Topic};
 use super::strip;
-use super::units::{counted, cut_middle, duration, number, one_line};
+use super::units::{counted, duration, number, one_line};
 use crate::diagnostic::{display_width, printable};
-use crate::query::cut;
+use crate::query::{cut, cut_middle};
 
 /// The maximum numbers of lines of the parts.
 const MAX_PROGRAMS: usize = 4;
@@ -181,7 +181,7 @@ impl<'f> Screen<'f> {
         }
         for [number, said, at, when] in rows {
             let mut line = format!("{number:<left$}");
-            for (cell, width) in [(cut(said, text), text), (cut_middle(at, place).into(), place)] {
+            for (cell, width) in [(cut(said, text), text), (cut_middle(at, place), place)] {
                 line += &format!("  {cell}{}", " ".repeat(width.saturating_sub(display_width(&cell))));
             }
             self.plain(format!("{line}  {when:>right$}").trim_end().to_owned());

@@ -1,8 +1,8 @@
 //! Numbers with their units, and texts that fit into lines.
 
-use crate::diagnostic::{display_width, printable};
+use crate::diagnostic::printable;
 pub use crate::query::duration;
-use crate::query::{cut, trimmed};
+use crate::query::trimmed;
 
 /// Formats a number with a comma between thousands.
 pub fn number(count: usize) -> String {
@@ -35,18 +35,6 @@ pub fn share(part: usize, whole: usize) -> String {
 pub fn one_line(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     printable(line).into_owned()
-}
-
-/// Cuts a text in its middle.
-pub fn cut_middle(text: &str, width: usize) -> String {
-    if display_width(text) <= width {
-        return text.to_owned();
-    }
-    let half = width / 2;
-    let start = cut(text, half.max(1));
-    let tail: String =
-        text.chars().rev().take(width.saturating_sub(half)).collect::<Vec<_>>().into_iter().rev().collect();
-    format!("{start}{tail}")
 }
 
 /// Turns the name of a problem into words.

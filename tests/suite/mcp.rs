@@ -83,6 +83,10 @@ fn an_agent_asks_a_log() {
     let tools = agent.ask("tools/list", &json!({}))["result"]["tools"].take();
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["overview", "ask", "show", "query", "schema"]);
+    let asks = &tools[1]["inputSchema"]["properties"];
+    for name in ["question", "client", "server", "since", "until", "session", "tool", "limit", "by", "sort", "cursor"] {
+        assert!(asks[name]["description"].is_string(), "{name} is missing in {asks}");
+    }
     assert!(
         agent.rows("overview", &json!({})).contains(&json!({ "part": "sessions", "what": "json-lines", "count": 1 }))
     );
@@ -111,6 +115,8 @@ fn an_agent_reads_notes_about_its_filters() {
     let mut notes = |arguments: Value| agent.call("ask", &arguments, 8000)["structuredContent"]["notes"].take();
     let near = notes(json!({ "question": "timeline", "method": "subtrac" }));
     assert_eq!(near, "note: no message has the method \"subtrac\"; did you mean subtract?");
+    let other = notes(json!({ "question": "timeline", "server": "search", "sort": "-seconds" }));
+    assert_eq!(other, "note: no message has a server");
     let late = notes(json!({ "question": "timeline", "since": "10:00" }));
     assert_eq!(late, "note: no message has a time, for --since, --last and --until");
     assert_eq!(notes(json!({ "question": "timeline" })), Value::Null);

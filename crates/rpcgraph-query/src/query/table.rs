@@ -17,7 +17,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
 
 use self::cells::{Cell, CellKind, CellPage};
-pub use self::fit::cut;
+pub use self::fit::{cut, cut_middle};
 use self::fit::{folded, shortened};
 pub use self::units::{duration, trimmed};
 use super::answer::{QueryError, ResultsError, Solutions};
@@ -393,10 +393,16 @@ impl TableLayout {
     fn end(&self, width: Option<usize>, writer: &mut dyn Write) -> Result<(), ResultsError> {
         if !self.left_out.is_empty() {
             writeln!(writer)?;
-            let left_out = format!("not shown: {} (--wide shows all)", self.left_out.join(", "));
-            for line in folded(&left_out, width.unwrap_or(usize::MAX), usize::MAX) {
-                writeln!(writer, "{line}")?;
-            }
+            let all = self.left_out.as_slice();
+            let line = |shown: usize| {
+                let more = all.len() - shown;
+                let more = (more > 0).then(|| format!("{more} more"));
+                let names: Vec<_> = all.iter().take(shown).cloned().chain(more).collect();
+                format!("not shown: {} (--wide shows all)", names.join(", "))
+            };
+            let fits = |line: &String| width.is_none_or(|width| display_width(line) <= width);
+            let fitting = (1..=all.len()).rev().map(line).find(fits);
+            writeln!(writer, "{}", fitting.unwrap_or_else(|| line(0)))?;
         }
         Ok(())
     }
@@ -454,7 +460,12 @@ fn write_line<'c>(
         if nth > 0 {
             line.push_str(GAP);
         }
-        let text = if width > column.width { shortened(text, width, column.width).into() } else { Cow::Borrowed(text) };
+        // The first column names the row: names often differ at their ends.
+        let text = match (width > column.width, nth) {
+            (false, _) => Cow::Borrowed(text),
+            (true, 0) => cut_middle(text, column.width),
+            (true, _) => shortened(text, width, column.width).into(),
+        };
         // A text ends earlier if its next character is wide.
         let padding = match text {
             Cow::Borrowed(_) => column.width - width,
@@ -619,7 +630,7 @@ mod tests {
         let row: &[Term] = &[Literal::from("k".repeat(20)).into(), Literal::from("t".repeat(60)).into()];
         let shown = |width| table(&Table::default().with_width(Some(width)), &["key", "text"], &[row]);
         assert!(shown(40).contains(&"k".repeat(20)), "{}", shown(40));
-        assert!(shown(26).contains("kkk…"), "{}", shown(26));
+        assert!(shown(26).contains("kkk…kkk"), "{}", shown(26));
     }
 
     /// A page with another layout has its own head.

@@ -40,6 +40,24 @@ pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if whole <= width { text.into() } else { shortened(text, whole, width).into() }
 }
 
+/// Cuts the text to at most `width` columns, with `…` in its middle if it is longer.
+pub fn cut_middle(text: &str, width: usize) -> Cow<'_, str> {
+    let whole = display_width(text);
+    if whole <= width {
+        return text.into();
+    }
+    let start = shortened(text, whole, (width / 2).max(1));
+    let mut left = width.saturating_sub(display_width(&start));
+    let fits = |(_, character): &(usize, char)| {
+        let columns = character.width().unwrap_or(0);
+        let fits = columns <= left;
+        left -= if fits { columns } else { 0 };
+        fits
+    };
+    let end = text.char_indices().rev().take_while(fits).last().map_or(text.len(), |(at, _)| at);
+    (start + text.get(end..).unwrap_or_default()).into()
+}
+
 /// Cuts a text of `whole` columns to at most `width` columns, which are fewer.
 pub(super) fn shortened(text: &str, whole: usize, width: usize) -> String {
     // If each byte takes a column, so does each character.
