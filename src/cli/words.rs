@@ -49,7 +49,7 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
 }
 
 /// Returns the arguments with the command in front. The first word that does not belong to an option is the command if
-/// it names one; otherwise it is a log, and the command is `overview`.
+/// it names one, or a question for `ask`; otherwise it is a log, and the command is `overview`.
 ///
 /// # Errors
 ///
@@ -90,6 +90,11 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
         return Ok(arguments);
     }
     let name = shown(path);
+    if names().iter().any(|question| *question == name) {
+        let word = arguments.remove(place);
+        arguments.splice(1..1, ["ask".into(), word]);
+        return Ok(arguments);
+    }
     let commands = root.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
     let commands: Vec<_> = commands.collect();
     let other = || {
