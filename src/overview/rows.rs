@@ -103,14 +103,10 @@ impl Facts {
                 Part::Problems => self.take_problem(&row),
             }
         }
-        match part {
-            Part::Sessions => {
-                let before = |(session, before)| Some((session, *self.places.get(&before)?));
-                let restarts: Vec<_> = restarts.into_iter().filter_map(before).collect();
-                self.note_restarts(restarts);
-            }
-            Part::Silent => self.mark_cancelled(),
-            _ => {}
+        if part == Part::Sessions {
+            let before = |(session, before)| Some((session, *self.places.get(&before)?));
+            let restarts: Vec<_> = restarts.into_iter().filter_map(before).collect();
+            self.note_restarts(restarts);
         }
         Ok(())
     }
@@ -172,8 +168,11 @@ impl Facts {
             return;
         }
         let outcome = match (row.text("answer"), row.text("failed"), row.text("code")) {
-            (None, ..) if row.text("alone").is_some() => CallOutcome::Unknown,
-            (None, ..) => CallOutcome::Silent,
+            (None, ..) => match row.text("state").and_then(|state| state.rsplit('#').next()) {
+                Some("Cancelled") => CallOutcome::Cancelled,
+                Some("NotCaptured") => CallOutcome::Unknown,
+                _ => CallOutcome::Silent,
+            },
             (_, Some(_), _) => CallOutcome::Failed,
             (_, _, code) => CallOutcome::of_code(code),
         };
@@ -207,14 +206,6 @@ impl Facts {
             state: row.owned("state").unwrap_or_default(),
         };
         self.silent.push(silent);
-    }
-
-    fn mark_cancelled(&mut self) {
-        let cancelled: HashSet<_> =
-            self.silent.iter().filter(|silent| silent.state == "cancelled").map(|silent| &silent.name).collect();
-        for call in self.calls.iter_mut().filter(|call| cancelled.contains(&call.name)) {
-            call.outcome = CallOutcome::Cancelled;
-        }
     }
 
     fn take_problem(&mut self, row: &Row) {

@@ -240,6 +240,16 @@ fn a_silent_call_waits_until_the_log_ends_or_its_connection_begins_anew() {
     assert_eq!(ran.text(), "tool,waited,until\r\nweb,839.2,restart\r\nweb,3.2,restart\r\nweb,1.2,restart\r\n");
 }
 
+/// Rows of several logs are in the order of time, with the log in the name of each message.
+#[test]
+fn silent_calls_of_several_logs_are_in_the_order_of_time() {
+    let place = Place::with("a.ndjson", gateway());
+    place.put("b.ndjson", gateway().replace("T14:", "T13:"));
+    let ran = place.run(&["unanswered", "a.ndjson", "b.ndjson", "--columns", "message", "-t", "csv", "--quiet"]);
+    let logs: Vec<_> = ran.text().lines().skip(1).filter_map(|row| row.rsplit('/').next()?.split('#').next()).collect();
+    assert_eq!(logs, [["b.ndjson"; 3], ["a.ndjson"; 3]].concat());
+}
+
 /// `--by cause` shows the groups of the overview.
 #[test]
 fn failures_are_grouped_by_cause() {

@@ -3,11 +3,12 @@
 //! Five files name every term. Whoever adds, renames or retypes one must do so in all of them; these tests say where it
 //! was forgotten. The published building block is compared where a copy of it lies beside the corpora.
 
+mod annotated;
+
 use crate::support::{files, own};
 use oxrdf::vocab::{rdf, rdfs, xsd};
 use oxrdf::{Graph, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
 use oxrdfio::{RdfFormat, RdfParser};
-use rpcgraph::query::Query;
 use rpcgraph::vocab::{jrpc, lsp, mcp, rpcg};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +28,6 @@ const ALIGNMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ontology/alignment
 const OBJECT_PROPERTY: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2002/07/owl#ObjectProperty");
 const DATATYPE_PROPERTY: NamedNodeRef<'_> =
     NamedNodeRef::new_unchecked("http://www.w3.org/2002/07/owl#DatatypeProperty");
-const SKOS_EXAMPLE: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2004/02/skos/core#example");
 const RDF_JSON: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
 
 // Contexts and schemas as tables of terms
@@ -432,38 +432,6 @@ fn every_term_has_one_label_and_one_comment() -> Outcome {
             assert_eq!(literal.language(), Some("en"), "{term} {predicate}");
             assert!(!literal.value().trim().is_empty() && !literal.value().contains('\n'), "{term} {predicate}");
         }
-    }
-    Ok(())
-}
-
-/// What is aligned with JSON-RPC-LD are terms that graphs of logs have, in the namespace that is registered for it.
-#[test]
-fn json_rpc_ld_is_aligned() -> Outcome {
-    let graph = read_turtle(ALIGNMENT)?;
-    let is_match = |triple: &oxrdf::TripleRef<'_>| triple.predicate.as_str().ends_with("Match");
-    let matches: Vec<_> = graph.iter().filter(is_match).collect();
-    assert_eq!(matches.len(), 6);
-    for triple in matches {
-        assert!(triple.object.to_string().starts_with("<https://w3id.org/json-rpc-ld/ns#"), "{triple}");
-        let mut terms = jrpc::ALL.iter().chain(mcp::ALL);
-        assert!(terms.any(|term| NamedOrBlankNodeRef::from(*term) == triple.subject), "{triple}");
-    }
-    Ok(())
-}
-
-/// The example of a term is a triple that uses it, or for a property of JSON in queries a pattern.
-#[test]
-fn every_term_has_an_example() -> Outcome {
-    let mut graph = both_ontologies()?;
-    graph.extend(read_turtle(ALIGNMENT)?.iter().map(oxrdf::TripleRef::into_owned));
-    for term in [rpcg::ALL, lsp::ALL, mcp::ALL].concat() {
-        let examples: Vec<_> = graph.objects_for_subject_predicate(term, SKOS_EXAMPLE).collect();
-        let [TermRef::Literal(text)] = examples.as_slice() else {
-            return Err(format!("{term} has {} examples", examples.len()).into());
-        };
-        let query = Query::parse(&format!("SELECT * {{ {} }}", text.value()), Some("urn:log"))
-            .map_err(|error| format!("{text}: {error}"))?;
-        assert!(query.names(term), "{term}: {text}");
     }
     Ok(())
 }

@@ -3,12 +3,13 @@
 //! | message | attributes |
 //! |---|---|
 //! | every request | `rpc.system.name`, `rpc.method`, `jsonrpc.request.id`, `jsonrpc.protocol.version`, `session.id` |
+//! | the resource of every span | `service.name`: the name of the session's server, else of its client, else of the log |
 //! | a request of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.prompt.name`, `gen_ai.operation.name` |
 //! | an error | `rpc.status_code` |
 //! | an answer over HTTP | `http.response.status_code` |
 //! | an answer with a time before its request | `rpcgraph.answer_before_request`; the span has no duration |
 //! | a failure: an error, a tool or an HTTP exchange that failed | `error.type`, and the span's status |
-//! | a request without an answer, if the log shows that | `rpcgraph.state`; the span ends with the session, or as it was cancelled |
+//! | a request without an answer, if the log shows that | `rpcgraph.state`; the span ends with the session, in its restart, or as it was cancelled |
 //! | payloads, if enabled | the message of the status, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
 
 use serde_json::{Value, json};
@@ -18,11 +19,11 @@ use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::message::{ErrorMember, Id, Kind, Message, Problem};
 use crate::protocol::{Statement, StatementObject, literal_of};
 use crate::record::units::{scaled, since_1970};
-use crate::record::{Protocols, Time, known_method};
-use crate::session::triples::NodeRef;
+use crate::record::{Protocols, Sender, Time, known_method};
+use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::session::{Annotated, FailureKind, Name, Node};
 use crate::sink::otlp::{SpanPart, SpanRecords, TimedRequest, attribute};
-use crate::vocab::rpcg;
+use crate::vocab::{lsp, mcp, rpcg};
 
 impl MapTarget for SpanRecords {
     fn map(&mut self, _: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
@@ -33,6 +34,7 @@ impl MapTarget for SpanRecords {
         } else if let MapPart::Nodes(session, nodes, statements) = *part {
             for node in nodes {
                 let statements = statements.get(node.meaning.clone()).unwrap_or_default();
+                self.parts.extend(introduction(session, statements));
                 let part = match (&node.node, node.responds_to) {
                     (Node::Message(message), _) => self.part(node, message, session, statements),
                     (Node::Exchange(_), Some(request)) => Some(self.answer(node, request, None)),
@@ -43,6 +45,18 @@ impl MapTarget for SpanRecords {
         }
         Ok(())
     }
+}
+
+/// Returns the program that a message introduces, if it states its name.
+fn introduction(session: &str, statements: &[Statement<'_>]) -> Option<SpanPart> {
+    let node = statements.iter().find_map(|statement| match statement.object {
+        StatementObject::Node(node) if statement.property == rpcg::INTRODUCES => Some(node),
+        _ => None,
+    })?;
+    let name = [mcp::HAS_NAME, lsp::NAME].into_iter().find_map(|property| literal_of(statements, node, property))?;
+    let is_client = matches!(node, NodeRef::Part(_, ProtocolPart { kind: PartKind::Client, .. }));
+    let side = if is_client { Sender::Client } else { Sender::Server };
+    Some(SpanPart::Introduces(session.to_owned(), side, name.to_owned()))
 }
 
 /// Returns the nanoseconds since 1970, if the time has a date and a zone.
@@ -82,6 +96,7 @@ impl SpanRecords {
                 let asked = TimedRequest {
                     start,
                     iri: format!("{}{own}", self.iri),
+                    session: session.to_owned(),
                     name: name.into_iter().flatten().collect::<Vec<_>>().join(" "),
                     trace: said(rpcg::TRACE_ID).zip(said(rpcg::PARENT_SPAN_ID)).map(<[String; 2]>::from),
                     attributes: self.request(message, &facts, session),

@@ -3,6 +3,7 @@
 //! `mapping/spans.rs` makes the attributes, and documents them. Ids are derived from IRIs, so that the same log has the
 //! same spans.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ use super::rendered::Rendered;
 use crate::VERSION;
 use crate::json::sha256;
 use crate::protocol::OpenRequests;
+use crate::record::Sender;
 use crate::session::{Name, RequestState};
 
 /// The version of OpenTelemetry's conventions for the attributes.
@@ -29,6 +31,8 @@ pub(crate) struct Spans<'w> {
     writer: Box<dyn Write + Send + 'w>,
     payloads: bool,
     source: String,
+    /// The names of the programs of sessions, by the references of these: the server, else the client.
+    services: HashMap<String, String>,
     open: OpenRequests<TimedRequest>,
     pub counts: SpanCounts,
 }
@@ -53,6 +57,8 @@ pub(crate) struct TimedRequest {
     /// Nanoseconds since 1970.
     pub start: i128,
     pub iri: String,
+    /// The reference of its session.
+    pub session: String,
     pub name: String,
     /// The trace and the parent span, if the request states them.
     pub trace: Option<[String; 2]>,
@@ -63,6 +69,8 @@ pub(crate) struct TimedRequest {
 /// The part that a message plays in a span.
 pub(crate) enum SpanPart {
     Asks(Name, Box<TimedRequest>),
+    /// A program of a session states its name.
+    Introduces(String, Sender, String),
     /// An answer: its request, the duration in nanoseconds, attributes and status.
     Answers(Name, i128, Vec<Value>, Value),
     /// A notification: the request that it refers to, and its event.
@@ -93,8 +101,8 @@ pub(crate) fn attribute(key: &str, text: &str) -> Value {
 impl<'w> Spans<'w> {
     /// Creates a writer of spans. With `payloads`, it also writes error messages, and URIs and arguments of tools.
     pub fn new(writer: impl Write + Send + 'w, payloads: bool) -> Self {
-        let (writer, source, open) = (Box::new(writer), String::new(), OpenRequests::new(OPEN));
-        Self { writer, payloads, source, open, counts: SpanCounts::default() }
+        let (source, services, counts) = Default::default();
+        Self { writer: Box::new(writer), payloads, source, services, open: OpenRequests::new(OPEN), counts }
     }
 
     fn write(
@@ -107,6 +115,7 @@ impl<'w> Spans<'w> {
         let digest = sha256(asked.iri.as_bytes());
         let id = |part: std::ops::Range<usize>| digest.get(part).unwrap_or_default().to_owned();
         let [trace, parent] = asked.trace.unwrap_or_else(|| [id(0..32), String::new()]);
+        let service = self.services.get(&asked.session).map_or(&self.source, |name| name);
         let all = [asked.attributes, attributes].concat();
         let span = json!({
             "traceId": trace, "spanId": id(32..48), "parentSpanId": parent, "name": asked.name, "kind": 3,
@@ -115,7 +124,7 @@ impl<'w> Spans<'w> {
         });
         let scope = json!({ "name": "rpcgraph", "version": VERSION });
         let line = json!({ "resourceSpans": [{
-            "resource": { "attributes": [attribute("service.name", &self.source)] },
+            "resource": { "attributes": [attribute("service.name", service)] },
             "scopeSpans": [{ "scope": scope, "spans": [span], "schemaUrl": SCHEMA }],
             "schemaUrl": SCHEMA,
         }] });
@@ -143,6 +152,7 @@ impl RecordSink for Spans<'_> {
 
     fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
         self.counts.unanswered += self.open.clear();
+        self.services.clear();
         self.source = input.source.to_owned();
         Ok(())
     }
@@ -156,6 +166,16 @@ impl RecordSink for Spans<'_> {
             match part {
                 SpanPart::Asks(name, asked) => {
                     self.counts.unanswered += u64::from(self.open.insert(name, *asked).is_some())
+                }
+                SpanPart::Introduces(session, side, name) => {
+                    // The last sessions matter: an answer comes soon.
+                    if self.services.len() == OPEN {
+                        self.services.clear();
+                    }
+                    let service = self.services.entry(session).or_insert_with(|| name.clone());
+                    if side == Sender::Server {
+                        *service = name;
+                    }
                 }
                 SpanPart::Answers(request, took, attributes, status) => match self.open.take(request) {
                     Some(asked) => self.write(asked, took, attributes, &status)?,
