@@ -130,7 +130,7 @@ commands! {
     Show(show::ShowCommand) = |command| command.run(),
     "Ask":
     /// Answer a question, or list all questions
-    Ask(queries::AskCommand) = |command| command.run(),
+    Ask(queries::AskCommand) = |mut command| command.run(),
     /// Run SPARQL over logs, RDF files, a store or a server
     Query(query::QueryCommand) = |mut command| command.run(),
     /// Check logs against the rules of JSON-RPC, MCP and LSP

@@ -30,7 +30,7 @@ use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
 use super::question::{NO_SESSION, QuerySource, Question, SESSIONS, base, endpoint};
-use super::read::{GraphArgs, InputOutcome, OF_GRAPH, OF_MAPPING, ReadArgs, SummaryArgs};
+use super::read::{GraphArgs, InputOutcome, OF_GRAPH, OF_MAPPING, ReadArgs, ShownFindings, SummaryArgs};
 use super::words::nearest;
 
 /// Options of every command that evaluates queries.
@@ -74,9 +74,8 @@ pub struct AskArgs {
     #[command(flatten)]
     pub summary: SummaryArgs,
 
-    /// The answer counts what was not read.
     #[arg(skip)]
-    pub counts_findings: bool,
+    pub findings: ShownFindings,
 }
 
 /// Options for how a query is evaluated.
@@ -397,7 +396,7 @@ impl AskArgs {
         graph.provenance |= query.names_provenance();
         graph.log_lines |= query.names_log_lines();
         let mut run = self.read.run(&graph, self.summary.quiet)?;
-        run.findings.are_counted = self.counts_findings;
+        run.findings.shown = self.findings;
         run.load(sources, loading, query.sees_unread(), cancel)
     }
 }

@@ -15,6 +15,7 @@ use super::console::{Outcome, say};
 use super::filter::FilterArgs;
 use super::input::shown;
 use super::question::{Question, RowTimes};
+use super::read::ShownFindings;
 use super::screen;
 use super::values::{SQL_DIALECTS, one_of};
 use super::words::{NamedParser, nearest};
@@ -136,7 +137,7 @@ pub struct AskCommand {
 }
 
 impl AskCommand {
-    pub fn run(&self) -> anyhow::Result<Outcome> {
+    pub fn run(&mut self) -> anyhow::Result<Outcome> {
         let target = &self.question.ask.answer.target;
         match &self.name {
             None => target.print(self.own.list()?),
@@ -221,7 +222,9 @@ impl QuestionArgs {
         })
     }
 
-    fn ask(&self, name: &str, own: &OwnQueries, engine: EngineArgs) -> anyhow::Result<Outcome> {
+    fn ask(&mut self, name: &str, own: &OwnQueries, engine: EngineArgs) -> anyhow::Result<Outcome> {
+        // `problems` has a row for each.
+        self.ask.findings = if name == "problems" { ShownFindings::None } else { ShownFindings::First };
         let sources = self.ask.sources()?;
         if names().contains(&name) {
             self.ask.check_mapping()?;

@@ -288,7 +288,10 @@ impl InputRun<'_> {
             };
             cancel.check()?;
             match attempt? {
-                InputOutcome::Stopped => return Ok(None),
+                InputOutcome::Stopped => {
+                    self.findings.end();
+                    return Ok(None);
+                }
                 InputOutcome::Unread(why) if !sees_unread => print_failure(&why),
                 InputOutcome::Unread(why) if !self.findings.quiet => say(&format!("note: {why}")),
                 InputOutcome::Unread(_) => {}
@@ -415,12 +418,23 @@ impl SummaryArgs {
     }
 }
 
-/// Shows findings: all findings that the graph does not hold, and of those that it holds the first of each kind.
+/// The findings that the graph holds of which there are lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ShownFindings {
+    /// The first of each kind.
+    #[default]
+    Kinds,
+    /// The first of all.
+    First,
+    /// None: the answer has them.
+    None,
+}
+
+/// Shows findings: all findings that the graph does not hold, and some of those that it holds.
 #[derive(Default)]
 pub struct Findings {
     pub quiet: bool,
-    /// True if findings that the graph holds are not shown, since the answer counts them.
-    pub are_counted: bool,
+    pub shown: ShownFindings,
     kinds: Vec<FindingKind>,
     /// The number of findings of further kinds.
     others: u64,
@@ -439,14 +453,18 @@ struct FindingKind {
 impl Findings {
     /// Shows or counts a finding.
     fn show(&mut self, finding: &Finding) {
-        if finding.in_graph && (self.quiet || self.are_counted || self.is_repeated(finding)) {
+        if finding.in_graph && (self.quiet || self.shown == ShownFindings::None || self.is_repeated(finding)) {
             return;
         }
         say(&finding.to_string());
     }
 
-    /// Counts a finding that the graph holds. Returns false if it is the first of its kind.
+    /// Counts a finding that the graph holds. Returns false if it is to be shown now: the first of its kind.
     fn is_repeated(&mut self, finding: &Finding) -> bool {
+        if self.shown == ShownFindings::First && !self.kinds.is_empty() {
+            self.others += 1;
+            return true;
+        }
         let message = finding.message.replace(|character: char| character.is_ascii_digit(), "");
         let mut kinds = self.kinds.iter_mut();
         if let Some(kind) = kinds.find(|kind| kind.message == message && kind.first.input == finding.input) {
@@ -458,11 +476,18 @@ impl Findings {
             return true;
         }
         self.kinds.push(FindingKind { message, first: finding.clone(), last: None, more: 0 });
-        false
+        // One line has the first and the number of the others.
+        self.shown == ShownFindings::First
     }
 
     /// Prints a line for each kind of finding that was repeated, and the number of findings that were not shown.
     pub fn end(&self) {
+        if let (ShownFindings::First, [kind]) = (self.shown, self.kinds.as_slice()) {
+            return say(&match self.others {
+                0 => kind.first.to_string(),
+                others => format!("{} (and {others} more: rpcgraph problems)", kind.first),
+            });
+        }
         for kind in &self.kinds {
             match &kind.last {
                 Some(last) if kind.more > 1 => {

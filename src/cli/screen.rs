@@ -10,6 +10,7 @@ use super::console::Outcome;
 use super::filter::FilterArgs;
 use super::input::InputSource;
 use super::question::{NO_SESSION, QuerySource, Question, RowTimes, SESSIONS};
+use super::read::ShownFindings;
 
 /// Asks the questions of the overview, and passes their facts to `show`, which returns the number of what it found. The data
 /// answers the queries in `beside`, too.
@@ -19,7 +20,7 @@ pub fn ask(
     (sources, beside): (Vec<InputSource>, &[String]),
     show: impl FnOnce(&AskArgs, Facts, (&QuerySource, &Cancel)) -> anyhow::Result<u64>,
 ) -> anyhow::Result<Outcome> {
-    ask.counts_findings = true;
+    ask.findings = ShownFindings::None;
     let ask = &*ask;
     let cancel = ask.limits.cancel()?;
     ask.check_mapping()?;

@@ -15,10 +15,17 @@ fn nested(levels: usize, open: &str, inside: &str, close: &str) -> String {
 fn findings_of_many_inputs_are_counted() {
     let place = Place::with("logs/0", format!("oops\n{REQUEST}\n"));
     (1..23).for_each(|log| place.put(&format!("logs/{log}"), format!("oops\n{REQUEST}\n")));
-    let ran = place.run(&["ask", "unanswered", "logs"]);
+    let ran = place.run(&["query", "ASK {}", "logs"]);
     let lines: Vec<_> = ran.stderr.lines().collect();
-    assert_eq!(lines.len(), 22, "{}", ran.stderr);
+    assert_eq!(lines.len(), 21, "{}", ran.stderr);
     assert_eq!(lines[20], "… and 3 findings more; the graph holds them all");
+    // A question has a line for all, and another for its rows.
+    let first = "logs/0:1: record 1 at byte 0: not JSON: expected value at byte 0";
+    let ran = place.run(&["ask", "unanswered", "logs"]);
+    assert_eq!(ran.stderr, format!("{first} (and 22 more: rpcgraph problems)\n23 rows\n"));
+    assert_eq!(place.run(&["problems", "logs"]).stderr, "23 rows\n");
+    let ran = place.run(&["errors", "logs", "--strict"]);
+    assert!(ran.status == Some(1) && ran.stderr.starts_with(first), "{}", ran.stderr);
 }
 
 /// The system says only what went wrong; where is for the program to add.
