@@ -223,8 +223,8 @@ impl QuestionArgs {
     }
 
     fn ask(&mut self, name: &str, own: &OwnQueries, engine: EngineArgs) -> anyhow::Result<Outcome> {
-        // `problems` has a row for each.
-        self.ask.findings = if name == "problems" { ShownFindings::None } else { ShownFindings::First };
+        // `problems` is about them, and its rows do not have the reasons.
+        self.ask.findings = if name == "problems" { ShownFindings::Kinds } else { ShownFindings::First };
         let sources = self.ask.sources()?;
         if names().contains(&name) {
             self.ask.check_mapping()?;

@@ -23,7 +23,7 @@ fn findings_of_many_inputs_are_counted() {
     let first = "logs/0:1: record 1 at byte 0: not JSON: expected value at byte 0";
     let ran = place.run(&["ask", "unanswered", "logs"]);
     assert_eq!(ran.stderr, format!("{first} (and 22 more: rpcgraph problems)\n23 rows\n"));
-    assert_eq!(place.run(&["problems", "logs"]).stderr, "23 rows\n");
+    assert_eq!(place.run(&["problems", "logs"]).stderr.lines().count(), 22);
     let ran = place.run(&["errors", "logs", "--strict"]);
     assert!(ran.status == Some(1) && ran.stderr.starts_with(first), "{}", ran.stderr);
 }
