@@ -345,7 +345,7 @@ impl<'f> Screen<'f> {
         self.plain(format!("next: {next}"));
     }
 
-    fn fits(&self, text: &str) -> bool {
+    pub(super) fn fits(&self, text: &str) -> bool {
         self.style.width.is_none_or(|width| display_width(text) <= width)
     }
 

@@ -272,7 +272,7 @@ impl Facts {
                 ..StoryRow::new(StoryPart::Victim, what).counted(calls.len(), in_flight.len())
             }
         };
-        let all = format!("late, above the rest's p95 of {}", duration(usual));
+        let all = format!("above the rest's p95 of {}", duration(usual));
         let all = (!late.is_empty()).then(|| row(&all, &late));
         let rows = rows.into_iter().map(|((what, server, call), calls)| StoryRow {
             server,

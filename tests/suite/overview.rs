@@ -96,7 +96,7 @@ fn the_story_of_an_incident_is_told() {
         "\n✗ Incident 14:08:00–14:12:00 UTC (4 min 0 s)\n",
         "\n  14:08–14:12: 60 of 240 calls failed (25 %); p95 1.50 s, else 100 ms\n",
         "\nCauses\n    60  pool exhausted after 480  jira find  first m962 14:08:00\n",
-        "\n   180  late, above the rest's p95 of 100 ms    1.50 s, slowest m965 14:08:02\n",
+        "\n   180  above the rest's p95 of 100 ms    1.50 s, slowest m965 14:08:02\n",
         "\n   120  late  search web  1.50 s, slowest ",
         "\nWhat changed\n  none that the log shows\n",
         "\n 1,199  answers with the time that they took    of 1,199 (100 %)\n",
@@ -107,6 +107,10 @@ fn the_story_of_an_incident_is_told() {
     }
     let ran = place.run(&["errors", "gateway.ndjson", "--since", "14:08:00", "--until", "14:11:59"]);
     assert!(ran.stderr.contains("60 rows"), "{}", ran.stderr);
+    place.set("COLUMNS", "60");
+    let ran = place.run(&["incident", "gateway.ndjson"]);
+    let next = "  rpcgraph slowest gateway.ndjson --since 14:08:00 \\\n      --until 14:11:59\n";
+    assert!(ran.text().ends_with(next), "{}", ran.text());
     let ran = place.run(&["incident", "gateway.ndjson", "-t", "markdown"]);
     assert!(ran.text().starts_with("## Incident 14:08:00–14:12:00 UTC (4 min 0 s)\n\n"), "{}", ran.text());
     assert!(ran.text().contains("\n### Causes\n\n- 60 · pool exhausted after 480 · jira find · "), "{}", ran.text());

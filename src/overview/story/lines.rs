@@ -58,7 +58,19 @@ pub fn story_lines(
         }
         match (part, rows.as_slice(), is_markdown) {
             (_, [], _) => screen.plain(format!("{}none that the log shows", if is_markdown { "" } else { "  " })),
-            (StoryPart::Next, rows, false) => rows.iter().for_each(|row| screen.plain(format!("  {}", row.what))),
+            (StoryPart::Next, rows, false) => {
+                for row in rows {
+                    let whole = format!("  {}", row.what);
+                    match row.what.split_once(" --until ").filter(|_| !screen.fits(&whole)) {
+                        // A command is continued on the next line, not cut.
+                        Some((start, until)) => {
+                            screen.plain(format!("  {start} \\"));
+                            screen.plain(format!("      --until {until}"));
+                        }
+                        None => screen.plain(whole),
+                    }
+                }
+            }
             (StoryPart::Next, rows, true) => {
                 let commands = rows.iter().map(|row| row.what.as_str());
                 ["```sh"].into_iter().chain(commands).chain(["```"]).for_each(|line| screen.plain(line.to_owned()));
