@@ -103,6 +103,11 @@ function content(messages, row) {
       path: () => keys.map((name) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
       member: () => (typeof key === "string" ? `${JSON.stringify(key)}: ${raw}` : raw),
       message: () => one.text.slice(one.tree.start, one.tree.end),
+      link: () => location.href,
+      curl: () => {
+        const body = one.text.slice(one.tree.start, one.tree.end).replaceAll("'", String.raw`'\''`);
+        return `curl URL -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -d '${body}'`;
+      },
     };
     try {
       await navigator.clipboard.writeText(texts[what]());
@@ -138,7 +143,7 @@ function content(messages, row) {
       "span",
       { role: "group", "aria-label": "Copy" },
       "Copy ",
-      ...["value", "path", "member", "message"].map((what) => button(what, () => copy(what))),
+      ...["value", "path", "member", "message", "link", "curl"].map((what) => button(what, () => copy(what))),
     ),
     said,
   );

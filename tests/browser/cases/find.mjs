@@ -53,4 +53,6 @@ export default async (open) => {
   await tab.evaluate(() => (location.hash = "open=m2.2"));
   await tab.until(() => document.querySelector("#message .tree")?.textContent.includes("second"));
   assert.equal(await copied("message"), '{"jsonrpc":"2.0","method":"second", "params":[1.50]}');
+  assert.match(await copied("link"), /#.*open=m2\.2/);
+  assert.match(await copied("curl"), /^curl URL .* -d '\{"jsonrpc":"2\.0","method":"second", "params":\[1\.50\]\}'$/);
 };

@@ -59,7 +59,7 @@ fn logging_in_node() {
 
 #[test]
 #[ignore = "needs a Java development kit"]
-fn logging_in_java() {
+fn logging_in_javac() {
     run("java", "Calls.java", &[&["java", "Calls.java"]]);
 }
 

@@ -8,6 +8,7 @@ pub(super) type ZstdDecoder<R> = zstd::stream::read::Decoder<'static, R>;
 
 #[cfg(target_family = "wasm")]
 mod frames {
+    use std::error::Error;
     use std::io::{self, BufRead, Read};
 
     use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -22,9 +23,7 @@ mod frames {
 
     impl<R: BufRead> ZstdDecoder<R> {
         pub fn with_buffer(input: R) -> io::Result<Self> {
-            let mut decoder = Self { input, frame: FrameDecoder::new() };
-            decoder.begin()?;
-            Ok(decoder)
+            Ok(Self { input, frame: FrameDecoder::new() })
         }
 
         /// Reads the header of the next frame.
@@ -33,9 +32,21 @@ mod frames {
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     io::copy(&mut self.input.by_ref().take(length.into()), &mut io::sink()).map(drop)
                 }
-                result => result.map_err(io::Error::other),
+                result => result.map_err(failure),
             }
         }
+    }
+
+    /// Returns the error of a decoder; data that ends early is an unexpected end.
+    fn failure(error: FrameDecoderError) -> io::Error {
+        let mut cause: Option<&dyn Error> = Some(&error);
+        while let Some(error) = cause {
+            if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof) {
+                return io::ErrorKind::UnexpectedEof.into();
+            }
+            cause = error.source();
+        }
+        io::Error::other(error)
     }
 
     impl<R: BufRead> Read for ZstdDecoder<R> {
@@ -43,7 +54,7 @@ mod frames {
             while self.frame.can_collect() == 0 {
                 if !self.frame.is_finished() {
                     let blocks = BlockDecodingStrategy::UptoBlocks(1);
-                    self.frame.decode_blocks(&mut self.input, blocks).map_err(io::Error::other)?;
+                    self.frame.decode_blocks(&mut self.input, blocks).map_err(failure)?;
                 } else if self.input.fill_buf()?.is_empty() {
                     return Ok(0);
                 } else {
