@@ -332,7 +332,11 @@ impl<'f> Screen<'f> {
         let next = match (&self.incident, names.as_slice()) {
             (Some(incident), _) => {
                 let [from, to] = incident.clocks();
-                format!("rpcgraph errors {log} --since {from} --until {to}")
+                // A time of day stands for that of each day.
+                match self.facts.is_of_one_day() {
+                    true => format!("rpcgraph errors {log} --since {from} --until {to}"),
+                    false => format!("rpcgraph errors {log} {}", self.facts.bounds(incident)),
+                }
             }
             (None, []) => format!("rpcgraph timeline {log}"),
             (None, names) if names.len() <= 3 && self.facts.logs.len() == 1 => {
@@ -342,7 +346,19 @@ impl<'f> Screen<'f> {
             (None, _) if self.facts.failures.is_empty() => format!("rpcgraph unanswered {log}"),
             (None, _) => format!("rpcgraph errors {log}"),
         };
-        self.plain(format!("next: {next}"));
+        self.command("next: ", &next);
+    }
+
+    /// A command, which continues on a second line if it is too long.
+    pub(super) fn command(&mut self, before: &str, command: &str) {
+        let whole = format!("{before}{command}");
+        match command.split_once(" --until ").filter(|_| !self.fits(&whole)) {
+            Some((command, until)) => {
+                self.plain(format!("{before}{command} \\"));
+                self.plain(format!("      --until {until}"));
+            }
+            None => self.plain(whole),
+        }
     }
 
     pub(super) fn fits(&self, text: &str) -> bool {

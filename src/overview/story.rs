@@ -193,11 +193,15 @@ impl Facts {
         }
     }
 
+    pub(super) fn is_of_one_day(&self) -> bool {
+        self.from.zip(self.to).is_some_and(|(first, last)| date(first) == date(last))
+    }
+
     /// The options that choose the calls of an incident. A time of day stands for that of each day, and a bound for all of
     /// its second.
-    fn bounds(&self, incident: &Incident) -> String {
+    pub(super) fn bounds(&self, incident: &Incident) -> String {
         let Incident { from, to, .. } = incident;
-        match self.from.zip(self.to).is_some_and(|(first, last)| date(first) == date(last)) {
+        match self.is_of_one_day() {
             true => format!("--since {} --until {}", clock(*from, true), clock(to - 1.0, true)),
             false => format!("--since {} --until {}", self.moment(*from).value(), self.moment(*to).value()),
         }

@@ -117,6 +117,20 @@ fn the_story_of_an_incident_is_told() {
     assert_eq!(place.run(&["incident", "gateway.ndjson", "--fail-if", "rows"]).status, Some(1));
 }
 
+/// A time of day would choose the calls of each day.
+#[test]
+fn an_incident_past_midnight_is_chosen_by_its_dates() {
+    let late = gateway().replace("2026-03-02T14:0", "2026-03-02T23:5").replace("2026-03-02T14:1", "2026-03-03T00:0");
+    let mut place = Place::with("gateway.ndjson", late);
+    let ran = place.run(&["gateway.ndjson"]);
+    let next = "next: rpcgraph errors gateway.ndjson --since 2026-03-02T23:58:00Z";
+    let until = "--until 2026-03-03T00:02:00Z\n";
+    assert!(ran.text().ends_with(&format!("{next} {until}")), "{}", ran.text());
+    place.set("COLUMNS", "80");
+    let ran = place.run(&["gateway.ndjson"]);
+    assert!(ran.text().ends_with(&format!("{next} \\\n      {until}")), "{}", ran.text());
+}
+
 /// What changed near the onset: a server that begins anew, a tool that is called for the first time, and another version of
 /// the server than in the log before.
 #[test]

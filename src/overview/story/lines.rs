@@ -59,17 +59,7 @@ pub fn story_lines(
         match (part, rows.as_slice(), is_markdown) {
             (_, [], _) => screen.plain(format!("{}none that the log shows", if is_markdown { "" } else { "  " })),
             (StoryPart::Next, rows, false) => {
-                for row in rows {
-                    let whole = format!("  {}", row.what);
-                    match row.what.split_once(" --until ").filter(|_| !screen.fits(&whole)) {
-                        // A command is continued on the next line, not cut.
-                        Some((start, until)) => {
-                            screen.plain(format!("  {start} \\"));
-                            screen.plain(format!("      --until {until}"));
-                        }
-                        None => screen.plain(whole),
-                    }
-                }
+                rows.iter().for_each(|row| screen.command("  ", &row.what));
             }
             (StoryPart::Next, rows, true) => {
                 let commands = rows.iter().map(|row| row.what.as_str());
