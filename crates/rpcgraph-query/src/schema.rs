@@ -89,8 +89,8 @@ impl QuerySchemas {
         Self { untrusted: Arc::new(untrusted.into()), ..Self::default() }
     }
 
-    /// Adds the schemas of an [OpenRPC](https://spec.open-rpc.org/) document; [`openrpc`] describes their IRIs. A schema
-    /// that refers to another document decides nothing.
+    /// Adds the schemas of an [OpenRPC](https://spec.open-rpc.org/) document; [`openrpc`] describes their IRIs. They are
+    /// used in the worker. A schema that refers to another document decides nothing.
     ///
     /// # Errors
     ///
