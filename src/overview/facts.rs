@@ -134,10 +134,18 @@ impl Facts {
     /// connection.
     pub(crate) fn note_restarts(&mut self, restarts: impl IntoIterator<Item = (usize, usize)>) {
         restarts.into_iter().for_each(|(session, before)| self.sessions[session].before = Some(before));
+        // Each session is visited once: there may be thousands, and in a graph that somebody wrote, they may be in a circle.
+        let mut is_known = vec![false; self.sessions.len()];
         for session in 0..self.sessions.len() {
-            let first = std::iter::successors(Some(session), |session| self.sessions[*session].before).last();
-            let label = first.map(|first| self.sessions[first].label.clone());
-            self.sessions[session].label = label.unwrap_or_default();
+            let (mut first, mut later) = (session, Vec::new());
+            while let Some(before) = self.sessions[first].before
+                && !std::mem::replace(&mut is_known[first], true)
+            {
+                later.push(first);
+                first = before;
+            }
+            let label = self.sessions[first].label.clone();
+            later.into_iter().for_each(|session| self.sessions[session].label.clone_from(&label));
         }
     }
 

@@ -52,7 +52,7 @@ impl Handshakes {
 /// Fills in the facts. Marks requests whose answer says that they were cancelled, or that it is outdated.
 /// Returns the log, the key and the place of each session.
 pub(super) fn gather(facts: &mut Facts, index: &mut PageIndex, handshakes: &Handshakes) -> Vec<(usize, u32, usize)> {
-    let mut places = Vec::new();
+    let (mut places, mut restarts) = (Vec::new(), Vec::new());
     let answers = answers(&index.rows);
     let ended: HashSet<usize> = index.rows.iter().filter_map(|row| row.ended.map(|end| end as usize)).collect();
     for log in 0..index.logs.len() {
@@ -83,9 +83,10 @@ pub(super) fn gather(facts: &mut Facts, index: &mut PageIndex, handshakes: &Hand
             });
             take(facts, (index, &ended), (log, session), place, *answer);
         }
-        let restarts = index.logs[log].restarts.iter();
-        facts.note_restarts(restarts.filter_map(|(key, before)| Some((*sessions.get(key)?, *sessions.get(before)?))));
+        let begun = index.logs[log].restarts.iter();
+        restarts.extend(begun.filter_map(|(key, before)| Some((*sessions.get(key)?, *sessions.get(before)?))));
     }
+    facts.note_restarts(restarts);
     for (row, answer) in answers.into_iter().enumerate() {
         let code = answer.map(|answer| failure(index, &index.rows[answer as usize]).0);
         index.rows[row].state = match CallOutcome::of_code(code.flatten().as_deref()) {

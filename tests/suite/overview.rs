@@ -131,6 +131,18 @@ fn an_incident_past_midnight_is_chosen_by_its_dates() {
     assert!(ran.text().ends_with(&format!("{next} \\\n      {until}")), "{}", ran.text());
 }
 
+/// Only a graph that somebody wrote has such a session.
+#[test]
+fn a_session_that_restarts_itself_ends_the_walk() {
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientInfo":{"name":"a","version":"1"}}}"#;
+    let place = Place::with("log", format!("{hello}\n{hello}\n"));
+    let graph = place.run(&["convert", "log", "-t", "ntriples", "--base", "urn:log"]).text().to_owned();
+    let restart = |message: &str| format!("<urn:log> <https://w3id.org/rpcgraph#restartedBy> <urn:log#{message}> .");
+    assert!(graph.contains(&restart("m2")), "{graph}");
+    place.put("circle.nt", graph.replace(&restart("m2"), &restart("m1")));
+    place.run(&["circle.nt"]).began(0, "");
+}
+
 /// What changed near the onset: a server that begins anew, a tool that is called for the first time, and another version of
 /// the server than in the log before.
 #[test]
