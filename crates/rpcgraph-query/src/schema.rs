@@ -48,7 +48,7 @@ pub struct QuerySchemas {
     /// The texts of the schemas of an OpenRPC document by IRI; or the reason why one is not used.
     named: Arc<HashMap<String, Result<String, String>>>,
     untrusted: Arc<Mutex<UntrustedSchemas>>,
-    /// What is asked together, while [`ask_ahead`](Self::ask_ahead) holds.
+    /// The values to validate together, after [`ask_ahead`](Self::ask_ahead).
     ahead: Mutex<Option<AskedAhead>>,
     /// The reason why the outcome for a value was unknown.
     undecided: Mutex<Option<String>>,
@@ -181,7 +181,10 @@ impl QuerySchemas {
     fn together(&self, schema: &str, values: &[String]) -> Vec<Outcome> {
         let request = json!({ "conforms": schema, "values": values });
         let mut untrusted = self.untrusted.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = untrusted.worker.as_mut().and_then(|worker| worker.ask(&request).ok());
+        let UntrustedSchemas { worker, unanswered, .. } = &mut *untrusted;
+        // As for single values: a worker that left too many requests without an answer is not asked again.
+        let worker = worker.as_mut().filter(|_| *unanswered < MAX_UNANSWERED);
+        let answer = worker.and_then(|worker| worker.ask(&request).ok());
         drop(untrusted);
         let outcomes = answer.and_then(|answer| serde_json::from_value(answer).ok());
         outcomes.unwrap_or_else(|| values.iter().map(|value| self.asked(Some(value), schema)).collect())

@@ -11,13 +11,13 @@ const LENGTH: usize = 1 << 20;
 /// The number of evaluations of a query after which each value is asked about before it counts.
 const EVALUATIONS: u8 = 3;
 
-/// What a query asked, by schema.
+/// The values that a query holds to schemas, by schema.
 #[derive(Default)]
 pub(super) struct AskedAhead {
     values: HashMap<String, Values>,
-    /// The number of evaluations that took a value for valid which is not.
+    /// The number of evaluations so far.
     evaluations: u8,
-    /// Whether the current evaluation did.
+    /// True if the current evaluation took an invalid value for valid.
     is_wrong: bool,
 }
 

@@ -59,7 +59,7 @@ impl SchemaWorker {
         let mut running = self.running.take().map_or_else(|| self.start(), Ok).map_err(failed)?;
         // Most likely, the process reached its memory limit.
         let ended = || format!("the schema worker ended (memory limit {} MiB?)", MEMORY >> 20);
-        // In one call of the system, which JSON written to a pipe is not.
+        // One system call: formatting into the pipe would take one for each token.
         running.requests.write_all(format!("{request}\n").as_bytes()).map_err(|_| ended())?;
         let answer = running.answers.recv_timeout(self.time).map_err(|error| match error {
             RecvTimeoutError::Timeout => format!("it takes more than {} s", self.time.as_secs()),
