@@ -90,7 +90,7 @@ impl IncidentCommand {
     }
 }
 
-/// What differs between the first log and the others.
+/// Returns the differences between the first log and the others.
 fn compared(ask: &AskArgs, sources: &[InputSource]) -> anyhow::Result<Vec<StoryRow>> {
     let cancel = Cancel::default();
     let query = Query::parse(&Beside::Compare.text(sources.first().map(|old| old.iri.as_str()))?, None)?;

@@ -332,7 +332,7 @@ impl<'f> Screen<'f> {
         let next = match (&self.incident, names.as_slice()) {
             (Some(incident), _) => {
                 let [from, to] = incident.clocks();
-                // A time of day stands for that of each day.
+                // A time of day matches on every day.
                 match self.facts.is_of_one_day() {
                     true => format!("rpcgraph errors {log} --since {from} --until {to}"),
                     false => format!("rpcgraph errors {log} {}", self.facts.bounds(incident)),

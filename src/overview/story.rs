@@ -80,12 +80,12 @@ impl StoryRow {
     }
 }
 
-/// A question beside those of the overview.
+/// A question that the overview does not ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beside {
     ToolChanges,
     Clocks,
-    /// What differs from an earlier log, which has this IRI.
+    /// The differences from an earlier log.
     Compare,
 }
 
@@ -175,7 +175,7 @@ impl Facts {
         }
         let (log, times) = (self.log(), self.bounds(incident));
         let commands = [
-            // The names of messages of several logs are not those of one.
+            // `show` takes one log.
             (self.logs.len() == 1).then(|| format!("rpcgraph show {log} {}", shown.join(" "))),
             Some(format!("rpcgraph errors {log} {times}")),
             Some(format!("rpcgraph slowest {log} {times}")),
@@ -197,8 +197,8 @@ impl Facts {
         self.from.zip(self.to).is_some_and(|(first, last)| date(first) == date(last))
     }
 
-    /// The options that choose the calls of an incident. A time of day stands for that of each day, and a bound for all of
-    /// its second.
+    /// Returns the options that select the calls of an incident. A time of day matches on every day, and a bound includes
+    /// its whole second.
     pub(super) fn bounds(&self, incident: &Incident) -> String {
         let Incident { from, to, .. } = incident;
         match self.is_of_one_day() {

@@ -299,8 +299,8 @@ impl Query {
         syntax::unbound_in_having(&self.algebra).iter().map(ToString::to_string).collect()
     }
 
-    /// Returns the terms of the vocabularies' namespaces that no graph of a log has: most likely typing errors. Of `mcp:`, a
-    /// graph has those of the built-in context, too.
+    /// Returns the terms of the vocabularies' namespaces that no graph of a log has: most likely typing errors. The
+    /// terms of the built-in context for MCP are known, too.
     pub fn unknown_terms(&self) -> Vec<String> {
         let unknown = |iri: &String| {
             let (prefix, local, terms) = VOCABULARIES
