@@ -18,6 +18,7 @@ mod incident;
 mod input;
 mod judging;
 mod limits;
+mod listed;
 mod load;
 mod mcp;
 mod messages;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::endpoint::Endpoint;
 use crate::mapping::Mapping;
 use crate::overview::by_cause;
-use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, TableColumns, first_of_parts};
+use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, Solutions, TableColumns, first_of_parts};
 use crate::store;
 use crate::summary::counted;
 use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES, VOCABULARIES};
@@ -30,7 +30,7 @@ use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
 use super::question::{NO_SESSION, QuerySource, Question, SESSIONS, base, endpoint};
-use super::read::{GraphArgs, InputOutcome, OF_GRAPH, OF_MAPPING, ReadArgs, ShownFindings, SummaryArgs};
+use super::read::{GraphArgs, InputOutcome, InputRun, OF_GRAPH, OF_MAPPING, ReadArgs, ShownFindings, SummaryArgs};
 use super::words::nearest;
 
 /// Options of every command that evaluates queries.
@@ -79,7 +79,7 @@ pub struct AskArgs {
 }
 
 /// Options for how a query is evaluated.
-#[derive(Debug, Clone, Copy, Default, Args)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct EngineArgs {
     /// Let SERVICE in the query call other servers
     #[arg(long, hide_short_help = true)]
@@ -146,6 +146,9 @@ impl AskArgs {
         // Check the output now rather than after all the work.
         let limit = question.filter.limit;
         let writer = self.answer.writer(query.form(), base.clone(), limit)?.with_columns(self.table_columns(question));
+        if let Some(listing) = self.listing(question, &sources)? {
+            return self.list((listing, question, &query), (&sources, missing), writer, &cancel);
+        }
         let loaded = self.source(&question.loading(&query)?, &query, &sources, question.engine.engine, &cancel)?;
         let Some((source, all_read)) = loaded else { return Ok(Outcome::Findings) };
         let is_here = matches!(source, QuerySource::Here(_)) && !question.engine.plan;
@@ -172,10 +175,7 @@ impl AskArgs {
                 let rows = question.times.apply(rows, start.as_ref())?;
                 let rows = if question.has_parts { first_of_parts(rows) } else { rows };
                 let rows = if question.by_cause { by_cause(rows)? } else { rows };
-                let rows = match &self.fail_if {
-                    Some(FailIf::Condition(condition)) => condition.watch(rows, &met)?,
-                    _ => rows,
-                };
+                let rows = self.watched(rows, &met)?;
                 match self.answer.are_messages() {
                     true => {
                         let selected = SelectedMessages::of(rows, limit.unwrap_or(usize::MAX))?;
@@ -210,6 +210,19 @@ impl AskArgs {
             columns.shown.extend(self.sort.iter().map(|sort| sort.column.clone()));
         }
         columns
+    }
+
+    /// Passes rows on, and counts in `met` those that meet the condition of `--fail-if`.
+    pub fn watched<'a>(&'a self, rows: Solutions<'a>, met: &'a Cell<u64>) -> anyhow::Result<Solutions<'a>> {
+        match &self.fail_if {
+            Some(FailIf::Condition(condition)) => condition.watch(rows, met),
+            _ => Ok(rows),
+        }
+    }
+
+    /// True if `--strict` is given.
+    pub fn is_strict(&self) -> bool {
+        self.graph.strict
     }
 
     /// True if `--fail-if` is about the columns of rows.
@@ -281,6 +294,7 @@ impl AskArgs {
                 "--follow does not take --client and --server: a row is written without the description of its session"
             );
         }
+        let listing = self.listing(question, &sources)?;
         let source = follow::followed(sources)?;
         let cancel = Cancel::default();
         self.limits.bound(&cancel);
@@ -290,7 +304,7 @@ impl AskArgs {
         let writer =
             self.answer.writer(query.form(), base, limit)?.with_columns(self.table_columns(question)).live()?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
-        let (attempt, found) = follow::answer(&source, &mut run, query, (writer, question.times), cancel)?;
+        let (attempt, found) = follow::answer(&source, &mut run, (query, listing), (writer, question.times), cancel)?;
         run.check_pointers()?;
         Ok(match attempt {
             InputOutcome::Unread(why) => return Err(why),
@@ -391,13 +405,18 @@ impl AskArgs {
         sources: &[InputSource],
         cancel: &Cancel,
     ) -> anyhow::Result<Option<anyhow::Result<()>>> {
-        // Terms that the query names are added to the graph.
+        let mut run = self.run(query)?;
+        run.load(sources, query.sees_unread(), cancel, |run, source| run.load_one(source, loading))
+    }
+
+    /// Prepares a run over inputs, which adds the terms that the query names to the graph.
+    pub fn run(&self, query: &Query) -> anyhow::Result<InputRun<'_>> {
         let mut graph = self.graph.clone();
         graph.provenance |= query.names_provenance();
         graph.log_lines |= query.names_log_lines();
         let mut run = self.read.run(&graph, self.summary.quiet)?;
         run.findings.shown = self.findings;
-        run.load(sources, loading, query.sees_unread(), cancel)
+        Ok(run)
     }
 }
 

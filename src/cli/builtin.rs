@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::context::{JSON_RPC, JSON_RPC_SCHEMA, MCP, RPCGRAPH};
 use crate::record::Format;
-use crate::sink::describe_tables;
+use crate::sink::rows::schema::describe_tables;
 use crate::vocab::JSON_RPC_ONTOLOGY;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};

@@ -321,7 +321,7 @@ impl CheckCommand {
         let mut run = self.read.run(&graph, self.quiet)?;
         // Rules report the problems of records.
         run.findings.quiet = true;
-        let all_read = run.load(sources, &mut loading, false, cancel)?;
+        let all_read = run.load(sources, false, cancel, |run, source| run.load_one(source, &mut loading))?;
         loading.commit()?;
         Ok((dataset, all_read.unwrap_or(Ok(()))))
     }

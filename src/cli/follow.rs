@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use crate::query::{Answer, Cancel, Dataset, Query, Solutions, Window};
+use crate::query::{Answer, Cancel, Listed, Listing, Query, QueryError, QuerySolution, Solutions, Window};
 use crate::summary::counted;
 use anyhow::{Context as _, anyhow, bail};
+use oxrdf::Variable;
 
 use super::answer::AnswerWriter;
 use super::console::{is_closed_pipe, say};
@@ -42,39 +43,58 @@ pub fn followed(mut sources: Vec<InputSource>) -> anyhow::Result<InputSource> {
 pub fn answer(
     source: &InputSource,
     run: &mut InputRun<'_>,
-    query: Query,
+    (query, listing): (Query, Option<Listing>),
     (writer, times): (AnswerWriter<'_>, RowTimes),
     cancel: Cancel,
 ) -> anyhow::Result<(InputOutcome, u64)> {
-    let Answer::Solutions(Solutions { variables, .. }) = Dataset::new(&query, false)?.answer(&query, &cancel)? else {
-        bail!("--follow is for questions that are answered by rows");
-    };
-    let (sender, rows) = sync_channel(ROWS);
     let stop = source.follow.clone().unwrap_or_default();
-    let (written, attempt) = thread::scope(|scope| {
-        let writing = scope.spawn(move || {
-            let rows = Box::new(rows.into_iter().map(Ok));
-            let rows = times.apply(Solutions { variables, rows }, None);
-            let written = rows.map_err(anyhow::Error::from).and_then(|rows| writer.write(Answer::Solutions(rows)));
-            // The output takes no more rows, so stop reading.
-            stop.store(true, Ordering::Relaxed);
-            written
-        });
-        let left = |_| io::Error::from(io::ErrorKind::BrokenPipe);
-        let mut window = Window::new(query, cancel, |row| Ok(sender.send(row).map_err(left)?));
-        let attempt = run.convert(source, &mut window.sink());
-        drop(window);
-        drop(sender);
-        (writing.join(), attempt)
-    });
-    let (found, noun) = written.map_err(|_| anyhow!("the rows could not be written"))??;
-    run.findings.end();
-    let attempt = match attempt {
-        Err(failure) if is_closed_pipe(&failure) => InputOutcome::Done,
-        attempt => attempt?,
+    let write = |rows: Solutions<'_>| {
+        let written = times.apply(rows, None).map_err(anyhow::Error::from);
+        let written = written.and_then(|rows| writer.write(Answer::Solutions(rows)));
+        // The output takes no more rows, so stop reading.
+        stop.store(true, Ordering::Relaxed);
+        written
     };
+    let (attempt, (found, noun)) = stream(query.columns(), write, |pass| {
+        let attempt = match listing {
+            Some(listing) => run.convert(source, &mut Listed::new(listing, &query, None, pass).sink()),
+            None => run.convert(source, &mut Window::new(query, cancel, pass).sink()),
+        };
+        match attempt {
+            Err(failure) if is_closed_pipe(&failure) => Ok(InputOutcome::Done),
+            attempt => attempt,
+        }
+    })?;
+    run.findings.end();
     if !run.findings.quiet {
         say(&counted(found, noun));
     }
     Ok((attempt, found))
+}
+
+/// Writes rows in another thread while `make` passes them on. An error of `make` ends the writing with an error, so that no
+/// file is left with a part of the rows.
+pub fn stream<T, W: Send>(
+    variables: Vec<Variable>,
+    write: impl FnOnce(Solutions<'_>) -> anyhow::Result<W> + Send,
+    make: impl FnOnce(&mut (dyn FnMut(QuerySolution) -> io::Result<()> + Send)) -> anyhow::Result<T>,
+) -> anyhow::Result<(T, W)> {
+    let (sender, rows) = sync_channel(ROWS);
+    thread::scope(|scope| {
+        let writing = scope.spawn(move || write(Solutions { variables, rows: Box::new(rows.into_iter()) }));
+        let left = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+        let made = make(&mut |row| sender.send(Ok(row)).map_err(left));
+        if made.is_err() {
+            let ended = QueryError::Server("the log could not be read".into());
+            // Nobody listens if the writing has failed.
+            let _ = sender.send(Err(ended));
+        }
+        drop(sender);
+        let written = writing.join().map_err(|_| anyhow!("the rows could not be written"))?;
+        match made {
+            Err(failure) if !is_closed_pipe(&failure) => Err(failure),
+            Err(failure) => Err(written.err().unwrap_or(failure)),
+            Ok(made) => Ok((made, written?)),
+        }
+    })
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnostic::printable;
 use crate::overview;
-use crate::query::Form;
 use crate::query::catalogue::{CATALOGUE, Condition, FACTS, NamedQuery, SqlDialect, names, names_with_sql};
+use crate::query::{Form, Listing};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 
@@ -265,6 +265,7 @@ impl QuestionArgs {
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.has_parts = has_parts;
         question.by_cause = by_cause;
+        question.listing = Listing::of(&query);
         if !by_cause {
             question.columns = query.table_columns();
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::endpoint::{Credentials, Endpoint};
 use crate::query::catalogue::{Condition, NamedQuery};
-use crate::query::{Answer, Cancel, Dataset, Query, QueryError, Solutions, TableColumns, by_time, relative};
+use crate::query::{Answer, Cancel, Dataset, Listing, Query, QueryError, Solutions, TableColumns, by_time, relative};
 use crate::schema::QuerySchemas;
 use oxrdf::Term;
 
@@ -43,6 +43,8 @@ pub struct Question<'q> {
     pub has_parts: bool,
     /// True if failures are grouped by their causes.
     pub by_cause: bool,
+    /// The listing that has the same rows, if there is one.
+    pub listing: Option<Listing>,
     /// The columns of its table.
     pub columns: TableColumns,
 }
@@ -91,6 +93,7 @@ impl<'q> Question<'q> {
             needs_times: false,
             has_parts: false,
             by_cause: false,
+            listing: None,
             columns: TableColumns::default(),
         }
     }

@@ -264,28 +264,20 @@ impl InputRun<'_> {
         Ok(unread.map_or(InputOutcome::Done, InputOutcome::Unread))
     }
 
-    /// Loads logs and graphs. The inner result is an error if one was not read as JSON-RPC; `None` if `--strict` stopped the
-    /// load. With `sees_unread`, an input that was not read is worth a note only.
+    /// Takes logs and graphs one by one. The inner result is an error if one was not read as JSON-RPC; `None` if `--strict`
+    /// stopped the run. With `sees_unread`, an input that was not read is worth a note only.
     ///
     /// Fails if nothing was read, unless unread input is seen.
     pub fn load(
         &mut self,
         sources: &[InputSource],
-        loading: &mut Loading<'_>,
         sees_unread: bool,
         cancel: &Cancel,
+        mut take: impl FnMut(&mut Self, &InputSource) -> anyhow::Result<InputOutcome>,
     ) -> anyhow::Result<Option<anyhow::Result<()>>> {
         let mut any_read = sources.is_empty() || sees_unread;
         for source in sources {
-            let attempt = match source.rdf_format() {
-                Some(format) => {
-                    let longest = self.read.input.options()?.max_record_size;
-                    let read = self.read.open(source)?.read;
-                    let unread = loading.rdf(&source.name(), &source.iri, format, longest, read)?;
-                    Ok(self.take_graph(source, &unread))
-                }
-                None => self.convert(source, &mut loading.sink()),
-            };
+            let attempt = take(self, source);
             cancel.check()?;
             match attempt? {
                 InputOutcome::Stopped => {
@@ -305,6 +297,15 @@ impl InputRun<'_> {
             true => Ok(Some(all_read)),
             false => all_read.map(|()| None),
         }
+    }
+
+    /// Loads a log or a graph.
+    pub fn load_one(&mut self, source: &InputSource, loading: &mut Loading<'_>) -> anyhow::Result<InputOutcome> {
+        let Some(format) = source.rdf_format() else { return self.convert(source, &mut loading.sink()) };
+        let longest = self.read.input.options()?.max_record_size;
+        let read = self.read.open(source)?.read;
+        let unread = loading.rdf(&source.name(), &source.iri, format, longest, read)?;
+        Ok(self.take_graph(source, &unread))
     }
 
     /// Converts an input. If the input cannot be read, prints the reason, so that the other inputs can follow.

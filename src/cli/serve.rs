@@ -204,7 +204,7 @@ impl Logs {
         let all = Dataset::of_everything();
         let mut loading = all.load(&Cancel::default())?;
         let mut run = read.run(&PLAIN, quiet)?;
-        run.load(&self.sources, &mut loading, false, &Cancel::default())?;
+        run.load(&self.sources, false, &Cancel::default(), |run, source| run.load_one(source, &mut loading))?;
         loading.commit()?;
         let logs = Arc::clone(self);
         let load = move |loading: &mut Loading<'_>, query: &Query| {

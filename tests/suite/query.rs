@@ -7,6 +7,7 @@ mod ends;
 mod everywhere;
 mod functions;
 mod limits;
+mod listed;
 
 use crate::cli::{Place, Ran};
 

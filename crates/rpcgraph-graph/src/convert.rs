@@ -148,6 +148,7 @@ impl Converter {
             SinkKind::Quads(sink) => self.run(input, sink, report),
             SinkKind::Columns(sink) => self.run(input, sink, report),
             SinkKind::Spans(sink) => self.run(input, sink, report),
+            SinkKind::Messages(sink) => self.run(input, sink, report),
             #[cfg(feature = "parquet")]
             SinkKind::Tables(sink) => self.run(input, *sink, report),
         }

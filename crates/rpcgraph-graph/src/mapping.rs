@@ -13,7 +13,6 @@ mod further;
 mod loss;
 mod number;
 mod reference;
-#[cfg(feature = "parquet")]
 mod rows;
 mod shape;
 mod spans;

@@ -10,10 +10,11 @@ pub(crate) mod otlp;
 #[cfg(not(target_family = "wasm"))]
 mod output;
 #[cfg(feature = "parquet")]
-pub mod parquet;
+mod parquet;
 mod rdfxml;
 mod record_sink;
 mod rendered;
+pub mod rows;
 mod selection;
 mod syntax;
 #[cfg(not(target_family = "wasm"))]
@@ -34,19 +35,22 @@ use self::otlp::Spans;
 #[cfg(not(target_family = "wasm"))]
 pub use self::output::{Output, OutputError};
 #[cfg(feature = "parquet")]
-use self::parquet::TablesSink;
+pub use self::parquet::Tables;
 #[cfg(feature = "parquet")]
-pub use self::parquet::{Tables, describe_tables};
+use self::parquet::TablesSink;
 pub use self::rdfxml::{RdfXmlSink, XmlWriter};
 pub use self::record_sink::{QuadSink, SinkError};
 pub(crate) use self::record_sink::{RecordSink, SinkInput};
 use self::rendered::QuadCollector;
 pub(crate) use self::rendered::{DocumentRecords, Rendered};
+use self::rows::MessagesSink;
+use self::rows::cells::TableRows;
 pub use self::selection::{FunctionName, LiteralFunctions, Selection, WantedExtent, WantedSubject};
 pub use self::syntax::{Syntax, serializer};
 use self::text::{TextRenderer, TripleLayout};
 #[cfg(not(target_family = "wasm"))]
 pub use self::unfinished::{UnfinishedFolder, discard_unfinished, unfinished};
+use crate::protocol::OpenRequests;
 use crate::vocab::PREFIXES;
 
 impl Syntax {
@@ -76,6 +80,7 @@ pub(crate) enum SinkKind<'w> {
     Quads(Selected<'w>),
     Columns(ColumnsSink<'w>),
     Spans(Spans<'w>),
+    Messages(MessagesSink<'w>),
     #[cfg(feature = "parquet")]
     Tables(&'w mut TablesSink),
 }
@@ -109,6 +114,13 @@ impl<'w> Sink<'w> {
         Self(SinkKind::Columns(ColumnsSink { columns, selection, check: Box::new(check) }))
     }
 
+    /// Creates a sink that passes on the rows of messages ([`rows::schema::messages`]), in the order of the log. Cells of
+    /// properties outside of the selection may be empty.
+    pub fn messages(selection: Selection, pass: impl FnMut(&TableRows) -> io::Result<()> + Send + 'w) -> Self {
+        let (pass, open) = (Box::new(pass), OpenRequests::default());
+        Self(SinkKind::Messages(MessagesSink { selection, pass, open }))
+    }
+
     /// Restricts a sink of quads to a selection of the triples. Other triples may be left out, or not even be created.
     pub fn selecting(mut self, selection: Selection) -> Self {
         if let SinkKind::Quads(selected) = &mut self.0 {
@@ -126,6 +138,7 @@ impl<'w> Sink<'w> {
             SinkKind::Quads(sink) => sink.finish(),
             SinkKind::Columns(sink) => sink.finish(),
             SinkKind::Spans(sink) => sink.finish(),
+            SinkKind::Messages(sink) => sink.finish(),
             #[cfg(feature = "parquet")]
             SinkKind::Tables(sink) => sink.finish(),
         }

@@ -9,7 +9,8 @@
 //! and latencies never waits for payloads.
 //!
 //! Oxigraph's evaluator answers all queries: over columns (`columnar`), with joins in the order of the columns' counts
-//! (`order`) and rows sorted here (`sort`), or over Oxigraph's store if a query distinguishes graphs.
+//! (`order`) and rows sorted here (`sort`), or over Oxigraph's store if a query distinguishes graphs. Lists of messages need
+//! no evaluator (`listed`).
 //!
 //! ```
 //! use rpcgraph_graph::convert::{Converter, Input, Options};
@@ -54,6 +55,7 @@ mod functions;
 mod graphed;
 mod items;
 mod join;
+mod listed;
 mod names;
 mod needs;
 mod order;
@@ -88,6 +90,7 @@ pub use self::dataset::{Dataset, Engine, Loading, query_store};
 pub use self::endpoint::ask;
 pub use self::excerpt::first_of_parts;
 pub use self::functions::{FUNCTIONS, Function};
+pub use self::listed::{Listed, Listing};
 use self::needs::QueryFeatures;
 pub use self::rdf::{RdfError, rdf_format};
 #[cfg(feature = "http")]
@@ -167,6 +170,11 @@ impl Query {
     /// The triples that can affect the answer.
     pub fn needs(&self) -> &Selection {
         &self.uses.needs
+    }
+
+    /// Returns the columns of the answer.
+    pub fn columns(&self) -> Vec<Variable> {
+        algebra::projected(algebra::pattern(&self.algebra)).to_vec()
     }
 
     /// Returns true if a column of the answer has this name.

@@ -37,7 +37,7 @@ struct Drawn {
     state: u64,
 }
 
-fn convert(log: &[u8], sink: &mut Sink<'_>) -> Result<(), ConvertError> {
+pub fn convert(log: &[u8], sink: &mut Sink<'_>) -> Result<(), ConvertError> {
     let options = Options { log_lines: true, ..Options::default() };
     let mapper = Mapper::new(Mapping::Session, &[]).expect("contexts").with_provenance(true);
     let input =

@@ -9,8 +9,8 @@ use crate::record::units::{scaled, since_1970};
 use crate::record::{Time, known_method};
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, FailureKind, Name, Node, RequestState, SessionEnd, asked_id, session_reference};
-use crate::sink::parquet::schema::{messages, sessions};
-use crate::sink::parquet::{ExchangeRole, RecordRows, RowTriples};
+use crate::sink::rows::schema::{messages, sessions};
+use crate::sink::rows::{ExchangeRole, RecordRows, RowTriples};
 
 impl MapTarget for RecordRows {
     fn map(&mut self, mapper: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {

@@ -1,22 +1,18 @@
 //! Parquet: messages, sessions and problems as tables, for column-based query engines.
 //!
-//! [`schema`] defines them. Each worker fills columns of its own; the sink concatenates them, and copies request
-//! columns to the answers.
+//! Each worker fills columns of its own (`sink/rows.rs`); the sink concatenates them.
 
-mod rows;
-pub mod schema;
-mod table;
+mod writer;
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-pub(crate) use self::rows::{ExchangeRole, RecordRows, RowTriples};
-pub use self::schema::describe_tables;
-use self::schema::{TABLES, messages};
-use self::table::TableWriter;
+use self::writer::TableWriter;
 use super::output::OutputError;
 use super::record_sink::{RecordSink, SinkError, SinkInput};
+use super::rows::schema::TABLES;
+use super::rows::{RecordRows, RequestNames};
 use super::unfinished::UnfinishedFolder;
 use crate::protocol::OpenRequests;
 
@@ -25,9 +21,6 @@ use crate::protocol::OpenRequests;
 const ROW_GROUP: usize = 32 << 20;
 /// The maximum length of a request's method or tool that is copied to the answer, in bytes. This bounds memory.
 const REPEATED: usize = 256;
-
-/// The method and tool of a request.
-type RequestNames = [Option<Box<str>>; 2];
 
 /// A folder of tables. It does not appear before [`Tables::finish`]; dropped before that, it leaves no trace.
 pub struct Tables {
@@ -113,8 +106,9 @@ impl RecordSink for TablesSink {
     }
 
     fn take(&mut self, rendered: &mut RecordRows) -> Result<(), SinkError> {
-        rendered.repeat_requests(&mut self.open);
-        for (writer, rows) in self.writers.iter_mut().zip(rendered.tables()) {
+        rendered.repeat_requests(&mut self.open, REPEATED);
+        let tables = [&rendered.messages, &rendered.sessions, &rendered.problems];
+        for (writer, rows) in self.writers.iter_mut().zip(tables) {
             if rows.too_large {
                 let message = "a value has more than 2 GiB, which Parquet does not hold: lower --max-record-size";
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, message).into());
@@ -126,24 +120,5 @@ impl RecordSink for TablesSink {
 
     fn finish(&mut self) -> Result<(), SinkError> {
         self.writers.iter_mut().try_for_each(TableWriter::finish).map_err(SinkError::from)
-    }
-}
-
-impl RecordRows {
-    /// Copies the method and tool of requests to their answers.
-    fn repeat_requests(&mut self, open: &mut OpenRequests<RequestNames>) {
-        let (messages, exchanges) = (&mut self.messages, &self.exchanges);
-        let repeated = exchanges.iter().enumerate().map(|(row, exchange)| match exchange {
-            ExchangeRole::Asks(name) => {
-                let short = |column| messages.get(column, row).filter(|text| text.len() <= REPEATED).map(Box::from);
-                open.insert(*name, [short(messages::METHOD), short(messages::TOOL)]);
-                RequestNames::default()
-            }
-            ExchangeRole::Answers(request) => open.take(*request).unwrap_or_default(),
-            ExchangeRole::Apart => RequestNames::default(),
-        });
-        let repeated: Vec<RequestNames> = repeated.collect();
-        messages.refill(messages::REQUEST_METHOD, repeated.iter().map(|[method, _]| method.as_deref()));
-        messages.refill(messages::REQUEST_TOOL, repeated.iter().map(|[_, tool]| tool.as_deref()));
     }
 }

@@ -86,7 +86,7 @@ pub fn known_method(method: &str) -> Option<KnownMethod> {
 
 /// True for a method of A2A, in any version, that
 /// [each event of a stream](https://a2a-protocol.org/latest/specification/#942-sendstreamingmessage) answers.
-pub(crate) fn streams_answers(method: &str) -> bool {
+pub fn streams_answers(method: &str) -> bool {
     ["SendStreamingMessage", "SubscribeToTask", "message/stream", "tasks/resubscribe", "tasks/sendSubscribe"]
         .contains(&method)
 }

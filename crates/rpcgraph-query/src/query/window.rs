@@ -1,6 +1,7 @@
 //! A question about a growing log, answered for each message as it arrives, with the request that the message answers.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 
 use oxigraph::sparql::QuerySolution;
 use oxrdf::{NamedOrBlankNode, Quad, Term};
@@ -23,7 +24,7 @@ pub struct Window<R> {
     row: R,
 }
 
-impl<R: FnMut(QuerySolution) -> Result<(), SinkError> + Send> Window<R> {
+impl<R: FnMut(QuerySolution) -> io::Result<()> + Send> Window<R> {
     /// Creates a window whose rows go to `row`, in the order of the log.
     pub fn new(query: Query, cancel: Cancel, row: R) -> Self {
         Self { query, cancel, open: HashMap::new(), row }
@@ -78,10 +79,10 @@ impl<R: FnMut(QuerySolution) -> Result<(), SinkError> + Send> Window<R> {
     }
 }
 
-impl<R: FnMut(QuerySolution) -> Result<(), SinkError> + Send> QuadSink for &mut Window<R> {
+impl<R: FnMut(QuerySolution) -> io::Result<()> + Send> QuadSink for &mut Window<R> {
     fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
-        let rows = self.ask(quads).map_err(std::io::Error::other)?;
-        rows.into_iter().try_for_each(&mut self.row)
+        let rows = self.ask(quads).map_err(io::Error::other)?;
+        Ok(rows.into_iter().try_for_each(&mut self.row)?)
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {

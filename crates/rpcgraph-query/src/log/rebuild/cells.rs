@@ -19,7 +19,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::{SerializedFileReader, SerializedPageReader};
 
-use crate::sink::parquet::schema::{CellType, TableColumn, TableSchema};
+use crate::sink::rows::schema::{CellType, TableColumn, TableSchema};
 
 /// An error rebuilding messages from a file.
 #[derive(Debug, thiserror::Error)]

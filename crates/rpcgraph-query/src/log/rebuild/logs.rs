@@ -13,7 +13,7 @@ use crate::diagnostic::printable_path;
 use crate::log::convert::Input;
 use crate::log::log_iri;
 use crate::record::{Decoder, Entry, Format, OwnEntries, ReaderOptions, Step};
-use crate::sink::parquet::schema::{TABLES, sessions};
+use crate::sink::rows::schema::{TABLES, sessions};
 
 /// The logs from which a folder of tables was made.
 pub struct TableLogs {

@@ -18,7 +18,7 @@ use crate::message::Problem;
 use crate::record::{
     Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, ReaderOptions, Record, Sender, Time, file_id,
 };
-use crate::sink::parquet::schema::{TABLES, TableSchema, messages, problems};
+use crate::sink::rows::schema::{TABLES, TableSchema, messages, problems};
 
 /// The records of a table of messages, and the lines between records. A batch is one record, with its elements.
 pub struct TableRecords {

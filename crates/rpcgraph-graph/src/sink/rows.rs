@@ -1,19 +1,32 @@
 //! Rows of each table, rendered by a worker: cells from the triples of the walk, beside cells that are derived.
+//!
+//! [`schema`] defines the tables. The sink copies columns of requests to the rows of their answers.
+
+pub mod cells;
+pub mod schema;
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::{NamedNodeRef, Quad};
 
-use super::schema::{CellType, ColumnNode, TABLES, messages, problems, sessions};
-use super::table::TableRows;
+use self::cells::TableRows;
+use self::schema::{CellType, ColumnNode, TABLES, messages, problems, sessions};
 use crate::json::KeyedHashes;
+use crate::protocol::OpenRequests;
+use crate::record::streams_answers;
 use crate::session::Name;
 use crate::session::triples::{NodeRef, ObjectRef, TripleSink};
+use crate::sink::record_sink::{RecordSink, SinkError, SinkInput};
 use crate::sink::rendered::Rendered;
+use crate::sink::selection::Selection;
 use crate::vocab::{jrpc, rpcg};
+
+/// The method and tool of a request.
+pub(crate) type RequestNames = [Option<Box<str>>; 2];
 
 /// The part that a row plays in an exchange.
 #[derive(Debug, Clone, Copy)]
@@ -75,8 +88,27 @@ impl RecordRows {
         }
     }
 
-    pub(super) fn tables(&self) -> [&TableRows; 3] {
-        [&self.messages, &self.sessions, &self.problems]
+    /// Copies the method and tool of requests to their answers, unless they are longer than `longest` bytes.
+    pub(super) fn repeat_requests(&mut self, open: &mut OpenRequests<RequestNames>, longest: usize) {
+        let (messages, exchanges) = (&mut self.messages, &self.exchanges);
+        let repeated = exchanges.iter().enumerate().map(|(row, exchange)| match exchange {
+            ExchangeRole::Asks(name) => {
+                let short = |column| messages.get(column, row).filter(|text| text.len() <= longest).map(Box::from);
+                open.insert(*name, [short(messages::METHOD), short(messages::TOOL)]);
+                RequestNames::default()
+            }
+            ExchangeRole::Answers(request) => {
+                let streaming = |names: &&mut RequestNames| names[0].as_deref().is_some_and(streams_answers);
+                match open.get_mut(*request).filter(streaming) {
+                    Some(names) => names.clone(),
+                    None => open.take(*request).unwrap_or_default(),
+                }
+            }
+            ExchangeRole::Apart => RequestNames::default(),
+        });
+        let repeated: Vec<RequestNames> = repeated.collect();
+        messages.refill(messages::REQUEST_METHOD, repeated.iter().map(|[method, _]| method.as_deref()));
+        messages.refill(messages::REQUEST_TOOL, repeated.iter().map(|[_, tool]| tool.as_deref()));
     }
 }
 
@@ -142,6 +174,42 @@ impl Rendered for RecordRows {
         self.sessions.clear();
         self.problems.clear();
         self.exchanges.clear();
+    }
+}
+
+/// Takes rows of messages.
+type PassRows<'w> = dyn FnMut(&TableRows) -> io::Result<()> + Send + 'w;
+
+/// Passes on the rows of messages in the order of the log, each answer with the method and tool of its request.
+pub(crate) struct MessagesSink<'w> {
+    pub selection: Selection,
+    pub pass: Box<PassRows<'w>>,
+    pub open: OpenRequests<RequestNames>,
+}
+
+impl RecordSink for MessagesSink<'_> {
+    type Rendered = RecordRows;
+
+    fn start(&mut self, _: &SinkInput<'_>) -> Result<(), SinkError> {
+        self.open = OpenRequests::default();
+        Ok(())
+    }
+
+    fn selection(&self) -> Option<&Selection> {
+        Some(&self.selection)
+    }
+
+    fn rendered(&self, input: &SinkInput<'_>) -> RecordRows {
+        RecordRows::new(input.iri, input.source)
+    }
+
+    fn take(&mut self, rendered: &mut RecordRows) -> Result<(), SinkError> {
+        rendered.repeat_requests(&mut self.open, usize::MAX);
+        Ok((self.pass)(&rendered.messages)?)
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
     }
 }
 

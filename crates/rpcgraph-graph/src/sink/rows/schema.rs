@@ -1,16 +1,11 @@
-//! The tables, defined once for writing, reading and `rpcgraph vocab columns`.
+//! The tables, defined once for rows, Parquet, its reading and `rpcgraph vocab columns`.
 //!
 //! They may only be extended by columns at their end; `VERSION` counts the extensions.
 
-use std::sync::Arc;
-
 use oxrdf::NamedNodeRef;
-use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
-use parquet::errors::ParquetError;
-use parquet::schema::types::{Type, TypePtr};
 
-/// The version of the tables, stored under `rpcgraph.schema` in the metadata of each file.
-pub(super) const VERSION: &str = "4";
+/// The version of the tables, stored under `rpcgraph.schema` in the metadata of each Parquet file.
+pub const VERSION: &str = "4";
 
 /// A view of requests with their answers.
 const EXCHANGES: &str = include_str!("../../../examples/lake/exchanges.sql");
@@ -44,20 +39,6 @@ impl CellType {
     /// Returns true if cells are numbers, and false if they are bytes.
     pub fn is_number(self) -> bool {
         !matches!(self, Self::Text | Self::Bytes)
-    }
-
-    fn parquet(self, name: &str, repetition: Repetition) -> Result<Type, ParquetError> {
-        let (physical, logical) = match self {
-            Self::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
-            Self::Bytes => (PhysicalType::BYTE_ARRAY, None),
-            Self::Boolean => (PhysicalType::BOOLEAN, None),
-            Self::Integer => (PhysicalType::INT64, None),
-            Self::Timestamp => (PhysicalType::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
-            Self::Decimal => (PhysicalType::INT64, Some(LogicalType::decimal(9, 18))),
-        };
-        let builder = Type::primitive_type_builder(name, physical).with_repetition(repetition);
-        let builder = if self == Self::Decimal { builder.with_precision(18).with_scale(9) } else { builder };
-        builder.with_logical_type(logical).build()
     }
 }
 
@@ -96,15 +77,6 @@ impl TableSchema {
     pub fn file(&self) -> String {
         format!("{}.parquet", self.name)
     }
-
-    pub fn schema(&self) -> Result<TypePtr, ParquetError> {
-        let field = |column: &TableColumn| {
-            let repetition = if column.required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
-            Ok(Arc::new(column.cells.parquet(column.name, repetition)?))
-        };
-        let fields = self.columns.iter().map(field).collect::<Result<_, ParquetError>>()?;
-        Ok(Arc::new(Type::group_type_builder(self.name).with_fields(fields).build()?))
-    }
 }
 
 macro_rules! nullable {
@@ -118,10 +90,10 @@ macro_rules! nullable {
 
 macro_rules! property {
     ($node:ident rdf TYPE) => {
-        (crate::sink::parquet::schema::ColumnNode::$node, oxrdf::vocab::rdf::TYPE)
+        (crate::sink::rows::schema::ColumnNode::$node, oxrdf::vocab::rdf::TYPE)
     };
     ($node:ident $vocabulary:ident $property:ident) => {
-        (crate::sink::parquet::schema::ColumnNode::$node, crate::vocab::$vocabulary::$property)
+        (crate::sink::rows::schema::ColumnNode::$node, crate::vocab::$vocabulary::$property)
     };
 }
 
@@ -131,7 +103,7 @@ macro_rules! table {
     }) => {
         $(#[$meta])*
         pub mod $module {
-            use crate::sink::parquet::schema::{CellType, TableColumn, TableSchema};
+            use crate::sink::rows::schema::{CellType, TableColumn, TableSchema};
 
             #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "they number the constants below")]
             enum ColumnNumber { $($column),* }
