@@ -197,12 +197,30 @@ fn exchanges(candidates: &[Candidate], numbers: impl IntoIterator<Item = usize>)
     pairs
 }
 
-/// Returns the lines above messages on lines of their own that state facts about them, and the numbers of these messages
-/// with the meaning of the line above.
+/// Returns the lines above messages that state facts about them, and the numbers of these messages with the meaning of the
+/// line above: of messages on lines of their own, or else the times of messages behind words without a time.
 fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
-    let own = places.iter().filter(|place| place.key.skeleton.is_empty() && place.key.pointer.is_empty());
-    let numbers: Vec<usize> =
-        own.filter(|place| place.key.within.is_none()).flat_map(|place| place.found.clone()).collect();
+    let in_text = || places.iter().filter(|place| place.key.pointer.is_empty() && place.key.within.is_none());
+    let (headings, headed) = headings_above(scan, in_text().filter(|place| place.key.skeleton.is_empty()), is_rare);
+    let has_time = |place: &Place| place.tokens.iter().any(|set| matches!(set.kind, Token::Time(_)));
+    if !headings.is_empty() || in_text().any(has_time) || in_text().any(|place| place.key.skeleton.is_empty()) {
+        return (headings, headed);
+    }
+    // Records of other kinds may have such headings, too.
+    let (mut times, _) = headings_above(scan, in_text(), |_, _, _| true);
+    times.retain(|heading| heading.tokens.iter().any(|set| matches!(set.kind, Token::Time(_))));
+    times.iter_mut().for_each(|heading| heading.stated = None);
+    (times, headed)
+}
+
+/// Returns the lines above the messages of some places that state facts about them, and the numbers of these messages with
+/// the meaning of the line above.
+fn headings_above<'p>(
+    scan: &Scan<'_>,
+    places: impl Iterator<Item = &'p Place>,
+    is_rare: impl Fn(&Scan<'_>, &Heading, usize) -> bool,
+) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
+    let numbers: Vec<usize> = places.flat_map(|place| place.found.clone()).collect();
     let above = |number: usize| {
         let before = scan.lines[..scan.candidates[number].line].iter().rev().take(4);
         let mut texts = before.filter(|line| !line.text.is_empty());

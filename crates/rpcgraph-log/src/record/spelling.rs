@@ -14,6 +14,8 @@ pub(super) enum Spelling {
     Json,
     /// The text of a string, with or without its quotes.
     String,
+    /// A field of CSV, or the end of one: its quotes are doubled.
+    Csv,
     /// Python's dictionaries, strings, bytes and constructor calls.
     Python,
     /// Objects with bare names, as Node.js's `util.inspect` prints them, and Rust's `{:?}`.
@@ -38,6 +40,7 @@ impl Spelling {
         match self {
             Self::Json => "json",
             Self::String => "string",
+            Self::Csv => "csv",
             Self::Python => "python",
             Self::JavaScript => "javascript",
             Self::Hex => "hex",
@@ -49,8 +52,11 @@ impl Spelling {
         let is_apart = !front.last().is_some_and(|last| last.is_ascii_alphanumeric() || *last == b'_');
         let inside = || &text[1 + leading_blanks(&text[1..])..];
         let is_string = |text: &[u8]| text.starts_with(b"{\\\"") || text.starts_with(b"[{\\\"");
+        let is_field = |text: &[u8]| matches!(text, [b'{', b'"', b'"', b'a'..=b'z', ..]);
         match text.first()? {
             b'{' | b'[' if is_string(text) => Some(Self::String),
+            b'{' if is_field(text) => Some(Self::Csv),
+            b'"' if is_field(&text[1..]) || text[1..].starts_with(b"[") && is_field(&text[2..]) => Some(Self::Csv),
             b'{' => match inside() {
                 [] | [b'"' | b'}', ..] => Some(Self::Json),
                 [b'\'', ..] | [b'u' | b'b', b'\'' | b'"', ..] => Some(Self::Python),
@@ -88,6 +94,19 @@ impl Spelling {
                     inside = unescaped(&inside).into_owned();
                 }
                 owned(inside, used)
+            }
+            Self::Csv => {
+                let rest = text.strip_prefix(b"\"").unwrap_or(text);
+                let (mut inside, mut at) = (Vec::new(), 0);
+                while let Some(quote) = memchr::memchr(b'"', &rest[at..]) {
+                    let is_doubled = rest.get(at + quote + 1) == Some(&b'"');
+                    inside.extend_from_slice(&rest[at..at + quote + usize::from(is_doubled)]);
+                    at += quote + 1 + usize::from(is_doubled);
+                    if !is_doubled {
+                        break;
+                    }
+                }
+                owned(inside, text.len() - rest.len() + at)
             }
             Self::Python | Self::JavaScript => {
                 let mut literal = Literal::new(text);
@@ -505,6 +524,7 @@ mod tests {
             ("{\n    id: Number(\n        1,\n    ),\n    method: \"a\",\n}".to_owned(), M),
             ("{ a b: 1 }".to_owned(), ""),
             (hex, M),
+            (format!("\"{}\"", M.replace('"', "\"\"")), M),
         ] {
             let expected = (!json.is_empty()).then(|| json.to_owned());
             let found = decoded(&format!("{text} rest"));

@@ -3,7 +3,9 @@
 use super::Time;
 use super::units::{civil, days, local_epoch, scaled, unix_epoch};
 use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
+use regex::bytes::Regex;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Parses a number. A number with an exponent or too many digits is read as a double, to nine places.
 pub(super) fn number(text: &[u8]) -> Option<Decimal> {
@@ -260,8 +262,47 @@ fn set_half(text: &mut String, at: usize, is_after_noon: bool) {
     }
 }
 
-/// Parses a date and time whose date is `2025/06/01`, or `01.06.2025` with or without a comma after it.
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// A date with the name of its month, and a time: `Jun 01, 2025 10:00:00 AM`, `Sun Jun  1 10:00:00 2025`, `01 Jun 2025
+/// 10:00:00,123`, `Sun, 01 Jun 2025 10:00:00 GMT` and `01/Jun/2025:10:00:00 +0000`.
+static WITH_MONTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let months = MONTHS.join("|");
+    let day_last = format!(r"(?<m1>{months}) +(?<d1>\d\d?)(?:, (?<y1>\d{{4}}),?)? ");
+    let day_first = format!(r"(?<d2>\d\d?)[ /-](?<m2>{months})[ /-](?<y2>\d{{4}})[ :]");
+    let clock = r"(?<clock>\d\d?:\d\d:\d\d(?:[.,]\d+)?)(?<half> ?[AP]M)?";
+    let zone = r"(?: ?(?<zone>[+-]\d\d:?\d\d|Z|UTC|GMT))?";
+    let week = "(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +)?";
+    Regex::new(&format!(r"(?-u)^{week}(?:{day_last}|{day_first}){clock}{zone}(?: (?<y3>\d{{4}}))?")).ok()
+});
+
+/// Parses a date with the name of its month, and a time.
+fn with_month(line: &[u8]) -> Option<(usize, Option<Time>)> {
+    let head = &line[..line.len().min(64)];
+    let is_name = |at: usize| matches!(head.get(at..), Some([b'A'..=b'Z', b'a'..=b'z', b'a'..=b'z', ..]));
+    // Few texts begin like this.
+    if !is_name(0) && !((1..=2).contains(&digits(head)) && is_name(digits(head) + 1)) {
+        return None;
+    }
+    let found = WITH_MONTH.as_ref()?.captures(head)?;
+    let part = |names: &[&str]| {
+        let bytes = names.iter().find_map(|name| found.name(name))?.as_bytes();
+        std::str::from_utf8(bytes).ok()
+    };
+    let [year, month, day] = [part(&["y1", "y2", "y3"])?, part(&["m1", "m2"])?, part(&["d1", "d2"])?];
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    let (clock, half) = (part(&["clock"])?, part(&["half"]).unwrap_or_default());
+    let pad = if clock.as_bytes().get(1) == Some(&b':') { "0" } else { "" };
+    let zone = part(&["zone"]).map_or("", |zone| if zone.ends_with(['C', 'T']) { "Z" } else { zone });
+    let spelled = format!("{year}-{month:02}-{day:0>2} {pad}{clock}{half}{zone}");
+    Some((found.get_match().len(), timestamp(spelled.as_bytes())?.1))
+}
+
+/// Parses a date and time whose date has the name of its month, or is `2025/06/01`, or `01.06.2025` with or without a comma after it.
 fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
+    if let Some(found) = with_month(line) {
+        return Some(found);
+    }
     let head = &line[..line.len().min(48)];
     let (date, rest) = if fits(head, b"0000/00/00 00:00:00").is_some() {
         ([&head[..4], &head[5..7], &head[8..10]], &head[10..])
@@ -275,10 +316,16 @@ fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
     Some((length + head.len() - 10 - rest.len(), time))
 }
 
+/// True where the name of a day or a month may begin.
+pub(super) fn starts_name(before: &[u8], text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_uppercase) && !before.last().is_some_and(u8::is_ascii_alphanumeric)
+}
+
 /// Returns the first date and time in a text, or the first time of day.
 pub(super) fn first(text: &[u8]) -> Option<Time> {
     let goes_on = |at: usize| at > 0 && matches!(text[at - 1], b':' | b'0'..=b'9');
-    let starts = (0..text.len()).filter(|&at| text[at].is_ascii_digit() && !goes_on(at));
+    let begins = |at: usize| text[at].is_ascii_digit() && !goes_on(at) || starts_name(&text[..at], &text[at..]);
+    let starts = (0..text.len()).filter(|&at| begins(at));
     starts.map(|at| &text[at..]).find_map(|rest| timestamp(rest).and_then(|(_, time)| time).or_else(|| clock(rest)))
 }
 
@@ -293,7 +340,7 @@ pub(super) fn clock(text: &[u8]) -> Option<Time> {
     if let Some((_, is_after_noon)) = half_of_day(rest) {
         set_half(&mut text, 0, is_after_noon);
     }
-    text.parse().ok().filter(|_| !matches!(rest.first(), Some(b':' | b'0'..=b'9'))).map(Time::Clock)
+    text.parse().ok().filter(|_| !matches!(rest, [b'0'..=b'9', ..] | [b':', b'0'..=b'9', ..])).map(Time::Clock)
 }
 
 /// Returns the length of `shape`, if `text` begins like this: `0` stands for a digit, a blank also for `T`.

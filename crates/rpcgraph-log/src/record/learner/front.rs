@@ -31,7 +31,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         let is_apart = !text[..at].ends_with(|last: char| last.is_alphanumeric() || last == ':');
-        let time = if is_apart && first.is_ascii_digit() { time_length(rest) } else { None };
+        let is_begin = first.is_ascii_digit() || first.is_ascii_uppercase();
+        let time = if is_apart && is_begin { time_length(rest) } else { None };
         let (token, length) = match (time, first) {
             (Some(length), _) => (Token::Time(rest[..length].to_owned()), length),
             (None, first) if first.is_alphanumeric() || first == '_' => {
@@ -206,7 +207,7 @@ impl TokenSet {
         };
         match self.kind {
             Token::Time(_) => {
-                let shapes: BTreeSet<_> = self.texts.iter().map(|text| shape(text)).collect();
+                let shapes: BTreeSet<_> = self.texts.iter().map(|text| time_shape(text)).collect();
                 any(shapes)
             }
             Token::Mark(_) => self.texts.iter().next().map_or(String::new(), |mark| blanks(&regex::escape(mark))),
@@ -239,4 +240,20 @@ pub(super) fn shape(text: &str) -> String {
         }
     }
     shape
+}
+
+/// Returns a time as a regular expression, which matches any name in place of each name of a day or a month.
+fn time_shape(time: &str) -> String {
+    let mut names = String::new();
+    for part in shape(time).split_inclusive(|c: char| !c.is_ascii_alphabetic()) {
+        let name = part.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+        let is_name = name.len() == 3 && name.ends_with(|last: char| last.is_ascii_lowercase());
+        names.push_str(match name {
+            "AM" | "PM" => "[AP]M",
+            _ if is_name => "[A-Z][a-z]{2}",
+            _ => name,
+        });
+        names.push_str(&part[name.len()..]);
+    }
+    blanks(&names)
 }

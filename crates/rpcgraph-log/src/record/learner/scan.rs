@@ -125,7 +125,8 @@ impl<'a> Scan<'a> {
                 is_broken: found.is_broken,
                 certainty: Certainty::No,
                 // Commas may separate messages.
-                is_glued: is_glued(&line[..at], spelling)
+                is_glued: spelling != Spelling::Csv
+                    && is_glued(&line[..at], spelling)
                     && !(front > 0 && line[front..at].iter().all(|byte| b" \t,".contains(byte))),
             };
             if line[..at].ends_with(b"`") {
@@ -149,7 +150,8 @@ impl<'a> Scan<'a> {
         let last = self.candidates.last().map(|last| last.front.clone());
         for candidate in self.candidates[first..].iter_mut().rev().take_while(|one| Some(&one.front) == last.as_ref()) {
             candidate.behind = Some(behind.clone());
-            candidate.is_glued |= line.get(front).is_some_and(|next| !b" \t\x1b".contains(next));
+            candidate.is_glued |=
+                candidate.spelling != Spelling::Csv && line.get(front).is_some_and(|next| !b" \t\x1b".contains(next));
         }
         front
     }
