@@ -281,7 +281,8 @@ fn with_month(line: &[u8]) -> Option<(usize, Option<Time>)> {
     let head = &line[..line.len().min(64)];
     let is_name = |at: usize| matches!(head.get(at..), Some([b'A'..=b'Z', b'a'..=b'z', b'a'..=b'z', ..]));
     // Few texts begin like this.
-    if !is_name(0) && !((1..=2).contains(&digits(head)) && is_name(digits(head) + 1)) {
+    let is_possible = is_name(0) || (1..=2).contains(&digits(head)) && is_name(digits(head) + 1);
+    if !is_possible {
         return None;
     }
     let found = WITH_MONTH.as_ref()?.captures(head)?;
