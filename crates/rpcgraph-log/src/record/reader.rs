@@ -145,6 +145,9 @@ impl<'r> Reader<'r> {
         if !reader.wrappers.is_empty() {
             reader.take_off(options.max_record_size);
         } else if is_examined {
+            if options.own_format.is_some() {
+                reader.fill_window();
+            }
             reader.order_by_time();
         }
         if let Some(reason) = reader.format.refusal() {
@@ -171,7 +174,6 @@ impl<'r> Reader<'r> {
 
     /// Puts a log in the order of time, if its beginning is not. A live log is read as it comes.
     fn order_by_time(&mut self) {
-        self.fill_window();
         if self.has_paused {
             return;
         }
