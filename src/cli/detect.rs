@@ -47,7 +47,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
     let mut reader = Reader::new(head.as_slice().chain(input), options)?;
     let format = reader.format();
-    let mut summary = Summary::new(format, reader.wrappers());
+    let mut summary = Summary::new(&reader);
     let mut seen = Vec::new();
     writeln!(out, "{}: {}", source.name(), summary.forms())?;
     while let Some(entry) = reader.next_entry()? {

@@ -399,6 +399,9 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
         let entries = if summary.omitted == 1 { "1 entry".to_owned() } else { format!("{} entries", summary.omitted) };
         say(&format!("note: {input}: the text of {entries} is left out: `journalctl --all` keeps more than 4 KiB"));
     }
+    if !quiet && summary.is_by_time {
+        say(&format!("note: {input}: its lines are not in the order of time, in which they are read"));
+    }
     if !quiet && summary.misordered > 0 {
         let requests = counted(summary.misordered, "request");
         say(&format!("note: {input}: out of order: {requests} below an answer with a later time, which is not paired"));

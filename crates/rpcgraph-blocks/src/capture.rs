@@ -176,7 +176,7 @@ impl Capture {
     pub fn read(&mut self, log: &str, input: impl Read + Send, options: &ReaderOptions) -> Result<Summary, ReadError> {
         let mut digest = Sha256::new();
         let mut reader = Reader::new(HashedReader { input, digest: &mut digest }, options)?;
-        let mut summary = Summary::new(reader.format(), reader.wrappers());
+        let mut summary = Summary::new(&reader);
         let (mut sessions, mut open) = (Sessions::default(), OpenCalls::new());
         while let Some(entry) = reader.next_entry()? {
             let Entry::Record(record) = entry else {

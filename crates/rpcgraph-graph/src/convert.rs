@@ -138,7 +138,7 @@ impl Converter {
             InputEntries::Own(entries) => Reader::of(entries),
         };
         let reader = reader.map_err(|error| ConvertError::Read { input: name.clone(), error })?;
-        let summary = Summary::new(reader.format(), reader.wrappers());
+        let summary = Summary::new(&reader);
         let origin = Origin { source, format: reader.format() };
         let input = OpenInput { name: &name, iri: &iri, origin, reader, summary, taken: &taken };
         match &mut sink.0 {

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::diagnostic::{printable, shortened};
 use crate::mapping::Losses;
 use crate::message::{Content, Kind, Problem, Problems, Single};
-use crate::record::{Certainty, Format, Protocols, Wrapper, names_jsonrpc, nested, other_kind};
+use crate::record::{Certainty, Format, Protocols, Reader, Wrapper, names_jsonrpc, nested, other_kind};
 use crate::session::Sessions;
 
 /// The maximum number of characters that are shown of an unread line.
@@ -52,6 +52,8 @@ pub struct Summary {
     pub given_up: u64,
     /// The number of requests that stand after their answers; see [`Sessions::misordered`].
     pub misordered: u64,
+    /// True if the lines are not in the order of time, in which their records are.
+    pub is_by_time: bool,
     /// The number of lines whose text the log leaves out; see [`Wrapper::omits_text`].
     pub omitted: u64,
     /// The number of sessions of which the log holds one side; see [`Sessions::one_sided`].
@@ -73,8 +75,9 @@ pub struct Summary {
 
 impl Summary {
     /// Creates the summary of an input without records.
-    pub fn new(format: Format, wrappers: &[Wrapper]) -> Self {
-        Self { formats: vec![format], wrappers: wrappers.to_vec(), sessions: 1, inputs: 1, ..Self::default() }
+    pub fn new(reader: &Reader<'_>) -> Self {
+        let (wrappers, is_by_time) = (reader.wrappers().to_vec(), reader.is_by_time());
+        Self { formats: vec![reader.format()], wrappers, is_by_time, sessions: 1, inputs: 1, ..Self::default() }
     }
 
     /// The number of occurrences of a problem.

@@ -2,9 +2,11 @@
 
 mod options;
 mod order;
+mod time_order;
 
 pub use self::options::{ReadError, ReaderOptions};
-use self::order::AnswerOrder;
+use self::order::{AnswerOrder, EntryOrder};
+use self::time_order::TimeOrder;
 
 use super::capped::CappedDecoder;
 use super::certainty::mentions_message;
@@ -38,7 +40,9 @@ pub struct Reader<'r> {
     first_writer: Option<String>,
     options: ReaderOptions,
     /// The order of the entries, if answers may stand before their requests.
-    order: Option<AnswerOrder>,
+    order: Option<Box<dyn EntryOrder>>,
+    /// True if that is the order of time.
+    is_by_time: bool,
     /// The maximum number of bytes that are kept, unless a decoder breaks its contract.
     most: usize,
     /// The first bytes of the text, without blanks before them.
@@ -102,6 +106,7 @@ impl<'r> Reader<'r> {
             first_writer: None,
             options: options.clone(),
             order: None,
+            is_by_time: false,
             most: options.max_record_size.saturating_add(2 * CHUNK),
             head: Vec::new(),
             is_text: false,
@@ -118,6 +123,7 @@ impl<'r> Reader<'r> {
         if reader.current.unread().starts_with(BYTE_ORDER_MARK) {
             reader.consume(BYTE_ORDER_MARK.len());
         }
+        let mut is_examined = options.own_format.is_some();
         if options.own_format.as_ref().is_some_and(OwnFormat::detects_wrappers) {
             (reader.wrappers, _) = reader.settle(Format::settled);
         } else if options.is_stated() {
@@ -125,7 +131,8 @@ impl<'r> Reader<'r> {
             reader.wrappers = reader.settle(|head, all, looked| format.wrappers(own_format, head, all, looked));
         } else {
             (reader.wrappers, reader.format) = reader.settle(Format::settled);
-            if reader.format.may_be_learned() {
+            is_examined = reader.format.may_be_learned();
+            if is_examined {
                 reader.learn(false);
                 reader.is_text = reader.format == Format::JsonLines
                     && reader.learned.is_none()
@@ -134,9 +141,14 @@ impl<'r> Reader<'r> {
             }
         }
         reader.current.decoder = reader.decoder();
-        reader.order = reader.format.early_side().map(AnswerOrder::new);
+        reader.order = reader.format.early_side().map(|side| Box::new(AnswerOrder::new(side)) as _);
         if !reader.wrappers.is_empty() {
             reader.take_off(options.max_record_size);
+        } else if is_examined {
+            if options.own_format.is_some() {
+                reader.fill_window();
+            }
+            reader.order_by_time();
         }
         if let Some(reason) = reader.format.refusal() {
             return Err(ReadError::Refused { format: reader.format, reason });
@@ -158,6 +170,22 @@ impl<'r> Reader<'r> {
         let Some((text, own_format)) = self.format.learned(head, is_all, before) else { return false };
         (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
         true
+    }
+
+    /// Puts a log in the order of time, if its beginning is not. A live log is read as it comes.
+    fn order_by_time(&mut self) {
+        if self.has_paused {
+            return;
+        }
+        let head = self.current.unread();
+        let order = TimeOrder::of(self.decoder(), &head[..head.len().min(Format::WINDOW)]);
+        self.is_by_time = order.is_some();
+        self.order = order.map(|order| Box::new(order) as _);
+    }
+
+    /// True if the entries are given in the order of time, which is not that of the lines.
+    pub fn is_by_time(&self) -> bool {
+        self.is_by_time
     }
 
     /// Reads as much of the text as [`Self::learn`] needs.
@@ -247,7 +275,7 @@ impl<'r> Reader<'r> {
     /// As [`Reader::next_entry`].
     pub fn take_entry<T>(&mut self, may_read: bool, take: impl FnOnce(Entry<'_>) -> T) -> Result<Option<T>, ReadError> {
         loop {
-            if let Some(entry) = self.order.as_mut().and_then(AnswerOrder::next) {
+            if let Some(entry) = self.order.as_mut().and_then(|order| order.next()) {
                 return Ok(Some(take(numbered(&mut self.current.here, entry))));
             }
             if self.unwrapped.is_some()
@@ -277,7 +305,8 @@ impl<'r> Reader<'r> {
                     if let Some(line) = self.other_line(true) {
                         return Ok(Some(take(line)));
                     }
-                    if !matches!(self.state, ReaderState::Open) && self.order.as_mut().is_some_and(AnswerOrder::end) {
+                    if !matches!(self.state, ReaderState::Open) && self.order.as_mut().is_some_and(|order| order.end())
+                    {
                         continue;
                     }
                     match (self.current.decoder.failure(), mem::replace(&mut self.state, ReaderState::Over)) {
@@ -538,78 +567,4 @@ impl Reader<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::Record;
-    use super::*;
-    use std::borrow::Cow;
-
-    /// Gives one entry for each kind of memory: borrowed from the input, owned, and static.
-    struct Lender(u8);
-
-    impl Decoder for Lender {
-        fn step<'a>(&mut self, input: &'a [u8], _: bool) -> Step<'a> {
-            let Some(key) = input.get(..2).and_then(|key| std::str::from_utf8(key).ok()) else { return Step::NeedMore };
-            self.0 += 1;
-            let (consumed, bytes, session) = match self.0 {
-                1 => (0, Cow::Borrowed(&input[2..4]), Cow::Borrowed(key)),
-                2 => (0, Cow::Owned(b"own".to_vec()), Cow::Owned("own".to_owned())),
-                _ => (input.len(), Cow::Borrowed(&b"static"[..]), Cow::Borrowed("static")),
-            };
-            Step::entry(2, consumed, Record { session: Some(session), ..Record::new(bytes) })
-        }
-    }
-
-    #[test]
-    fn entries_from_any_memory() {
-        let options = ReaderOptions::default().with_format(Format::JsonLines);
-        let mut reader = Reader::new(&b"k\nv\n"[..], &options).unwrap();
-        reader.current.decoder = CappedDecoder::new(Box::new(Lender(0)), usize::MAX);
-        for (number, (bytes, session)) in (1..).zip([("v\n", "k\n"), ("own", "own"), ("static", "static")]) {
-            let Some(Entry::Record(record)) = reader.next_entry().unwrap() else { panic!() };
-            assert_eq!((&*record.bytes, record.session.as_deref()), (bytes.as_bytes(), Some(session)));
-            assert_eq!(record.location, Location { record: number, line: 2, byte: 2 });
-        }
-        assert_eq!(reader.next_entry().unwrap(), None);
-    }
-
-    #[test]
-    fn indented_text_is_not_before_an_entry_at_the_same_place() {
-        let options = ReaderOptions::default().with_format(Format::ContentLength);
-        let mut reader = Reader::new(&b"Content-Type: application/json\n {\"a\":oops\n  x\n"[..], &options).unwrap();
-        let mut given = Vec::new();
-        while let Some(entry) = reader.next_entry().unwrap() {
-            given.push((entry.location().byte, entry.bytes().to_vec()));
-        }
-        assert_eq!(given, [(32, b"".to_vec()), (32, b"{\"a\":oops".to_vec()), (42, b"  x".to_vec())]);
-    }
-
-    #[test]
-    fn the_buffer_grows_for_large_records_only() {
-        let small = "{\"a\":1}\n".repeat(100_000);
-        let mut reader = Reader::new(small.as_bytes(), &ReaderOptions::default()).unwrap();
-        while reader.next_entry().unwrap().is_some() {}
-        assert_eq!(reader.current.buffer.len(), CHUNK);
-
-        let large = format!("{}\n{small}", "x".repeat(1_000_000));
-        let mut reader = Reader::new(large.as_bytes(), &ReaderOptions::default()).unwrap();
-        while reader.next_entry().unwrap().is_some() {}
-        assert!(reader.current.buffer.len() <= 2_000_000 + CHUNK);
-        // The first line is text.
-        assert_eq!(reader.record_count(), 100_000);
-    }
-
-    #[test]
-    fn memory_is_bounded_by_the_largest_record() {
-        for (format, head) in [("json-lines", "x"), ("json-values", "[\n"), ("json-values", "x"), ("arrows", ">> {")] {
-            let input = io::Cursor::new(head).chain(io::repeat(b' ').take(5_000_000)).chain(&b"1]\n[2]\n"[..]);
-            let format = Format::from_name(format).unwrap();
-            let options = ReaderOptions::default().with_format(format).with_max_record_size(1000);
-            let mut reader = Reader::new(input, &options).unwrap();
-            let Some(Entry::Record(record)) = reader.next_entry().unwrap() else { panic!() };
-            assert!(record.flags.oversized && record.length > 5_000_000 && record.bytes.is_empty());
-            assert!(reader.next_entry().unwrap().is_some());
-            assert_eq!(reader.next_entry().unwrap(), None);
-            assert!(reader.current.buffer.len() <= 1000 + 3 * CHUNK);
-        }
-    }
-}
+mod tests;

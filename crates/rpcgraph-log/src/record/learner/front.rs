@@ -140,14 +140,12 @@ pub(super) fn meaning(tokens: &[Token], with_arrows: bool) -> Option<(RangeInclu
         return Some((at..=at, meaning));
     }
     // As in `from client:` and `[server -> client]`. One word may be the name of a program.
-    let last: Vec<_> = words.iter().rev().take(3).copied().collect();
-    for (count, from) in last.iter().enumerate() {
-        let to = last[0];
-        let text: String = tokens[*from..=to].iter().map(Token::text).collect();
-        if count > 0
-            && let Some(side) = named_side(&text)
-        {
-            return Some((*from..=to, WordMeaning::Sent(side)));
+    let last: Vec<_> = words.iter().rev().take(5).copied().collect();
+    let phrases = (0..last.len().min(3)).flat_map(|to| (to + 1..last.len().min(to + 3)).map(move |from| (from, to)));
+    for (from, to) in phrases.map(|(from, to)| (last[from], last[to])) {
+        let text: String = tokens[from..=to].iter().map(Token::text).collect();
+        if let Some(side) = named_side(&text) {
+            return Some((from..=to, WordMeaning::Sent(side)));
         }
     }
     let arrow = tokens.iter().rposition(|token| matches!(token, Token::Arrow(_))).filter(|_| with_arrows);

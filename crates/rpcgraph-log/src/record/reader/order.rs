@@ -12,6 +12,18 @@ const MAX_BYTES: usize = 16 << 20;
 /// The minimum number of requests that are remembered.
 const MIN_ASKED: usize = 1 << 15;
 
+/// An order of entries other than that of the log.
+pub(super) trait EntryOrder: Send {
+    /// Takes the next entry, which may be the last one of its piece.
+    fn push(&mut self, entry: Entry<'static>, ends_piece: bool);
+
+    /// Gives the entries that still wait. Returns true if there are any.
+    fn end(&mut self) -> bool;
+
+    /// Returns the next entry that does not wait.
+    fn next(&mut self) -> Option<Entry<'static>>;
+}
+
 /// Gives entries in their order, but holds an answer by one side, and what stands behind it in its piece, until the request
 /// is given. Messages between two answers of a piece come as late as they may: nothing states when they were sent.
 pub(super) struct AnswerOrder {
@@ -43,34 +55,6 @@ impl AnswerOrder {
             is_within: false,
             ready: VecDeque::new(),
         }
-    }
-
-    /// Takes the next entry, which may be the last one of its piece.
-    pub fn push(&mut self, entry: Entry<'static>, ends_piece: bool) {
-        let asked = keys(&entry, self.side.other(), answered_ids);
-        if !asked.is_empty() {
-            self.release_requests(&asked);
-        }
-        let answers = keys(&entry, self.side, answered_ids);
-        self.held_bytes += entry.bytes().len();
-        let continues = mem::replace(&mut self.is_within, !ends_piece);
-        match self.held.back_mut().filter(|_| continues) {
-            Some(piece) => piece.push_back((entry, answers)),
-            None => self.held.push_back([(entry, answers)].into()),
-        }
-        self.release(MAX_PIECES, MAX_BYTES);
-    }
-
-    /// Gives the entries that still wait. Returns true if there are any.
-    pub fn end(&mut self) -> bool {
-        self.is_within = false;
-        self.release(0, 0);
-        !self.ready.is_empty()
-    }
-
-    /// Returns the next entry that does not wait.
-    pub fn next(&mut self) -> Option<Entry<'static>> {
-        self.ready.pop_front()
     }
 
     /// Gives the entries up to a request that is answered now.
@@ -120,6 +104,33 @@ impl AnswerOrder {
             let Some(at) = free.or(is_full.then_some(0)) else { return };
             self.give_first_of(at);
         }
+    }
+}
+
+impl EntryOrder for AnswerOrder {
+    fn push(&mut self, entry: Entry<'static>, ends_piece: bool) {
+        let asked = keys(&entry, self.side.other(), answered_ids);
+        if !asked.is_empty() {
+            self.release_requests(&asked);
+        }
+        let answers = keys(&entry, self.side, answered_ids);
+        self.held_bytes += entry.bytes().len();
+        let continues = mem::replace(&mut self.is_within, !ends_piece);
+        match self.held.back_mut().filter(|_| continues) {
+            Some(piece) => piece.push_back((entry, answers)),
+            None => self.held.push_back([(entry, answers)].into()),
+        }
+        self.release(MAX_PIECES, MAX_BYTES);
+    }
+
+    fn end(&mut self) -> bool {
+        self.is_within = false;
+        self.release(0, 0);
+        !self.ready.is_empty()
+    }
+
+    fn next(&mut self) -> Option<Entry<'static>> {
+        self.ready.pop_front()
     }
 }
 

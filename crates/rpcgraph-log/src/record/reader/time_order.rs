@@ -1,0 +1,100 @@
+//! Logs whose lines are not in the order of time, such as exports that begin with the newest line: their entries are given
+//! in the order of time, since a request is only answered by what comes after it.
+
+use super::super::object::RawObject;
+use super::super::units::{local_epoch, scaled, since_1970};
+use super::super::{Decoder, Entry, Step, Time};
+use super::order::EntryOrder;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+/// The maximum number of bytes of the entries that wait.
+const MAX_BYTES: usize = 64 << 20;
+/// The size that is assumed of an entry beside its bytes.
+const ENTRY: usize = 256;
+
+/// Gives entries in the order of their times, as far as [`MAX_BYTES`] of later ones reach. An entry without a time stays with
+/// the entry before it.
+pub(super) struct TimeOrder {
+    /// True if the newest line is the first, so that of lines with the same time the last one is the oldest.
+    is_reversed: bool,
+    last: i128,
+    count: i64,
+    held: BTreeMap<(i128, i64), Entry<'static>>,
+    held_bytes: usize,
+    ready: VecDeque<Entry<'static>>,
+}
+
+impl TimeOrder {
+    /// Returns the order for a log of which the decoder reads the beginning, if an answer with a later time stands above its
+    /// request there. `None` if the log has the order of time, or if clocks that differ seem to be the reason.
+    pub fn of(mut decoder: impl Decoder, mut text: &[u8]) -> Option<Self> {
+        let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
+        let (mut misordered, mut falling, mut last) = (false, 0_i64, None);
+        loop {
+            let step = decoder.step(text, true);
+            if let Step::Entry { entry: Entry::Record(record), .. } = &step
+                && let Some(object) = RawObject::parse(&record.bytes)
+            {
+                let time = time_of(record.time?)?;
+                falling += last.map_or(0, |last| (time < last) as i64 - (time > last) as i64);
+                last = Some(time);
+                if let Some(id) = object.get("id").filter(|id| *id != b"null") {
+                    let key = (record.session.as_deref().map(str::to_owned), id.to_vec());
+                    match object.has("method") {
+                        true if answered.remove(&key).is_some_and(|answer| answer > time)
+                            && !asked.contains_key(&key) =>
+                        {
+                            misordered = true;
+                        }
+                        true => _ = asked.insert(key, time),
+                        false => match asked.remove(&key) {
+                            Some(request) if time < request => return None,
+                            Some(_) => {}
+                            None => _ = answered.insert(key, time),
+                        },
+                    }
+                }
+            }
+            match step.consumed() {
+                0 => break,
+                consumed => text = &text[consumed..],
+            }
+        }
+        let (held, ready) = (BTreeMap::new(), VecDeque::new());
+        misordered.then_some(Self { is_reversed: falling > 0, last: i128::MIN, count: 0, held, held_bytes: 0, ready })
+    }
+
+    fn give_first(&mut self) -> bool {
+        let Some((_, entry)) = self.held.pop_first() else { return false };
+        self.held_bytes -= ENTRY + entry.bytes().len();
+        self.ready.push_back(entry);
+        true
+    }
+}
+
+impl EntryOrder for TimeOrder {
+    fn push(&mut self, entry: Entry<'static>, _: bool) {
+        if let Entry::Record(record) = &entry {
+            self.last = record.time.and_then(time_of).unwrap_or(self.last);
+        }
+        self.count += 1;
+        self.held_bytes += ENTRY + entry.bytes().len();
+        self.held.insert((self.last, if self.is_reversed { -self.count } else { self.count }), entry);
+        while self.held_bytes > MAX_BYTES && self.give_first() {}
+    }
+
+    fn end(&mut self) -> bool {
+        while self.give_first() {}
+        !self.ready.is_empty()
+    }
+
+    fn next(&mut self) -> Option<Entry<'static>> {
+        self.ready.pop_front()
+    }
+}
+
+/// Returns nanoseconds since 1970, in UTC or in the log's own zone. `None` for a time of day.
+fn time_of(time: Time) -> Option<i128> {
+    let Time::DateTime(time) = time else { return None };
+    since_1970(time, 9).or_else(|| Some(scaled(time.checked_sub(local_epoch()?)?.as_seconds(), 9)))
+}
