@@ -64,7 +64,7 @@ fn one_thread_or_many_one_answer() {
 #[test]
 fn from_finds_a_file_by_its_iri_and_keeps_literals_as_written() {
     let byte = "\"1\"^^<http://www.w3.org/2001/XMLSchema#byte>";
-    let place = Place::with("a.ttl", &format!("<urn:s> <urn:p> 01, {byte}, 1 ."));
+    let place = Place::with("a.ttl", format!("<urn:s> <urn:p> 01, {byte}, 1 ."));
     place.put("b.ttl", "<urn:s> <urn:p> 2 .");
     place.put("log", LOG);
     let query = "SELECT ?o FROM <https://example.org/a.ttl> { ?s <urn:p> ?o }";
