@@ -59,5 +59,6 @@ mod tables;
 mod transcript;
 mod vocabulary;
 mod w3c;
+mod w3c_sparql;
 mod web;
 mod writers;

@@ -60,3 +60,17 @@ fn one_thread_or_many_one_answer() {
     assert_eq!(one.text().lines().count(), 9);
     assert_eq!(ask(&log, query, &["--jobs", "4"]).text(), one.text());
 }
+
+#[test]
+fn from_finds_a_file_by_its_iri_and_keeps_literals_as_written() {
+    let byte = "\"1\"^^<http://www.w3.org/2001/XMLSchema#byte>";
+    let place = Place::with("a.ttl", format!("<urn:s> <urn:p> 01, {byte}, 1 ."));
+    place.put("b.ttl", "<urn:s> <urn:p> 2 .");
+    place.put("log", LOG);
+    let query = "SELECT ?o FROM <https://example.org/a.ttl> { ?s <urn:p> ?o }";
+    let ran =
+        place.run(&["query", "a.ttl", "b.ttl", "log", "--base", crate::cli::BASE, "--quiet", "-t", "tsv", "-q", query]);
+    let mut rows: Vec<_> = ran.text().lines().skip(1).map(str::to_owned).collect();
+    rows.sort();
+    assert_eq!(rows, [byte, "01", "1"]);
+}

@@ -5,8 +5,8 @@
 //! of the graphs in `FROM`. A merge is a set, so it is made while loading: in Oxigraph's own union of graphs, a triple
 //! occurs once for each graph that has it.
 //!
-//! If everything that was loaded is one graph, it is in columns, which load many times as fast as a store and keep
-//! literals as they were written. Several graphs are loaded into Oxigraph's embedded store.
+//! If everything that was loaded is one graph, or `FROM` merges RDF files into one, it is in columns, which load many times as
+//! fast as a store and keep literals as they were written. Several graphs are loaded into Oxigraph's embedded store.
 
 use std::sync::{Arc, OnceLock};
 
@@ -140,8 +140,15 @@ impl Dataset {
             needs.triples(rdf::TYPE.into_owned(), Some(rpcg::SESSION.into_owned().into()));
         }
         // The query must not distinguish graphs or call a service.
-        let is_one_graph =
-            engine == Engine::Columns && graphs == Graphs::All { merged: true, named: false } && !query.uses_services();
+        let is_merged = match &graphs {
+            Graphs::All { merged, named } => *merged && !named,
+            // Of logs, the graphs that the clause does not name would be loaded in vain.
+            Graphs::Clause(clause) => {
+                overlapping && !query.uses_graphs() && clause.named.as_ref().is_none_or(Vec::is_empty)
+            }
+            Graphs::Stored => false,
+        };
+        let is_one_graph = engine == Engine::Columns && is_merged && !query.uses_services();
         let data =
             if is_one_graph { DatasetStorage::Columns(OnceLock::new()) } else { DatasetStorage::Store(Store::new()?) };
         Ok(Self { data, graphs, needs })
@@ -345,6 +352,10 @@ impl<'d> Loading<'d> {
         let needs = self.dataset.needs.clone();
         match self.target {
             LoadingTarget::Store(_) => Sink::quads(self).selecting(needs),
+            // Each quad's graph decides.
+            LoadingTarget::Columns { .. } if matches!(self.dataset.graphs, Graphs::Clause(_)) => {
+                Sink::quads(self).selecting(needs)
+            }
             LoadingTarget::Columns { ref mut columns, .. } => {
                 let cancel = &self.cancel;
                 Sink::columns(columns, needs, || cancel.check().map_err(std::io::Error::other))
@@ -358,18 +369,6 @@ impl<'d> Loading<'d> {
         if !self.dataset.needs.wants(quad.predicate, object.and_then(|object| object.iri())) {
             return;
         }
-        let transaction = match &mut self.target {
-            LoadingTarget::Store(transaction) => transaction,
-            LoadingTarget::Columns { columns, collector, .. } => {
-                let collector =
-                    collector.get_or_insert_with(|| Collector::outside(columns, self.dataset.needs.clone()));
-                if let Some(object) = object {
-                    collector.subject(quad.subject.into());
-                    collector.triple(quad.predicate, object);
-                }
-                return columns.take_many(collector);
-            }
-        };
         let (merged, named) = match &self.dataset.graphs {
             Graphs::All { merged, named } => (*merged, *named),
             Graphs::Stored => (false, true),
@@ -378,6 +377,17 @@ impl<'d> Loading<'d> {
                 self.missing.retain(|missing| missing.as_ref() != graph);
                 let is_graph = |name: &NamedNode| name.as_ref() == graph;
                 (clause.default.iter().any(is_graph), clause.named.iter().flatten().any(is_graph))
+            }
+        };
+        let transaction = match &mut self.target {
+            LoadingTarget::Store(transaction) => transaction,
+            LoadingTarget::Columns { columns, collector, .. } => {
+                let Some(object) = object.filter(|_| merged) else { return };
+                let collector =
+                    collector.get_or_insert_with(|| Collector::outside(columns, self.dataset.needs.clone()));
+                collector.subject(quad.subject.into());
+                collector.triple(quad.predicate, object);
+                return columns.take_many(collector);
             }
         };
         if named {
