@@ -57,7 +57,7 @@ pub fn answer(
     };
     let (attempt, (found, noun)) = stream(query.columns(), write, |pass| {
         let attempt = match listing {
-            Some(listing) => run.convert(source, &mut Listed::new(listing, &query, None, pass).sink()),
+            Some(listing) => run.convert(source, &mut Listed::new(listing, &query, None, &cancel, pass).sink()),
             None => run.convert(source, &mut Window::new(query, cancel, pass).sink()),
         };
         match attempt {

@@ -50,7 +50,7 @@ impl AskArgs {
             Ok((written, met.get()))
         };
         let (all_read, ((found, noun), met)) = stream(query.columns(), write, |pass| {
-            let mut listed = Listed::new(listing, query, question.filter.limit, pass);
+            let mut listed = Listed::new(listing, query, question.filter.limit, cancel, pass);
             let all_read =
                 run.load(sources, query.sees_unread(), cancel, |run, source| run.convert(source, &mut listed.sink()))?;
             listed.finish()?;

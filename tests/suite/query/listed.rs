@@ -30,7 +30,8 @@ fn rows(log: &[u8], name: &str) -> Option<[Vec<QuerySolution>; 2]> {
     let evaluated = solutions.rows.collect::<Result<_, _>>().expect("rows");
 
     let mut passed = Vec::new();
-    let mut listed = Listed::new(listing, &query, None, |row| {
+    let cancel = Cancel::default();
+    let mut listed = Listed::new(listing, &query, None, &cancel, |row| {
         passed.push(row);
         Ok(())
     });

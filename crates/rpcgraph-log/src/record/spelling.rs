@@ -22,6 +22,8 @@ pub(super) enum Spelling {
     JavaScript,
     /// Two digits for each byte.
     Hex,
+    /// JSON over several lines, each of which but the first has the same text in front, with other digits.
+    Prefixed,
 }
 
 /// A value in JSON, of which the spelling in the log has `used` bytes.
@@ -44,6 +46,7 @@ impl Spelling {
             Self::Python => "python",
             Self::JavaScript => "javascript",
             Self::Hex => "hex",
+            Self::Prefixed => "prefixed",
         }
     }
 
@@ -60,7 +63,8 @@ impl Spelling {
             b'{' => match inside() {
                 [] | [b'"' | b'}', ..] => Some(Self::Json),
                 [b'\'', ..] | [b'u' | b'b', b'\'' | b'"', ..] => Some(Self::Python),
-                inside => begins_member(inside).then_some(Self::JavaScript),
+                inside if begins_member(inside) => Some(Self::JavaScript),
+                _ => prefix(text).map(|_| Self::Prefixed),
             },
             b'[' => match inside() {
                 [] => Some(Self::Json),
@@ -120,6 +124,10 @@ impl Spelling {
                 };
                 Some(SpelledValue { is_cut, ..owned(inside, at)? })
             }
+            Self::Prefixed => match prefixed(text) {
+                Some(Prefixed::Whole(json, used)) => owned(json, used),
+                _ => None,
+            },
             Self::Hex => {
                 let used = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count() / 2 * 2;
                 let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
@@ -140,9 +148,77 @@ impl Spelling {
                     None => Extent::Broken(literal.at),
                 }
             }
+            Self::Prefixed => match prefixed(text) {
+                Some(Prefixed::Whole(_, used)) => Extent::Whole(used),
+                Some(Prefixed::Incomplete) if !end => Extent::Incomplete,
+                // The second line shows the prefix.
+                None if !end && memchr::memchr_iter(b'\n', text).nth(1).is_none() => Extent::Incomplete,
+                _ => Extent::Broken(0),
+            },
             _ => value_shown(text, end),
         }
     }
+}
+
+/// An object over several lines with text in front of each.
+enum Prefixed {
+    /// The object, and the length of its spelling.
+    Whole(Vec<u8>, usize),
+    Incomplete,
+}
+
+/// Returns the text in front of the second line of an object, without the blanks before the first member, and the end of the
+/// first line.
+fn prefix(text: &[u8]) -> Option<(&[u8], usize)> {
+    let end = memchr::memchr(b'\n', text)?;
+    let below = text[end + 1..].split(|byte| *byte == b'\n').next()?;
+    let prefix = trim_end(&below[..memchr::memchr(b'"', below)?]);
+    (trim_end(&text[..end]) == b"{" && !prefix.trim_ascii().is_empty()).then_some((prefix, end))
+}
+
+/// Reads an object up to its end. `None` if a line has another text in front.
+fn prefixed(text: &[u8]) -> Option<Prefixed> {
+    let (prefix, mut at) = prefix(text)?;
+    let (mut json, mut depth) = (b"{\n".to_vec(), 1_usize);
+    while at < text.len() {
+        let start = at + 1;
+        at = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
+        let Some(length) = length_like(prefix, &text[start..at]) else {
+            return (at == text.len() && at - start < prefix.len()).then_some(Prefixed::Incomplete);
+        };
+        let (mut in_string, mut is_escaped) = (false, false);
+        for (offset, byte) in text[start + length..at].iter().enumerate() {
+            json.push(*byte);
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = in_string,
+                b'"' => in_string = !in_string,
+                b'{' | b'[' if !in_string => depth += 1,
+                b'}' | b']' if !in_string => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(Prefixed::Whole(json, start + length + offset + 1));
+            }
+        }
+        json.push(b'\n');
+    }
+    Some(Prefixed::Incomplete)
+}
+
+/// Returns the length of a text at the beginning of a line, whatever numbers are in both.
+fn length_like(text: &[u8], line: &[u8]) -> Option<usize> {
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (mut at, mut length) = (0, 0);
+    while at < text.len() {
+        let (own, other) = (digits(&text[at..]), digits(line.get(length..)?));
+        match own {
+            0 if line.get(length) == Some(&text[at]) => (at, length) = (at + 1, length + 1),
+            1.. if other > 0 => (at, length) = (at + own, length + other),
+            _ => return None,
+        }
+    }
+    Some(length)
 }
 
 /// True for the bare name of a member and its colon.
@@ -525,6 +601,8 @@ mod tests {
             ("{ a b: 1 }".to_owned(), ""),
             (hex, M),
             (format!("\"{}\"", M.replace('"', "\"\"")), M),
+            ("{\n9 |   \"a\": [\n10 |     \"}\"\n11 |   ]\n12 | }".to_owned(), "{\n   \"a\": [\n     \"}\"\n   ]\n }"),
+            ("{\n9 |   \"a\": 1\n10 : }".to_owned(), ""),
         ] {
             let expected = (!json.is_empty()).then(|| json.to_owned());
             let found = decoded(&format!("{text} rest"));

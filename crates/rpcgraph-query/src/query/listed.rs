@@ -14,6 +14,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Term, Variable};
 
 use super::Query;
+use super::cancel::Cancel;
 use super::catalogue::NamedQuery;
 use crate::sink::Sink;
 use crate::sink::rows::cells::TableRows;
@@ -51,20 +52,24 @@ pub struct Listed<'q, R> {
     /// The biggest messages so far, by size and IRI, and their maximum number.
     biggest: BTreeMap<(Reverse<usize>, String), QuerySolution>,
     limit: usize,
+    cancel: &'q Cancel,
     row: R,
 }
 
 impl<'q, R: FnMut(QuerySolution) -> io::Result<()> + Send> Listed<'q, R> {
     /// Creates a listing with the columns of its query. The rows go to `row`.
-    pub fn new(listing: Listing, query: &'q Query, limit: Option<usize>, row: R) -> Self {
+    pub fn new(listing: Listing, query: &'q Query, limit: Option<usize>, cancel: &'q Cancel, row: R) -> Self {
         let variables = query.columns().into();
-        Self { listing, query, variables, biggest: BTreeMap::new(), limit: limit.unwrap_or(BIGGEST), row }
+        Self { listing, query, variables, biggest: BTreeMap::new(), limit: limit.unwrap_or(BIGGEST), cancel, row }
     }
 
     /// Returns the sink for a converter.
     pub fn sink(&mut self) -> Sink<'_> {
         let needs = self.query.needs().clone();
-        Sink::messages(needs, |rows| (0..rows.count()).try_for_each(|row| self.take(&MessageRow { rows, row })))
+        Sink::messages(needs, |rows| {
+            self.cancel.check().map_err(io::Error::other)?;
+            (0..rows.count()).try_for_each(|row| self.take(&MessageRow { rows, row }))
+        })
     }
 
     /// Passes on the rows that wait for the end of the logs.

@@ -97,7 +97,7 @@ impl<'a> Scan<'a> {
             let mut found = spelling.decode(&line[at..]);
             // The value may continue on the lines below.
             if opens
-                && matches!(spelling, Spelling::Json | Spelling::Python | Spelling::JavaScript)
+                && matches!(spelling, Spelling::Json | Spelling::Python | Spelling::JavaScript | Spelling::Prefixed)
                 && self.failed < FAILED
                 && found.as_ref().is_none_or(|found| found.is_broken)
             {
