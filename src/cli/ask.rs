@@ -194,13 +194,25 @@ impl AskArgs {
             let asked = AskedData { source: &source, base: base.as_deref(), times: &times };
             note_filter(question, (found, &query), &asked, &cancel)?;
         }
+        self.conclude((question, &query), (found, met.get()), (&sources, missing), all_read)
+    }
+
+    /// Returns the outcome of a question with a number of rows, some of which met the condition of `--fail-if`. Fails if inputs
+    /// are missing, or if one was not read and the answer depends on that.
+    pub fn conclude(
+        &self,
+        (question, query): (&Question<'_>, &Query),
+        (found, met): (u64, u64),
+        (sources, missing): (&[InputSource], usize),
+        all_read: anyhow::Result<()>,
+    ) -> anyhow::Result<Outcome> {
         // A query that sees unread input may answer despite an error; an empty answer counts only if the query names
         // unread input.
         if question.needs_messages || !query.sees_unread() || (found == 0 && !query.names_unread()) {
             all_read?;
         }
-        check_missing(missing, &sources)?;
-        Ok(if met.get() > 0 { Outcome::Findings } else { self.outcome(found) })
+        check_missing(missing, sources)?;
+        Ok(if met > 0 { Outcome::Findings } else { self.outcome(found) })
     }
 
     /// Returns the columns of the question's table, with the one that sorts it.

@@ -4,10 +4,9 @@ use std::cell::Cell;
 
 use crate::query::{Answer, Cancel, Listed, Listing, Query, Solutions};
 use crate::summary::counted;
-use anyhow::bail;
 
 use super::answer::AnswerWriter;
-use super::ask::{AskArgs, EngineArgs, check_missing};
+use super::ask::{AskArgs, EngineArgs};
 use super::bounds::LogTimes;
 use super::console::{Outcome, say};
 use super::follow::stream;
@@ -56,14 +55,10 @@ impl AskArgs {
             listed.finish()?;
             Ok(all_read)
         })?;
-        let Some(all_read) = all_read else { bail!("a log without --strict is read to its end") };
+        let Some(all_read) = all_read else { return Ok(Outcome::Findings) };
         if !self.summary.quiet {
             say(&counted(found, noun));
         }
-        if question.needs_messages || found == 0 {
-            all_read?;
-        }
-        check_missing(missing, sources)?;
-        Ok(if met > 0 { Outcome::Findings } else { self.outcome(found) })
+        self.conclude((question, query), (found, met), (sources, missing), all_read)
     }
 }

@@ -43,7 +43,7 @@ fn rows(log: &[u8], name: &str) -> Option<[Vec<QuerySolution>; 2]> {
 #[test]
 fn a_list_of_messages_has_the_rows_of_its_query() {
     let mut compared = 0;
-    // The corpora have many logs of a kind; those of real programs are taken.
+    // Of the corpora, only the logs of real programs are compared: the others are many of each kind.
     let is_taken = |path: &PathBuf| match corpora() {
         Some(corpora) if path.starts_with(&corpora) => {
             ["real", "public-logs"].iter().any(|kind| path.starts_with(corpora.join(kind)))
@@ -68,6 +68,17 @@ fn a_list_of_messages_has_the_rows_of_its_query() {
         }
     }
     assert!(compared > 1_000, "{compared} rows");
+}
+
+#[test]
+fn a_log_without_messages_ends_as_its_query_does() {
+    let place = Place::with("s", "text\n");
+    for (name, status) in [("timeline", 2), ("biggest", 0)] {
+        for engine in ["columns", "store"] {
+            let ran = place.run(&["ask", name, "s", "--engine", engine]);
+            assert_eq!(ran.status, Some(status), "{name} by {engine}: {}", ran.stderr);
+        }
+    }
 }
 
 #[test]
