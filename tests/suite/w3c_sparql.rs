@@ -202,7 +202,7 @@ fn normal(rows: &[Row], ordered: bool, lax: bool, by_value: bool) -> Vec<String>
     canonical(&quads)
 }
 
-/// What the program answers.
+/// Answers a query over files as `rpcgraph query` does.
 fn answered(
     query: &NamedNode,
     data: Vec<NamedNode>,

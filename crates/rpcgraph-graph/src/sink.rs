@@ -50,7 +50,6 @@ pub use self::syntax::{Syntax, serializer};
 use self::text::{TextRenderer, TripleLayout};
 #[cfg(not(target_family = "wasm"))]
 pub use self::unfinished::{UnfinishedFolder, discard_unfinished, unfinished};
-use crate::protocol::OpenRequests;
 use crate::vocab::PREFIXES;
 
 impl Syntax {
@@ -117,8 +116,7 @@ impl<'w> Sink<'w> {
     /// Creates a sink that passes on the rows of messages ([`rows::schema::messages`]), in the order of the log. Cells of
     /// properties outside of the selection may be empty.
     pub fn messages(selection: Selection, pass: impl FnMut(&TableRows) -> io::Result<()> + Send + 'w) -> Self {
-        let (pass, open) = (Box::new(pass), OpenRequests::default());
-        Self(SinkKind::Messages(MessagesSink { selection, pass, open }))
+        Self(SinkKind::Messages(MessagesSink::new(selection, pass)))
     }
 
     /// Restricts a sink of quads to a selection of the triples. Other triples may be left out, or not even be created.

@@ -52,7 +52,7 @@ pub struct Summary {
     pub given_up: u64,
     /// The number of requests that stand after their answers; see [`Sessions::misordered`].
     pub misordered: u64,
-    /// True if the lines are not in the order of time, in which their records are.
+    /// True if the lines were out of order, and the records are sorted by time.
     pub is_by_time: bool,
     /// The number of lines whose text the log leaves out; see [`Wrapper::omits_text`].
     pub omitted: u64,

@@ -182,9 +182,16 @@ type PassRows<'w> = dyn FnMut(&TableRows) -> io::Result<()> + Send + 'w;
 
 /// Passes on the rows of messages in the order of the log, each answer with the method and tool of its request.
 pub(crate) struct MessagesSink<'w> {
-    pub selection: Selection,
-    pub pass: Box<PassRows<'w>>,
-    pub open: OpenRequests<RequestNames>,
+    selection: Selection,
+    pass: Box<PassRows<'w>>,
+    /// The method and tool of requests of the input that wait for their answers.
+    open: OpenRequests<RequestNames>,
+}
+
+impl<'w> MessagesSink<'w> {
+    pub fn new(selection: Selection, pass: impl FnMut(&TableRows) -> io::Result<()> + Send + 'w) -> Self {
+        Self { selection, pass: Box::new(pass), open: OpenRequests::default() }
+    }
 }
 
 impl RecordSink for MessagesSink<'_> {

@@ -202,13 +202,12 @@ fn exchanges(candidates: &[Candidate], numbers: impl IntoIterator<Item = usize>)
 fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
     let in_text = || places.iter().filter(|place| place.key.pointer.is_empty() && place.key.within.is_none());
     let (headings, headed) = headings_above(scan, in_text().filter(|place| place.key.skeleton.is_empty()), is_rare);
-    let has_time = |place: &Place| place.tokens.iter().any(|set| matches!(set.kind, Token::Time(_)));
-    if !headings.is_empty() || in_text().any(has_time) || in_text().any(|place| place.key.skeleton.is_empty()) {
+    if !headings.is_empty() || in_text().any(|place| place.key.skeleton.is_empty() || has_time(&place.tokens)) {
         return (headings, headed);
     }
     // Records of other kinds may have such headings, too.
     let (mut times, _) = headings_above(scan, in_text(), |_, _, _| true);
-    times.retain(|heading| heading.tokens.iter().any(|set| matches!(set.kind, Token::Time(_))));
+    times.retain(|heading| has_time(&heading.tokens));
     times.iter_mut().for_each(|heading| heading.stated = None);
     (times, headed)
 }
@@ -247,17 +246,22 @@ fn headings_above<'p>(
     let count: usize = found.values().map(|(_, messages)| messages.len()).sum();
     let (mut headings, mut headed) = (Vec::new(), HashMap::new());
     for (heading, messages) in found.into_values() {
-        let has_time = heading.tokens.iter().any(|token| matches!(token.kind, Token::Time(_)));
         let is_opening = heading.tokens.last().is_some_and(|last| last.kind.text().ends_with(':'));
         let is_direction = messages.iter().all(|(_, meaning)| meaning.is_some());
         if is_direction && count * 2 > numbers.len()
-            || (has_time || is_opening) && count == numbers.len() && is_rare(scan, &heading, messages.len())
+            || (has_time(&heading.tokens) || is_opening)
+                && count == numbers.len()
+                && is_rare(scan, &heading, messages.len())
         {
             headed.extend(messages.iter().filter_map(|(number, meaning)| Some((*number, (*meaning)?))));
             headings.push(heading);
         }
     }
     (headings, headed)
+}
+
+fn has_time(tokens: &[TokenSet]) -> bool {
+    tokens.iter().any(|set| matches!(set.kind, Token::Time(_)))
 }
 
 /// True if lines like a heading are above messages only; the last message may be cut off.

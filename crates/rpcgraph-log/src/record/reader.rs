@@ -39,10 +39,8 @@ pub struct Reader<'r> {
     /// The writer whose records are in the input's own session: the writer of the first record.
     first_writer: Option<String>,
     options: ReaderOptions,
-    /// The order of the entries, if answers may stand before their requests.
+    /// What reorders the entries, if answers may stand before their requests.
     order: Option<Box<dyn EntryOrder>>,
-    /// True if that is the order of time.
-    is_by_time: bool,
     /// The maximum number of bytes that are kept, unless a decoder breaks its contract.
     most: usize,
     /// The first bytes of the text, without blanks before them.
@@ -106,7 +104,6 @@ impl<'r> Reader<'r> {
             first_writer: None,
             options: options.clone(),
             order: None,
-            is_by_time: false,
             most: options.max_record_size.saturating_add(2 * CHUNK),
             head: Vec::new(),
             is_text: false,
@@ -172,20 +169,19 @@ impl<'r> Reader<'r> {
         true
     }
 
-    /// Puts a log in the order of time, if its beginning is not. A live log is read as it comes.
+    /// Sorts a log by time if its beginning is out of order. A live log is read as it comes.
     fn order_by_time(&mut self) {
         if self.has_paused {
             return;
         }
         let head = self.current.unread();
         let order = TimeOrder::of(self.decoder(), &head[..head.len().min(Format::WINDOW)]);
-        self.is_by_time = order.is_some();
         self.order = order.map(|order| Box::new(order) as _);
     }
 
-    /// True if the entries are given in the order of time, which is not that of the lines.
+    /// True if the lines are out of order, and the entries are sorted by time.
     pub fn is_by_time(&self) -> bool {
-        self.is_by_time
+        self.order.as_ref().is_some_and(|order| order.is_by_time())
     }
 
     /// Reads as much of the text as [`Self::learn`] needs.

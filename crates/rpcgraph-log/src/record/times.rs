@@ -281,9 +281,10 @@ fn with_month(line: &[u8]) -> Option<(usize, Option<Time>)> {
     let head = &line[..line.len().min(64)];
     let is_name = |at: usize| matches!(head.get(at..), Some([b'A'..=b'Z', b'a'..=b'z', b'a'..=b'z', ..]));
     // Few texts begin like this.
-    let is_possible = is_name(0) || (1..=2).contains(&digits(head)) && is_name(digits(head) + 1);
-    if !is_possible {
-        return None;
+    match digits(head) {
+        0 if is_name(0) => {}
+        day @ 1..=2 if is_name(day + 1) => {}
+        _ => return None,
     }
     let found = WITH_MONTH.as_ref()?.captures(head)?;
     let part = |names: &[&str]| {
@@ -299,7 +300,8 @@ fn with_month(line: &[u8]) -> Option<(usize, Option<Time>)> {
     Some((found.get_match().len(), timestamp(spelled.as_bytes())?.1))
 }
 
-/// Parses a date and time whose date has the name of its month, or is `2025/06/01`, or `01.06.2025` with or without a comma after it.
+/// Parses a date and time whose date has the name of its month, or is `2025/06/01`, or `01.06.2025` with or without a comma
+/// after it.
 fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
     if let Some(found) = with_month(line) {
         return Some(found);
@@ -318,7 +320,7 @@ fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
 }
 
 /// True where the name of a day or a month may begin.
-pub(super) fn starts_name(before: &[u8], text: &[u8]) -> bool {
+fn starts_name(before: &[u8], text: &[u8]) -> bool {
     text.first().is_some_and(u8::is_ascii_uppercase) && !before.last().is_some_and(u8::is_ascii_alphanumeric)
 }
 

@@ -122,7 +122,7 @@ impl<'r> MessageRow<'r> {
         self.first(&[messages::PARAMS, messages::RESULT, messages::ERROR_DATA]).or(value)
     }
 
-    /// What a message holds, or the record that is not a message.
+    /// The params or result of a message, or the content of a record that is not a message.
     fn content(&self) -> Option<Cow<'r, str>> {
         let value = self.text(messages::VALUE).filter(|_| self.kind() != "ErrorResponse");
         let text = self.first(&[messages::PARAMS, messages::RESULT]).or(value).or(self.text(messages::TEXT));

@@ -79,7 +79,7 @@ impl TableWriter {
 }
 
 /// Returns the schema of a table's file.
-pub(super) fn file_schema(table: &TableSchema) -> Result<TypePtr, ParquetError> {
+fn file_schema(table: &TableSchema) -> Result<TypePtr, ParquetError> {
     let field = |column: &TableColumn| {
         let repetition = if column.required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
         Ok(Arc::new(cell_type(column.cells, column.name, repetition)?))

@@ -125,8 +125,7 @@ impl<'a> Scan<'a> {
                 is_broken: found.is_broken,
                 certainty: Certainty::No,
                 // Commas may separate messages.
-                is_glued: spelling != Spelling::Csv
-                    && is_glued(&line[..at], spelling)
+                is_glued: is_glued(&line[..at], spelling)
                     && !(front > 0 && line[front..at].iter().all(|byte| b" \t,".contains(byte))),
             };
             if line[..at].ends_with(b"`") {
@@ -266,6 +265,8 @@ fn is_glued(front: &[u8], spelling: Spelling) -> bool {
     let trimmed = text.trim_ascii_end();
     match (text.last(), trimmed.last()) {
         (_, None) => false,
+        // A comma separates fields.
+        _ if spelling == Spelling::Csv => false,
         (_, Some(b':')) => trimmed.ends_with(b"\":") || trimmed.ends_with(b"':"),
         (Some(b'\''), _) => !text.ends_with(b"='"),
         (_, Some(b'(' | b'[' | b'{' | b',' | b'"' | b'\'')) => true,

@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 16 << 20;
 /// The minimum number of requests that are remembered.
 const MIN_ASKED: usize = 1 << 15;
 
-/// An order of entries other than that of the log.
+/// Reorders entries.
 pub(super) trait EntryOrder: Send {
     /// Takes the next entry, which may be the last one of its piece.
     fn push(&mut self, entry: Entry<'static>, ends_piece: bool);
@@ -22,6 +22,11 @@ pub(super) trait EntryOrder: Send {
 
     /// Returns the next entry that does not wait.
     fn next(&mut self) -> Option<Entry<'static>>;
+
+    /// True if entries are sorted by time.
+    fn is_by_time(&self) -> bool {
+        false
+    }
 }
 
 /// Gives entries in their order, but holds an answer by one side, and what stands behind it in its piece, until the request

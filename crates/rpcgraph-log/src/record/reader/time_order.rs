@@ -1,5 +1,5 @@
-//! Logs whose lines are not in the order of time, such as exports that begin with the newest line: their entries are given
-//! in the order of time, since a request is only answered by what comes after it.
+//! Logs whose lines are out of order, such as exports that begin with the newest line. Their entries are sorted by time, since
+//! a request is only answered by what comes after it.
 
 use super::super::object::RawObject;
 use super::super::units::{local_epoch, scaled, since_1970};
@@ -15,7 +15,7 @@ const ENTRY: usize = 256;
 /// Gives entries in the order of their times, as far as [`MAX_BYTES`] of later ones reach. An entry without a time stays with
 /// the entry before it.
 pub(super) struct TimeOrder {
-    /// True if the newest line is the first, so that of lines with the same time the last one is the oldest.
+    /// True if the log begins with its newest line. Of lines with equal times, the last is then the oldest.
     is_reversed: bool,
     last: i128,
     count: i64,
@@ -25,8 +25,8 @@ pub(super) struct TimeOrder {
 }
 
 impl TimeOrder {
-    /// Returns the order for a log of which the decoder reads the beginning, if an answer with a later time stands above its
-    /// request there. `None` if the log has the order of time, or if clocks that differ seem to be the reason.
+    /// Reads the beginning of a log, and returns the order if an answer stands above its request there and has a later time.
+    /// `None` if the log is sorted, or if its clocks seem to differ.
     pub fn of(mut decoder: impl Decoder, mut text: &[u8]) -> Option<Self> {
         let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
         let (mut misordered, mut falling, mut last) = (false, 0_i64, None);
@@ -40,18 +40,18 @@ impl TimeOrder {
                 last = Some(time);
                 if let Some(id) = object.get("id").filter(|id| *id != b"null") {
                     let key = (record.session.as_deref().map(str::to_owned), id.to_vec());
-                    match object.has("method") {
-                        true if answered.remove(&key).is_some_and(|answer| answer > time)
-                            && !asked.contains_key(&key) =>
-                        {
-                            misordered = true;
+                    if object.has("method") {
+                        let is_answered = answered.remove(&key).is_some_and(|answer| answer > time);
+                        match is_answered && !asked.contains_key(&key) {
+                            true => misordered = true,
+                            false => _ = asked.insert(key, time),
                         }
-                        true => _ = asked.insert(key, time),
-                        false => match asked.remove(&key) {
+                    } else {
+                        match asked.remove(&key) {
                             Some(request) if time < request => return None,
                             Some(_) => {}
                             None => _ = answered.insert(key, time),
-                        },
+                        }
                     }
                 }
             }
@@ -90,6 +90,10 @@ impl EntryOrder for TimeOrder {
 
     fn next(&mut self) -> Option<Entry<'static>> {
         self.ready.pop_front()
+    }
+
+    fn is_by_time(&self) -> bool {
+        true
     }
 }
 
