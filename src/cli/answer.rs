@@ -243,8 +243,7 @@ impl AnswerWriter<'_> {
 
     /// Returns how lines for people look.
     pub fn style(&self) -> ScreenStyle {
-        let stated = || std::env::var("COLUMNS").ok()?.parse().ok();
-        let width = self.width().or_else(stated).filter(|width| *width < usize::MAX);
+        let width = self.width().filter(|width| *width < usize::MAX);
         ScreenStyle { width: width.map(|width| width.max(40)), is_coloured: self.has_colour() }
     }
 
@@ -286,13 +285,16 @@ impl AnswerWriter<'_> {
         }
     }
 
-    /// Returns the width of tables: the terminal's; `None` if the output is not a terminal.
+    /// Returns the width of tables: the terminal's, or what `COLUMNS` states for a pipe; `None` without either.
     fn width(&self) -> Option<usize> {
         if self.args.wide {
             return Some(usize::MAX);
         }
-        if self.args.target.file().is_some() || !io::stdout().is_terminal() {
+        if self.args.target.file().is_some() {
             return None;
+        }
+        if !io::stdout().is_terminal() {
+            return std::env::var("COLUMNS").ok()?.parse().ok();
         }
         terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()).or(Some(80))
     }

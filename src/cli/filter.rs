@@ -80,7 +80,8 @@ pub struct FilterArgs {
     pub limit: Option<usize>,
 }
 
-/// A property that a glob is compared with: the pattern from a message, `$it`, to its value, and the expression to compare.
+/// A property that a glob is compared with: the pattern from a message or a session, `$it`, to its value, and the
+/// expression to compare.
 struct Property {
     name: &'static str,
     pattern: &'static str,
@@ -93,7 +94,7 @@ enum Scope {
     Message,
     /// The glob is compared with the end of the session's IRI.
     Session,
-    /// A message of the session has the value.
+    /// The session has the value; `$it` is the session.
     Program,
 }
 
@@ -105,14 +106,8 @@ const PROPERTIES: [Property; 8] = [
     property("id", "$it (jrpc:hasId/jrpc:hasStringValue)|(jrpc:hasId/jrpc:hasNumberValue) ?filtered", "STR(?filtered)"),
     property("sender", "$it rpcg:sentBy ?filtered", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
     property("kind", "$it rdf:type ?filtered", "LCASE(STRAFTER(STR(?filtered), \"#\"))"),
-    program(
-        "client",
-        "VALUES ?role { mcp:MCPClient lsp:Client } $it rpcg:introduces ?side . ?side a ?role ; mcp:hasName|lsp:name ?filtered",
-    ),
-    program(
-        "server",
-        "VALUES ?role { mcp:MCPServer lsp:Server } $it rpcg:introduces ?side . ?side a ?role ; mcp:hasName|lsp:name ?filtered",
-    ),
+    program("client", "$it rpcg:client ?filtered"),
+    program("server", "$it rpcg:server ?filtered"),
     Property { scope: Scope::Session, ..property("session", "$it rpcg:inSession ?filtered", "STR(?filtered)") },
 ];
 
@@ -134,7 +129,8 @@ const PAYLOADS: &str = "jrpc:hasMethod|jrpc:hasParameters|jrpc:hasResult|\
 impl Property {
     /// Returns the pattern for the values of all messages.
     fn values(&self) -> String {
-        format!("?message rpcg:inSession ?session . {}", self.pattern.replace("$it", "?message"))
+        let it = if self.scope == Scope::Program { "?session" } else { "?message" };
+        format!("?message rpcg:inSession ?session . {}", self.pattern.replace("$it", it))
     }
 
     /// Returns the expression that tests a value for a glob.
@@ -221,14 +217,12 @@ impl FilterArgs {
             let (pattern, session) = match scope {
                 Scope::Message => (exists(pattern), None),
                 Scope::Session => (exists(pattern), Some(format!("FILTER({})", fits.replace("?filtered", "$it")))),
-                // The few sessions first, not the descriptions for each message.
+                // The few sessions first, not the name for each message.
                 Scope::Program => {
-                    let hello = pattern.replace("$it", "?hello");
-                    let sessions = format!(
-                        "SELECT DISTINCT ?{name}Session {{ ?hello rpcg:inSession ?{name}Session . {hello} FILTER({fits}) }}"
-                    );
-                    let pattern = format!("{{ {sessions} }} $it rpcg:inSession ?{name}Session .");
-                    (pattern, Some(exists(&format!("?hello rpcg:inSession $it . {hello}"))))
+                    let session = format!("?{name}Session");
+                    let named = pattern.replace("$it", &session);
+                    let sessions = format!("SELECT DISTINCT {session} {{ {named} FILTER({fits}) }}");
+                    (format!("{{ {sessions} }} $it rpcg:inSession {session} ."), Some(exists(pattern)))
                 }
             };
             conditions.push(Condition { pattern, session });

@@ -222,6 +222,8 @@ const FAULTS: &[(&str, &str)] = &[
     ("session-record-count", "INSERT { ?s rpcg:recordCount -1 } WHERE { ?s a rpcg:Session }"),
     ("session-clock-offset", "INSERT { ?s rpcg:clockOffsetSeconds -1.0 } WHERE { ?s a rpcg:Session }"),
     ("session-clock-offset-answers", "INSERT { ?s rpcg:clockOffsetAnswers 1 } WHERE { ?s a rpcg:Session }"),
+    ("session-client", "INSERT { ?s rpcg:client 1 } WHERE { ?s a rpcg:Session }"),
+    ("session-server", "INSERT { ?s rpcg:server 'one', 'two' } WHERE { ?s a rpcg:Session }"),
     ("session-one-sided", "INSERT { ?s rpcg:oneSided 'yes' } WHERE { ?s a rpcg:Session }"),
     ("session-restarted-by", "INSERT { ?s rpcg:restartedBy 'm1' } WHERE { ?s a rpcg:Session }"),
     ("session-is-complete", "DELETE { ?m rpcg:inSession ?s } WHERE { ?m rpcg:sequence 3 ; rpcg:inSession ?s }"),

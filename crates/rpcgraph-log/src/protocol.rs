@@ -72,7 +72,7 @@ pub struct Extraction {
 /// A statement about a node. Statements about one node are adjacent, and among them statements with one property.
 #[derive(Debug, Clone)]
 pub struct Statement<'a> {
-    /// The subject.
+    /// The subject. The session is without its reference, which the protocol does not know.
     pub subject: NodeRef<'a>,
     /// The property.
     pub property: NamedNodeRef<'static>,

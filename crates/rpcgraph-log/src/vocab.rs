@@ -97,6 +97,8 @@ vocabulary! {
         CLOCK_OFFSET_ANSWERS = "clockOffsetAnswers",
         ONE_SIDED = "oneSided",
         RESTARTED_BY = "restartedBy",
+        CLIENT_NAME = "client",
+        SERVER_NAME = "server",
         INFERRED = "inferred",
         IN_SESSION = "inSession",
         SEQUENCE = "sequence",

@@ -1,5 +1,5 @@
-SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text, m.clock) AS time, m.sender,
-       m.responds_to AS request, r.method, r.tool,
+SELECT m.message_iri AS message, m.session_iri AS session, p.server, COALESCE(m.time_text, m.clock) AS time,
+       m.sender, m.responds_to AS request, r.method, r.tool,
        COALESCE(m.id_string, m.id_number, r.id_string, r.id_number) AS id,
        COALESCE(m.error_code, CASE WHEN m.failure = 'http' THEN CAST(m.http_status AS VARCHAR(20)) END) AS code,
        m.error_kind AS kind,
@@ -8,5 +8,18 @@ SELECT m.message_iri AS message, m.session_iri AS session, COALESCE(m.time_text,
        m.error_data AS data, m.latency_text AS seconds, m.failure
 FROM messages m
 LEFT JOIN messages r ON r.message_iri = m.responds_to
+LEFT JOIN (
+  SELECT session_iri, MIN_BY(server, CASE WHEN server IS NOT NULL THEN seq END) AS server
+  FROM (
+    SELECT q.session_iri, a.seq,
+           CASE WHEN q.method = 'initialize' THEN json_extract_string(a.result, '/serverInfo/name')
+                WHEN POSITION('/serverInfo"' IN a.result) > 0
+                THEN json_extract_string(a.result, '/_meta/io.modelcontextprotocol~1serverInfo/name') END AS server
+    FROM messages q
+    JOIN messages a ON a.responds_to = q.message_iri
+    WHERE q.kind = 'Request'
+  ) said
+  GROUP BY session_iri
+) p ON p.session_iri = m.session_iri
 WHERE m.failure IS NOT NULL
 ORDER BY SUBSTR(m.session_iri || '#', 1, POSITION('#' IN m.session_iri || '#') - 1), m.seq, m.batch_index NULLS FIRST

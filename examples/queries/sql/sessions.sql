@@ -21,16 +21,20 @@ LEFT JOIN (
   GROUP BY session_iri
 ) c ON c.session_iri = s.session_iri
 LEFT JOIN (
-  SELECT m.session_iri,
-         MIN(CASE WHEN m.method = 'initialize' THEN json_extract_string(m.params, '/clientInfo/name')
-                  WHEN POSITION('/clientInfo"' IN m.params) > 0
-                  THEN json_extract_string(m.params, '/_meta/io.modelcontextprotocol~1clientInfo/name') END) AS client,
-         MIN(CASE WHEN m.method = 'initialize' THEN json_extract_string(a.result, '/serverInfo/name')
-                  WHEN POSITION('/serverInfo"' IN a.result) > 0
-                  THEN json_extract_string(a.result, '/_meta/io.modelcontextprotocol~1serverInfo/name') END) AS server
-  FROM messages m
-  LEFT JOIN messages a ON a.responds_to = m.message_iri
-  WHERE m.kind = 'Request'
-  GROUP BY m.session_iri
+  SELECT session_iri, MIN_BY(client, CASE WHEN client IS NOT NULL THEN asked END) AS client,
+         MIN_BY(server, CASE WHEN server IS NOT NULL THEN answered END) AS server
+  FROM (
+    SELECT m.session_iri, m.seq AS asked, a.seq AS answered,
+           CASE WHEN m.method = 'initialize' THEN json_extract_string(m.params, '/clientInfo/name')
+                WHEN POSITION('/clientInfo"' IN m.params) > 0
+                THEN json_extract_string(m.params, '/_meta/io.modelcontextprotocol~1clientInfo/name') END AS client,
+           CASE WHEN m.method = 'initialize' THEN json_extract_string(a.result, '/serverInfo/name')
+                WHEN POSITION('/serverInfo"' IN a.result) > 0
+                THEN json_extract_string(a.result, '/_meta/io.modelcontextprotocol~1serverInfo/name') END AS server
+    FROM messages m
+    LEFT JOIN messages a ON a.responds_to = m.message_iri
+    WHERE m.kind = 'Request'
+  ) said
+  GROUP BY session_iri
 ) p ON p.session_iri = s.session_iri
 ORDER BY 1

@@ -351,7 +351,10 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         let (_, others) = self.meaning(annotated);
         for statements in others.chunk_by(|one, next| one.subject == next.subject) {
             if let Some(Statement { subject, .. }) = statements.first() {
-                self.writer.open(*subject);
+                self.writer.open(match *subject {
+                    NodeRef::Session(_) => NodeRef::Session(self.session),
+                    subject => subject,
+                });
                 self.statements(statements);
                 self.writer.close();
             }

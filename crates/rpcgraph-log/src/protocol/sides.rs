@@ -62,7 +62,7 @@ const fn lsp_side(class: NamedNodeRef<'static>) -> SideTerms {
 }
 
 pub(super) fn maker() -> MakerTerms {
-    let mut of_nodes = vec![mcp::HAS_PROTOCOL_VERSION, rpcg::VALUE];
+    let mut of_nodes = vec![mcp::HAS_PROTOCOL_VERSION, rpcg::VALUE, rpcg::CLIENT_NAME, rpcg::SERVER_NAME];
     for SideTerms { class, has_capability, capability, words } in MCP_SIDES.iter().chain(&LSP_SIDES) {
         of_nodes.extend([*class, *has_capability, *capability, words.name, words.version]);
         of_nodes.extend(words.title);
@@ -95,8 +95,8 @@ impl<'a> SideDescription<'a> {
         says.then(|| Self { info, version, capabilities, interoperable, key: key((info, version, capabilities)) })
     }
 
-    /// States that a message introduces a side, which is the known one if the description is the same. `terms` are the
-    /// terms for clients, then for servers.
+    /// States that a message introduces a side, which is the known one if the description is the same; the first gives the
+    /// session the name of its program. `terms` are the terms for clients, then for servers.
     pub fn add(
         self,
         side: Sender,
@@ -105,11 +105,12 @@ impl<'a> SideDescription<'a> {
         message: Name,
         out: &mut Vec<Statement<'a>>,
     ) {
+        let is_first = known.is_none();
         let same = known.filter(|(_, key)| *key == self.key);
         let (name, _) = *known.insert(same.unwrap_or((message, self.key)));
-        let (kind, terms) = match side {
-            Sender::Client => (PartKind::Client, client),
-            Sender::Server => (PartKind::Server, server),
+        let (kind, terms, named) = match side {
+            Sender::Client => (PartKind::Client, client, rpcg::CLIENT_NAME),
+            Sender::Server => (PartKind::Server, server, rpcg::SERVER_NAME),
         };
         let node = NodeRef::Part(name, ProtocolPart { kind, index: 0 });
         let mut writer = StatementWriter::new(Maker::Side, out, NodeRef::Message(message));
@@ -118,6 +119,11 @@ impl<'a> SideDescription<'a> {
             writer.subject = node;
             writer.class(terms.class);
             self.describe(&mut writer, message, terms);
+        }
+        if is_first {
+            writer.subject = NodeRef::Session("");
+            let name = self.info.into_iter().flat_map(json::members).find(|(member, _)| *member == "name");
+            writer.literal(named, name.and_then(|(_, name)| json::string(name)), xsd::STRING);
         }
     }
 

@@ -43,6 +43,8 @@ const WHOLE: [&str; 2] = ["id", "problem"];
 /// The columns that are left out if a table is too wide, in this order.
 const LEAST: &str = "session data id request answer about sender content kind min max source format notifications responses \
                      batches others ended state";
+/// The columns that are left out after these, and after the first column was cut.
+const NEXT: &str = "server code seconds";
 /// The maximum number of lines of a long text in a record; other values are never cut.
 const LINES: usize = 6;
 /// Formats a number with its unit.
@@ -180,17 +182,18 @@ impl Table {
                 page.left_out.extend((cells.rows > 0).then_some(name));
                 continue;
             }
-            if let Some(day) = cells.shorten_times(index) {
-                page.above.push((name.clone(), day));
-            }
             let (first, value) = cells.get(0, index);
             let is_first = |(cell, text): (&Cell, &str)| cell.kind == first.kind && !cell.cut && text == value;
             if cells.rows > 1 && cells.column(index).all(is_first) {
                 page.above.push((name, value.to_owned()));
                 continue;
             }
+            if let Some(day) = cells.shorten_times(index) {
+                page.above.push((name.clone(), day));
+            }
             let right = cells.is_number(index);
-            let text = cells.column(index).any(|(cell, _)| cell.kind == CellKind::Text) && !WHOLE.contains(&&*name);
+            let is_text = page.columns.is_empty() || cells.column(index).any(|(cell, _)| cell.kind == CellKind::Text);
+            let text = is_text && !WHOLE.contains(&&*name);
             if right && self.unit(&name).is_none() {
                 cells.align(index);
             }
@@ -198,16 +201,26 @@ impl Table {
             page.columns.push(LaidOutColumn { index, width: widest.max(display_width(&name)), name, right, text });
         }
         let Some(width) = self.width else { return page };
+        if fitted(page.columns.clone(), width, usize::MAX, false).is_none() {
+            for column in &mut page.columns {
+                if let Some(prefix) = cells.without_prefix(column.index) {
+                    let widest = cells.column(column.index).map(|(cell, _)| cell.width).max().unwrap_or(0);
+                    column.width = widest.max(display_width(&column.name));
+                    page.above.push((column.name.clone(), format!("{prefix}…")));
+                }
+            }
+        }
         let (mut columns, mut left_out) = (page.columns.clone(), page.left_out.clone());
         let fitting = loop {
             let narrowest = if left_out.len() == page.left_out.len() { NARROWEST } else { READABLE };
             // Rows are named by their first column, which is cut last.
             let place = |name| (1..columns.len()).find(|place| columns[*place].name == name);
-            let least = LEAST.split(' ').find_map(place).filter(|_| !self.all_columns);
+            let of = |names: &'static str| names.split(' ').find_map(place).filter(|_| !self.all_columns);
+            let least = of(LEAST);
             if let Some(fitting) = fitted(columns.clone(), width, narrowest, least.is_none()) {
                 break Some(fitting);
             }
-            match least {
+            match least.or_else(|| of(NEXT)) {
                 Some(least) => left_out.push(columns.remove(least).name),
                 None => break None,
             }
@@ -389,6 +402,32 @@ mod tests {
 
     fn node(iri: &str) -> Term {
         NamedNode::new_unchecked(iri).into()
+    }
+
+    #[test]
+    fn what_all_rows_share_stands_above_them() {
+        let row = |file: &str| {
+            let time = Literal::new_typed_literal("2026-03-02T09:00:00Z", xsd::DATE_TIME);
+            [node(&format!("https://example.org/logs/{file}")), time.into(), Literal::from("editor-for-all").into()]
+        };
+        let wide = Table::default().with_width(Some(34));
+        let shown = table(&wide, &["session", "started", "server"], &[&row("a.log"), &row("a-very-long-name.log")]);
+        let lines: Vec<_> = shown.lines().collect();
+        assert_eq!(lines[..2], ["started: 2026-03-02T09:00:00Z", "server: editor-for-all   session:"]);
+        assert_eq!(lines[2..], ["https://example.org/logs/…", "", "session", &"─".repeat(20), "a.log", "a-very-long-name.log"]);
+    }
+
+    /// The first column is cut before the server is left out.
+    #[test]
+    fn a_column_that_says_who_outlives_long_names() {
+        let row = |name: &str, server: &str, requests: i64| {
+            let (server, requests) = (Literal::from(server), Literal::from(requests));
+            [node(&format!("#session-20260302-091403-{name}")), server.into(), requests.into()]
+        };
+        let narrow = Table::default().with_width(Some(42));
+        let rows: [&[Term]; 2] = [&row("5121", "github", 12), &row("5122", "search", 7)];
+        let shown = table(&narrow, &["session", "server", "requests"], &rows);
+        assert_eq!(shown.lines().nth(2).unwrap(), "<#session-2…091403-5121>  github        12");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::diagnostic::display_width;
+
 /// The kind of a cell: only text may be cut.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CellKind {
@@ -86,11 +88,11 @@ impl CellPage {
         kinds.peek().is_some() && kinds.all(|kind| kind == CellKind::Number)
     }
 
-    /// Gives a cell another text, which takes a column for each byte.
+    /// Gives a cell another text.
     fn replace(&mut self, row: usize, column: usize, text: &str) {
         let place = self.add(text);
         if let Some(cell) = self.cells.get_mut(row * self.columns + column) {
-            (cell.width, cell.place) = (place.len(), place);
+            (cell.width, cell.place) = (display_width(text), place);
         }
     }
 
@@ -115,6 +117,25 @@ impl CellPage {
             self.replace(row, column, &time);
         }
         common
+    }
+
+    /// Removes what all texts of a column begin with, up to a slash, if that is long; of IRIs, also their brackets. Returns
+    /// it.
+    pub fn without_prefix(&mut self, column: usize) -> Option<String> {
+        const LONG: usize = 8;
+        let mut texts = self.column(column).map(|(_, text)| text);
+        let first = texts.next()?;
+        let common = texts.fold(first, |common, text| {
+            let equal = common.char_indices().zip(text.chars()).take_while(|((_, one), other)| one == other);
+            common.get(..equal.last().map_or(0, |((at, last), _)| at + last.len_utf8())).unwrap_or_default()
+        });
+        let prefix = common.get(..=common.rfind('/')?).filter(|prefix| prefix.len() >= LONG)?.to_owned();
+        for row in 0..self.rows {
+            let rest = self.get(row, column).1.get(prefix.len()..).unwrap_or_default();
+            let rest = if prefix.starts_with('<') { rest.trim_end_matches('>') } else { rest }.to_owned();
+            self.replace(row, column, &rest);
+        }
+        Some(prefix.trim_start_matches('<').to_owned())
     }
 
     /// Clears cells of the first column that repeat the row above.
