@@ -6,15 +6,21 @@ const facts = JSON.parse(document.getElementById("facts").textContent);
 const askServer = (query, accept, signal) =>
   fetch("sparql", { method: "POST", headers: { "Content-Type": "application/sparql-query", Accept: accept }, body: query, signal });
 
-/** Seconds as people read them. */
+/** Seconds as people read them, as on a terminal: `6.0 ms`, `111 ms`, `1.62 s`, `3 min 12 s`, `1 h 0 min`, `3 d 4 h`. */
 function duration(seconds) {
   if (seconds === null || seconds === undefined) return "";
   if (seconds === 0) return "0 s";
-  if (seconds < 0.0005) return `${Math.round(seconds * 1e6)} µs`;
-  if (seconds < 1) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
-  if (seconds < 120) return `${seconds.toFixed(2)} s`;
-  const [minutes, rest] = [Math.floor(Math.round(seconds) / 60), Math.round(seconds) % 60];
-  return rest ? `${minutes} min ${rest} s` : `${minutes} min`;
+  if (seconds < 0.0009995) return `${(seconds * 1e6).toFixed(0)} µs`;
+  if (seconds < 0.00995) return `${(seconds * 1e3).toFixed(1)} ms`;
+  if (seconds < 0.9995) return `${(seconds * 1e3).toFixed(0)} ms`;
+  if (seconds < 9.995) return `${seconds.toFixed(2)} s`;
+  if (seconds < 59.5) return `${Number(seconds.toFixed(1))} s`;
+  const pair = (large, of, small, part) => {
+    const parts = Math.round(seconds / part);
+    return `${Math.floor((parts * part) / of)} ${large} ${((parts * part) % of) / part} ${small}`;
+  };
+  if (seconds < 3599.5) return pair("min", 60, "s", 1);
+  return seconds < 86370 ? pair("h", 3600, "min", 60) : pair("d", 86400, "h", 3600);
 }
 
 function bytes(count) {

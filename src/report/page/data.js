@@ -50,7 +50,8 @@ let answer;
 let endedBy;
 /** For each row the number of its log. */
 let logOf;
-/** The connections by log and session: a label that sessions of one connection share, a name to show, and whether it restarted. */
+/** The connections by log and session: a label that sessions of one connection share, a name to show, whether it restarted, and
+ * the time of its first row. */
 let connections;
 /** The first and the last time, and whether they are on several days. */
 let bounds;
@@ -63,7 +64,7 @@ function reset() {
   pieces.clear();
   stopSearch();
   hideMessage();
-  [source, index, rowOfName, drawn] = [null, null, null, null];
+  [source, index, rowOfName, drawn, menusOf] = [null, null, null, null, null];
 }
 
 async function open(from) {
@@ -89,7 +90,11 @@ async function open(from) {
   areDays = clockTime(bounds[0], true, 0) !== clockTime(bounds[1], true, 0);
   for (const [log, session, label, server, isRestart] of facts.connections) {
     const name = !server ? label : ofServer.get(server).size > 1 ? `${label} ${server}` : server;
-    connections.set(`${log} ${session}`, { label, name, isRestart });
+    connections.set(`${log} ${session}`, { label, name, isRestart, began: null });
+  }
+  for (let row = 0; row < rows; row++) {
+    const connection = connectionOf(row);
+    if (connection && index.time[row] !== null) connection.began ??= index.time[row];
   }
   operations = new Set(index.operation.flatMap((first, row) => (first ? [`${logOf[row]} ${index.texts[first]}`] : [])));
 }
@@ -183,10 +188,11 @@ function endOf(row) {
   return last >= 0 ? timeOf(last) : null;
 }
 
-/** The seconds from a call to its end; null if unknown. */
+/** The seconds from a call to its answer; null if there is none, or if they are unknown. */
 function tookOf(row) {
   if (answer[row] >= 0) return index.latency[answer[row]];
-  const end = isRequest(row) ? endOf(row) : null;
+  // The HTTP exchange of a batch answers all its requests.
+  const end = isRequest(row) && !stateOf(row) ? endOf(row) : null;
   return end === null || timeOf(row) === null ? null : end - timeOf(row);
 }
 
@@ -204,9 +210,9 @@ function clockTime(seconds, isDated, digits = 8) {
   return text.slice(isDated && !facts.zone.includes("date") ? DATE : CLOCK, CLOCK + digits);
 }
 
-/** The time of a row; with `whole`, its year and zone too. */
+/** The time of a row, with the date in place of parts of a second where there are several; with `whole`, its year and zone too. */
 function clock(row, whole) {
-  if (!whole) return clockTime(index.time[row], areDays, 12);
+  if (!whole) return clockTime(index.time[row], areDays, areDays ? 8 : 12);
   const year = facts.zone.includes("date") ? "" : `${new Date(index.time[row] * 1000).getUTCFullYear()}-`;
   return `${year}${clockTime(index.time[row], true, 12)}${facts.zone}`;
 }

@@ -138,6 +138,7 @@ function showFilter(parts, rows) {
   document.getElementById("chips").replaceChildren(...chips);
   if (place >= 0) chips[place].focus();
   const span = spanOf(parts);
+  fillMenus(span);
   const chip = document.getElementById("span");
   chip.hidden = !span;
   if (span) chip.textContent = `${span.map((time) => clockTime(time, areDays)).join("–")} ×`;
@@ -149,30 +150,36 @@ function showFilter(parts, rows) {
   drawSpan(span);
 }
 
-/** Fills a menu with values and the number of their calls; hides it if there is only one. */
-function choices(id, values) {
+/** Fills a menu with the values of all rows and the number of their calls in the span; hides it if there is only one. */
+function choices(id, rows, span, of) {
   const counts = new Map();
-  for (const value of values) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const row of rows) {
+    const value = of(row);
+    if (value) counts.set(value, (counts.get(value) ?? 0) + (isRequest(row) && (!span || isWithin(span, timeOf(row)))));
+  }
   const all = [...counts].sort((one, other) => other[1] - one[1]).slice(0, 1000);
   const select = document.getElementById(`filter-${id}`);
   const name = select.getAttribute("aria-label");
   select.replaceChildren(
     el("option", { value: "" }, name),
-    ...all.map(([value, count]) => el("option", { value }, visible(`${value} (${count})`))),
+    ...all.map(([value, count]) => el("option", { value }, visible(count ? `${value} (${count})` : value))),
   );
+  select.value = state().get(id) ?? "";
   select.hidden = all.length < 2;
 }
 
-/** Fills the menus with what the log has. */
-function fillFilter() {
+/** The span whose calls the menus count. */
+let menusOf;
+
+/** Fills the menus with what the log has, unless they have it. */
+function fillMenus(span) {
+  if (menusOf === String(span)) return;
+  menusOf = String(span);
   const calls = rowsWhere(isCall);
-  choices("method", calls.map(methodOf));
-  choices("tool", calls.map(toolOf));
-  choices(
-    "connection",
-    calls.map((row) => connectionOf(row)?.name),
-  );
-  choices("log", index.logs.length > 1 ? calls.map((row) => logName(logOf[row])) : []);
+  choices("method", calls, span, methodOf);
+  choices("tool", calls, span, toolOf);
+  choices("connection", calls, span, (row) => connectionOf(row)?.name);
+  choices("log", calls, span, (row) => index.logs.length > 1 && logName(logOf[row]));
 }
 
 function listenToFilter() {

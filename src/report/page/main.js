@@ -146,7 +146,6 @@ async function load(from) {
   document.title = facts.title;
   if (source.front.ownerDocument !== document) document.getElementById("front").replaceWith(document.adoptNode(source.front));
   listenToStrip();
-  fillFilter();
   draw();
   await notes();
 }

@@ -25,15 +25,13 @@ function showSide(rows) {
     silent.map(({ name, rows: [first, ...others] }) => [
       link(others.length ? { outcome: "unanswered", open: null } : { open: nameOf(first) }, visible(name)),
       faint(
-        [others.length ? others.length + 1 : nameOf(first), clock(first) && `since ${clock(first).slice(0, -4)}`]
+        [others.length ? others.length + 1 : nameOf(first), clock(first) && `since ${clockTime(timeOf(first), areDays)}`]
           .filter(Boolean)
           .join(" · "),
       ),
     ]),
   );
-  const timed = calls
-    .filter((row) => tookOf(row) !== null && outcomeOf(row)[0] !== "cancelled")
-    .sort((one, other) => tookOf(other) - tookOf(one));
+  const timed = calls.filter((row) => tookOf(row) !== null).sort((one, other) => tookOf(other) - tookOf(one));
   part(
     "Slowest",
     "slowest",
@@ -41,7 +39,7 @@ function showSide(rows) {
       .slice(0, LISTED)
       .map((row) => [
         link({ open: nameOf(row) }, visible(briefly(row))),
-        faint([duration(tookOf(row)), clock(row).slice(0, -4)].filter(Boolean).join(" · ")),
+        faint([duration(tookOf(row)), clockTime(timeOf(row), areDays)].filter(Boolean).join(" · ")),
       ]),
   );
   if (facts.verdicts) part(facts.verdicts.summary, "conformance", brokenRules(facts.verdicts.broken));
@@ -58,6 +56,7 @@ function causes(rows) {
 }
 
 function connectionItems(calls) {
+  const span = spanOf(state());
   const groups = grouped(calls, (row) => connectionOf(row)?.label ?? "");
   if (groups.length < 2) return [];
   return groups.map(({ name: label, rows }) => {
@@ -65,13 +64,15 @@ function connectionItems(calls) {
     const failed = rows.filter((row) => outcomeOf(row)[0] === "failed").length;
     const silent = rows.filter(isSilent).length;
     const took = rows.flatMap((row) => (answer[row] >= 0 ? (index.latency[answer[row]] ?? []) : [])).sort((one, other) => one - other);
-    const restarts = facts.connections.filter(([, , of, , isRestart]) => of === label && isRestart).length;
+    const restarts = [...connections.values()].filter(
+      (one) => one.label === label && one.isRestart && (!span || isWithin(span, one.began)),
+    );
     const said = [
       counted(rows.length, "call"),
       failed && `${thousands(failed)} failed`,
       silent && `${thousands(silent)} no answer`,
       took.length && `p95 ${duration(percentile(took, 0.95))}`,
-      restarts && counted(restarts, "restart"),
+      restarts.length && counted(restarts.length, "restart"),
     ];
     return [link({ connection: name }, visible(name)), el("span", { class: "faint" }, ` ${said.filter(Boolean).join(" · ")}`)];
   });
