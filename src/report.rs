@@ -33,8 +33,8 @@ use crate::session::triples::NodeRef;
 use crate::session::{Annotated, Name, Node};
 use crate::vocab::rpcg;
 
-/// The default maximum size of payloads in a page, in bytes.
-pub const DEFAULT_LIMIT: u64 = 20 << 20;
+/// The default maximum size of texts in a page, in bytes.
+pub const DEFAULT_LIMIT: u64 = 3 << 19;
 
 /// The methods that cancel a request: of MCP, and of LSP.
 const CANCELLATIONS: [&str; 2] = ["notifications/cancelled", "$/cancelRequest"];
@@ -355,7 +355,8 @@ impl Report {
             serde_json::json!([log, key, session.label, session.server, session.before.is_some()])
         };
         facts["connections"] = places.iter().map(connection).collect();
-        let chosen = self.pieces.choose(self.index.marked(), limit);
+        let marked = self.index.marked();
+        let chosen = self.pieces.choose(&mut self.index.rows, marked, limit)?;
         page::write(title, (&front, facts), &mut self.index, &mut self.pieces, &chosen, out)
     }
 }

@@ -24,6 +24,9 @@ use super::supervised::{self, HandedOver};
 use super::target::print;
 use super::values::{parse_seconds, parse_size};
 
+/// The maximum size of texts in the page, in bytes.
+const MAX_TEXTS: u64 = 20 << 20;
+
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/serve.txt").trim_end())]
 pub struct ServeCommand {
@@ -173,7 +176,7 @@ impl Logs {
             return Ok(None);
         }
         let options = read.input.options()?;
-        let mut report = Report::new(&ReportOptions::default());
+        let mut report = Report::new(&ReportOptions { limit: Some(MAX_TEXTS), ..ReportOptions::default() });
         let ((), verdicts) = judged(self.check, sources, (&options, self.read.input.format.jobs()), |mut judging| {
             for source in sources {
                 if source.rdf_format().is_some() {

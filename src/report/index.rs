@@ -115,19 +115,47 @@ impl<T: Serialize, F: Fn(&PageRow) -> T> Serialize for RowColumn<'_, F> {
     }
 }
 
+/// A column of integers, each as its difference from the one before, since small numbers take little space.
+struct DifferenceColumn<'r, F>(&'r [PageRow], F);
+
+impl<F: Fn(&PageRow) -> Option<i64>> Serialize for DifferenceColumn<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut last = 0;
+        let mut difference = |number: i64| number - std::mem::replace(&mut last, number);
+        serializer.collect_seq(self.0.iter().map(|row| (self.1)(row).map(&mut difference)))
+    }
+}
+
+/// The time of a row in microseconds.
+fn micros(row: &PageRow) -> Option<i64> {
+    row.time.map(|time| (time * 1e6).round() as i64)
+}
+
+/// The seconds from a request to its answer; -1 where they are the difference of the times.
+fn latency(rows: &[PageRow], row: &PageRow) -> Option<f64> {
+    let latency = row.latency?;
+    let request = row.answers.and_then(|request| rows.get(request as usize));
+    let between = micros(row).zip(request.and_then(micros)).map(|(answered, asked)| answered - asked);
+    let is_between = between.is_some_and(|between| (latency - between as f64 / 1e6).abs() < 1e-9);
+    Some(if is_between { -1.0 } else { latency })
+}
+
 /// Writes the rows as an object with a list for each column.
 fn by_columns<S: Serializer>(rows: &[PageRow], serializer: S) -> Result<S::Ok, S::Error> {
     fn column<T: Serialize>(rows: &[PageRow], of: impl Fn(&PageRow) -> T) -> impl Serialize {
         RowColumn(rows, of)
     }
+    fn differences(rows: &[PageRow], of: impl Fn(&PageRow) -> i64) -> impl Serialize {
+        DifferenceColumn(rows, move |row: &PageRow| Some(of(row)))
+    }
     let mut columns = serializer.serialize_map(None)?;
     columns.serialize_entry("kind", &column(rows, |row| row.kind as u8))?;
     columns.serialize_entry("sender", &column(rows, |row| row.sender))?;
-    columns.serialize_entry("record", &column(rows, |row| row.record))?;
+    columns.serialize_entry("record", &differences(rows, |row| row.record.cast_signed()))?;
     columns.serialize_entry("element", &column(rows, |row| row.element))?;
-    columns.serialize_entry("line", &column(rows, |row| row.line))?;
-    columns.serialize_entry("time", &column(rows, |row| row.time))?;
-    columns.serialize_entry("latency", &column(rows, |row| row.latency))?;
+    columns.serialize_entry("line", &differences(rows, |row| row.line.cast_signed()))?;
+    columns.serialize_entry("time", &DifferenceColumn(rows, micros))?;
+    columns.serialize_entry("latency", &column(rows, |row| latency(rows, row)))?;
     columns.serialize_entry("problems", &column(rows, |row| row.problems))?;
     columns.serialize_entry("session", &column(rows, |row| row.session))?;
     columns.serialize_entry("method", &column(rows, |row| row.method))?;
@@ -135,10 +163,10 @@ fn by_columns<S: Serializer>(rows: &[PageRow], serializer: S) -> Result<S::Ok, S
     columns.serialize_entry("detail", &column(rows, |row| row.detail))?;
     columns.serialize_entry("error", &column(rows, |row| row.error))?;
     columns.serialize_entry("operation", &column(rows, |row| row.operation))?;
-    columns.serialize_entry("answers", &column(rows, |row| row.answers))?;
+    columns.serialize_entry("answers", &DifferenceColumn(rows, |row: &PageRow| row.answers.map(i64::from)))?;
     columns.serialize_entry("ended", &column(rows, |row| row.ended))?;
     columns.serialize_entry("piece", &column(rows, |row| row.place.piece))?;
-    columns.serialize_entry("start", &column(rows, |row| row.place.start))?;
+    columns.serialize_entry("start", &differences(rows, |row| row.place.start.into()))?;
     columns.serialize_entry("length", &column(rows, |row| row.place.length))?;
     columns.serialize_entry("failed", &column(rows, |row| u8::from(row.failed)))?;
     columns.serialize_entry("state", &column(rows, |row| row.state as u8))?;
@@ -292,13 +320,13 @@ impl PageIndex {
         self.marked.push(row);
     }
 
-    /// Returns the pieces of the marked rows, in order, then the pieces of the slowest answers.
+    /// Returns the marked rows, in order, then those of the slowest answers and their requests.
     pub fn marked(&mut self) -> Vec<u32> {
         self.marked.sort_unstable();
-        let marked = self.marked.iter().filter_map(|row| self.rows.get(*row as usize));
-        let mut slow: Vec<&PageRow> = self.rows.iter().filter(|row| row.latency.is_some()).collect();
-        slow.sort_by(|left, right| right.latency.partial_cmp(&left.latency).unwrap_or(Ordering::Equal));
-        marked.chain(slow.into_iter().take(SLOWEST)).map(|row| row.place.piece).collect()
+        let mut slow: Vec<_> = (0..).zip(&self.rows).filter(|(_, row)| row.latency.is_some()).collect();
+        slow.sort_by(|(_, left), (_, right)| right.latency.partial_cmp(&left.latency).unwrap_or(Ordering::Equal));
+        let slow = slow.into_iter().take(SLOWEST).flat_map(|(number, row)| row.answers.into_iter().chain([number]));
+        self.marked.iter().copied().chain(slow).collect()
     }
 }
 

@@ -59,8 +59,6 @@ pub(super) fn write(
     (chosen, are_all): &(Vec<TextPiece>, bool),
     out: &mut impl Write,
 ) -> io::Result<OmittedTexts> {
-    let has = |number: &u32| chosen.binary_search_by_key(number, |piece| piece.number).is_ok();
-    index.rows.iter_mut().filter(|row| !has(&row.place.piece)).for_each(|row| row.place.piece = 0);
     let left = OmittedTexts {
         rows: index.len().into(),
         without_text: index.rows.iter().filter(|row| row.place.piece == 0).count() as u64,

@@ -1,14 +1,16 @@
 //! The logs of a page, in compressed pieces.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use tempfile::SpooledTempFile;
 
+use super::index::PageRow;
 use crate::redact::secrets::spans;
 
 /// The maximum number of messages in a piece, and the approximate size of its text, in bytes.
@@ -19,7 +21,7 @@ const IN_MEMORY: usize = if cfg!(target_family = "wasm") { usize::MAX } else { 8
 
 /// The position of a text: its piece, its start there and its length, in bytes. A text that is not in the page is in
 /// piece 0.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TextSpan {
     pub piece: u32,
     pub start: u32,
@@ -76,6 +78,13 @@ pub(super) struct TextPiece {
     /// True if the piece is a part of the log, and false if it holds texts that the log has in another form.
     pub of_log: bool,
     range: Range<u64>,
+}
+
+impl TextPiece {
+    /// The size in a page, in bytes.
+    fn in_page(&self) -> u64 {
+        (self.range.end - self.range.start).div_ceil(3) * 4
+    }
 }
 
 /// The pieces.
@@ -199,6 +208,7 @@ impl PieceFile {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::new(3));
         encoder.write_all(text)?;
         let bytes = encoder.finish()?;
+        self.file.seek(SeekFrom::Start(self.size))?;
         self.file.write_all(&bytes)?;
         let range = self.size..self.size + bytes.len() as u64;
         self.size = range.end;
@@ -206,25 +216,65 @@ impl PieceFile {
         Ok(())
     }
 
-    /// Returns the pieces that fit into `limit` bytes of a page, the pieces `first` before others, and true if these
-    /// are all.
-    pub fn choose(&mut self, first: Vec<u32>, limit: Option<u64>) -> (Vec<TextPiece>, bool) {
+    /// Returns the pieces of a page, and true if they hold all texts. If all pieces do not fit into `limit` bytes of a page,
+    /// they are new pieces with the texts that do: those of the rows `first` before others. Rows without text are placed in
+    /// piece 0.
+    pub fn choose(
+        &mut self,
+        rows: &mut [PageRow],
+        first: Vec<u32>,
+        limit: Option<u64>,
+    ) -> io::Result<(Vec<TextPiece>, bool)> {
         // Pieces are written when full, but numbered when begun.
         self.written.sort_by_key(|piece| piece.number);
-        let in_page = |piece: &TextPiece| (piece.range.end - piece.range.start).div_ceil(3) * 4;
-        let mut left = limit.unwrap_or(u64::MAX);
-        let (mut chosen, mut seen) = (Vec::new(), BTreeSet::new());
-        for number in first.into_iter().chain(self.written.iter().map(|piece| piece.number)) {
-            let Ok(place) = self.written.binary_search_by_key(&number, |piece| piece.number) else { continue };
-            let piece = &self.written[place];
-            if seen.insert(number) && in_page(piece) <= left {
-                left -= in_page(piece);
-                chosen.push(piece.clone());
+        let size: u64 = self.written.iter().map(TextPiece::in_page).sum();
+        if limit.is_none_or(|limit| size <= limit) {
+            return Ok((self.written.clone(), !self.is_chosen));
+        }
+        let mut wanted = self.wanted(rows, first, limit.unwrap_or_default());
+        let (all, known) = (std::mem::take(&mut self.written), self.numbered);
+        // These texts have been counted.
+        self.secrets = None;
+        self.own = self.open();
+        let mut moved = HashMap::new();
+        for piece in all {
+            let Some(texts) = wanted.remove(&piece.number) else { continue };
+            let mut whole = Vec::new();
+            GzDecoder::new(&*self.read(&piece)?).read_to_end(&mut whole)?;
+            for span in texts {
+                let (start, length) = (span.start as usize, span.length as usize);
+                let text = whole.get(start..start + length).unwrap_or_default();
+                moved.insert((piece.number, span.start), self.own(text)?);
             }
         }
-        chosen.sort_by_key(|piece| piece.number);
-        let are_all = chosen.len() == self.written.len() && !self.is_chosen;
-        (chosen, are_all)
+        self.end_own()?;
+        self.written.retain(|piece| piece.number > known);
+        for row in rows {
+            row.place = moved.get(&(row.place.piece, row.place.start)).copied().unwrap_or_default();
+        }
+        Ok((self.written.clone(), false))
+    }
+
+    /// Returns the texts that fit into `limit` bytes of a page, by the number of their piece.
+    fn wanted(&self, rows: &[PageRow], first: Vec<u32>, limit: u64) -> HashMap<u32, BTreeSet<TextSpan>> {
+        let mut wanted = HashMap::<u32, BTreeSet<TextSpan>>::new();
+        let mut lengths = HashMap::<u32, u64>::new();
+        rows.iter().for_each(|row| *lengths.entry(row.place.piece).or_default() += u64::from(row.place.length));
+        let mut left = limit as f64;
+        let others = 0..u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        for row in first.into_iter().chain(others) {
+            let Some(span) = rows.get(row as usize).map(|row| row.place).filter(|span| span.piece > 0) else {
+                continue;
+            };
+            let Ok(piece) = self.written.binary_search_by_key(&span.piece, |piece| piece.number) else { continue };
+            let piece = &self.written[piece];
+            let share = f64::from(span.length) / lengths.get(&span.piece).map_or(1.0, |length| *length as f64);
+            let size = share * piece.in_page() as f64;
+            if size <= left && wanted.entry(span.piece).or_default().insert(span) {
+                left -= size;
+            }
+        }
+        wanted
     }
 
     /// Returns the compressed bytes of a piece.

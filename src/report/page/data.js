@@ -42,7 +42,8 @@ async function inflated(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** What the program knows of the logs: columns, of which all but `texts` and `logs` have a value for each row. */
+/** What the program knows of the logs: columns, of which all but `texts` and `logs` have a value for each row. Numbers that grow
+ * are written as differences, times in millionths of a second. */
 let index;
 /** For each row that of its answer, or -1. */
 let answer;
@@ -72,6 +73,13 @@ async function open(from) {
   Object.assign(facts, source.facts);
   const read = JSON.parse(new TextDecoder().decode(await inflated(source.index)));
   index = { ...read, ...read.columns };
+  for (const name of ["record", "line", "start", "answers", "time"]) {
+    let last = 0;
+    index[name] = index[name].map((change) => (change === null ? null : (last += change)));
+  }
+  const between = (row) => (index.time[row] - index.time[index.answers[row]]) / 1e6;
+  index.latency = index.latency.map((seconds, row) => (seconds === -1 ? between(row) : seconds));
+  index.time = index.time.map((time) => (time === null ? null : time / 1e6));
   const rows = index.kind.length;
   answer = new Int32Array(rows).fill(-1);
   endedBy = Int32Array.from(index.ended, (row) => row ?? -1);

@@ -165,6 +165,7 @@ fn a_session_cut_in_two() {
     // They name the server, which only the first part knows.
     let naming = ["errors", "slowest", "unanswered"];
     let differing = differing_but_for_names(&whole, &cut);
-    let unexpected: Vec<_> = differing.iter().filter(|name| !counting.contains(name) && !naming.contains(name)).collect();
+    let unexpected: Vec<_> =
+        differing.iter().filter(|name| !counting.contains(name) && !naming.contains(name)).collect();
     assert!(unexpected.is_empty(), "{unexpected:?}");
 }

@@ -414,7 +414,10 @@ mod tests {
         let shown = table(&wide, &["session", "started", "server"], &[&row("a.log"), &row("a-very-long-name.log")]);
         let lines: Vec<_> = shown.lines().collect();
         assert_eq!(lines[..2], ["started: 2026-03-02T09:00:00Z", "server: editor-for-all   session:"]);
-        assert_eq!(lines[2..], ["https://example.org/logs/…", "", "session", &"─".repeat(20), "a.log", "a-very-long-name.log"]);
+        assert_eq!(
+            lines[2..],
+            ["https://example.org/logs/…", "", "session", &"─".repeat(20), "a.log", "a-very-long-name.log"]
+        );
     }
 
     /// The first column is cut before the server is left out.
