@@ -17,13 +17,13 @@ const STATE_WORDS = [
 ];
 const SENDERS = ["unknown", "client", "server"];
 
-/** Where the data comes from: `facts`, and the compressed `index` and `piece(number)`. */
+/** Where the data comes from: `facts`, and the compressed `index` and `piece(number)`, in Base64. */
 let source;
 const pieces = new Map();
 
 /** A page with its data, such as this one. */
 function documentSource(page) {
-  const data = (id) => Uint8Array.from(atob(page.getElementById(id).textContent), (character) => character.charCodeAt(0));
+  const data = (id) => page.getElementById(id).textContent;
   const facts = JSON.parse(page.getElementById("facts").textContent);
   const front = page.getElementById("front");
   return { facts, front, index: data("index"), piece: (number) => data(`piece-${number}`) };
@@ -37,7 +37,11 @@ async function serverSource() {
   return documentSource(page);
 }
 
-async function inflated(bytes) {
+/** The bytes of compressed data in Base64. */
+async function inflated(encoded) {
+  const text = atob(encoded);
+  const bytes = new Uint8Array(text.length);
+  for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -146,6 +150,11 @@ function nameOf(row) {
 /** The call that a row is, or that it answers. */
 const callOf = (row) => (index.answers[row] === null ? row : index.answers[row]);
 const exchangeOf = (row) => [callOf(row), answer[callOf(row)]].filter((one) => one >= 0);
+/** True if a test holds for the request of a row, or for its answer. */
+function eitherOf(row, test) {
+  const call = callOf(row);
+  return Boolean(test(call) || (answer[call] >= 0 && test(answer[call])));
+}
 const methodOf = (row) => word("method", callOf(row)) || word("method", row);
 
 /** The first request of the operation that a row belongs to, if that has several. */

@@ -75,9 +75,11 @@ function comparison({ field, value, isExact }) {
 function containing({ value, isExact }) {
   const folded = value.toLowerCase();
   const contains = (text) => (isExact ? text.includes(value) : text.toLowerCase().includes(folded));
-  const hits = new Set(index.texts.flatMap((text, number) => (text && contains(text) ? [number] : [])));
-  const has = (row) => ["method", "detail", "id", "error"].some((column) => hits.has(index[column][row]));
-  return (row) => nameOf(row) === value || exchangeOf(row).some(has);
+  const hits = Uint8Array.from(index.texts, (text) => text !== "" && contains(text));
+  const { method, detail, id, error } = index;
+  const has = (row) => hits[method[row]] || hits[detail[row]] || hits[id[row]] || hits[error[row]];
+  const isName = /^(\d+:)?[lm]\d+(\.\d+)?$/.test(value);
+  return (row) => eitherOf(row, has) || (isName && nameOf(row) === value);
 }
 
 /** Returns the words of the filter, which are looked for in all texts. */
@@ -91,7 +93,7 @@ function filtered(parts, found) {
   const words = wordsOf(parts);
   const tests = words.map((one, bit) => {
     const isInIndex = containing(one);
-    return (row) => isInIndex(row) || (found && exchangeOf(row).some((other) => found[other] & (1 << bit)));
+    return (row) => isInIndex(row) || (found && eitherOf(row, (other) => found[other] & (1 << bit)));
   });
   for (const one of parseQuery(parts.get("q") || "").filter((one) => one.field || one.excludes)) {
     const compare = one.field && comparison(one);

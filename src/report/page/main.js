@@ -3,6 +3,8 @@
 const VIEWS = ["waterfall", "sequence", "plots"];
 const view = document.getElementById("view");
 let drawn = null;
+/** A number of rows of which several lists take longer than a frame. */
+const MANY = 20000;
 
 const state = () => new URLSearchParams(location.hash.slice(1));
 
@@ -82,8 +84,11 @@ function draw() {
 
 /** Shows rows in a view and in the side column, and how many calls they are. */
 function show(name, all, parts, remark) {
+  const key = drawn;
   showFilter(parts, all);
-  showSide(all);
+  // Of many rows in a frame of its own, so that none is long.
+  if (all.length > MANY) requestAnimationFrame(() => setTimeout(() => drawn === key && showSide(all)));
+  else showSide(all);
   const rows = withOutcome(all, parts.get("outcome"));
   const pressed = view.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
   const made = { waterfall, sequence, plots }[name](name === "waterfall" ? rows.filter(isExchange) : rows);

@@ -51,10 +51,11 @@ function startSearch() {
     if (piece) byPiece.get(piece).push(row);
   });
   const pieces = [...byPiece.keys()].map((piece) => [piece, source.piece(piece)]);
-  const place = index.kind.map((_, row) => placeInBatch(row));
+  const place = Uint32Array.from(index.kind, (_, row) => placeInBatch(row));
+  const [start, length] = [Uint32Array.from(index.start), Uint32Array.from(index.length)];
   const url = URL.createObjectURL(new Blob([`(${searcher})(${inflated})`], { type: "text/javascript" }));
   search = { worker: new Worker(url), number: 0, words: "", found: null };
-  search.worker.postMessage({ rows: { start: index.start, length: index.length, place, byPiece }, pieces });
+  search.worker.postMessage({ rows: { start, length, place, byPiece }, pieces });
 }
 
 function stopSearch() {
