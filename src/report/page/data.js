@@ -55,8 +55,8 @@ let answer;
 let endedBy;
 /** For each row the number of its log. */
 let logOf;
-/** The connections by log and session: a label that sessions of one connection share, a name to show, whether it restarted, and
- * the time of its first row. */
+/** The connections by log and session: a label that sessions of one connection share, a name to show, whether it restarted, its
+ * first row, and the first time in it. */
 let connections;
 /** The first and the last time, and whether they are on several days. */
 let bounds;
@@ -102,10 +102,11 @@ async function open(from) {
   areDays = clockTime(bounds[0], true, 0) !== clockTime(bounds[1], true, 0);
   for (const [log, session, label, server, isRestart] of facts.connections) {
     const name = !server ? label : ofServer.get(server).size > 1 ? `${label} ${server}` : server;
-    connections.set(`${log} ${session}`, { label, name, isRestart, began: null });
+    connections.set(`${log} ${session}`, { label, name, isRestart, first: null, began: null });
   }
   for (let row = 0; row < rows; row++) {
     const connection = connectionOf(row);
+    if (connection && index.kind[row] !== KIND.text) connection.first ??= row;
     if (connection && index.time[row] !== null) connection.began ??= index.time[row];
   }
   operations = new Set(index.operation.flatMap((first, row) => (first ? [`${logOf[row]} ${index.texts[first]}`] : [])));

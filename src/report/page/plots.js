@@ -18,7 +18,8 @@ function byMethod(rows) {
 }
 
 const MOST_METHODS = 25;
-const MOST_DOTS = 20000;
+/** The size of a dot, in pixels; that of a failure is twice as large. */
+const DOT = 3;
 
 function svg(name, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -40,7 +41,7 @@ function table(heads, rows) {
 }
 
 function figure(title, picture, ...rest) {
-  return el("figure", {}, el("figcaption", {}, title), picture, ...rest);
+  return el("figure", {}, el("figcaption", {}, title), picture, ...rest.filter(Boolean));
 }
 
 /** The plots, drawn for the width of the view, so that their text has the size of other text. */
@@ -62,6 +63,24 @@ const drawing = (width, height, label) =>
   svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
 
 const text = (content, attributes) => svg("text", attributes, visible(content));
+
+/** A picture above dots on a canvas, of which there may be many: their places, and whether they are failures. */
+function dotted(picture, dots) {
+  const [width, height] = ["width", "height"].map((side) => Number(picture.getAttribute(side)));
+  const scale = window.devicePixelRatio || 1;
+  const canvas = el("canvas", { width: width * scale, height: height * scale, "aria-hidden": "true" });
+  canvas.style.width = `${width}px`;
+  const context = canvas.getContext("2d");
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
+  context.scale(scale, scale);
+  context.globalAlpha = 0.55;
+  context.fillStyle = colour("--bar");
+  for (const [x, y, failed] of dots) if (!failed) context.fillRect(x - DOT / 2, y - DOT / 2, DOT, DOT);
+  context.globalAlpha = 1;
+  context.fillStyle = colour("--bar-bad");
+  for (const [x, y, failed] of dots) if (failed) context.fillRect(x - DOT, y - DOT, 2 * DOT, 2 * DOT);
+  return el("div", { class: "dotted" }, canvas, picture);
+}
 
 /** The width of names at the left of a plot, and a name that fits there. */
 const nameWidth = (width) => Math.min(200, Math.round(width * 0.35));
@@ -85,16 +104,12 @@ function latencies(methods, width) {
     picture.append(svg("line", { class: "axis", x1: x(10 ** power), x2: x(10 ** power), y1: 0, y2: height - 24 }));
     picture.append(text(duration(10 ** power), { x: x(10 ** power), y: height - 8, "text-anchor": "middle" }));
   }
-  const calls = shown.reduce((sum, one) => sum + one.latencies.length, 0);
-  const every = Math.max(1, Math.ceil(calls / MOST_DOTS));
+  const dots = [];
   const lines = shown.map((one, place) => {
     const y = place * 24 + 14;
     picture.append(named(one.name, width, y + 4));
-    one.latencies.forEach((seconds, number) => {
-      const failed = isFailure(one.ends[number]);
-      if (number % every === 0 || failed)
-        picture.append(svg("circle", { class: failed ? "dot failed" : "dot", cx: x(seconds), cy: y, r: failed ? 4 : 3 }));
-    });
+    // Dots of one place stand below each other.
+    one.latencies.forEach((seconds, number) => dots.push([x(seconds), y - 6 + ((number * 7) % 13), isFailure(one.ends[number])]));
     const sorted = [...one.latencies].sort((low, high) => low - high);
     const [half, late] = [percentile(sorted, 0.5), percentile(sorted, 0.95)];
     picture.append(
@@ -103,28 +118,24 @@ function latencies(methods, width) {
     );
     return [one.name, one.calls, one.failures, one.latencies.length, duration(half), duration(late), duration(sorted[sorted.length - 1])];
   });
-  const note =
-    every > 1
-      ? `One in ${every} of ${calls} calls has a dot.`
-      : "A dot a call; larger ones failed. The first stroke is the median, the second the 95th percentile.";
   return figure(
     "Latency by method",
-    picture,
-    el("p", { class: "faint" }, note),
+    dotted(picture, dots),
+    el("p", { class: "faint" }, "A dot a call; larger ones failed. The first stroke is the median, the second the 95th percentile."),
     table(["method", "calls", "failures", "timed", "median", "p95", "longest"], lines),
   );
 }
 
 function inFlight(rows, width) {
-  const changes = [];
-  const failed = [];
-  let dead = 0;
+  const [changes, failed, dead] = [[], [], []];
   for (const row of rows) {
     if (index.kind[row] !== KIND.request || timeOf(row) === null) continue;
     const end = endOf(row);
-    // Nothing says when a call without an answer ended.
-    if (end === null) dead++;
-    if (end === null) continue;
+    // Nothing says when a call without an answer ended: it is in the band of the dead.
+    if (end === null) {
+      dead.push(timeOf(row));
+      continue;
+    }
     changes.push([timeOf(row), 1], [end, -1]);
     if (answer[row] >= 0 && isFailure(answer[row])) failed.push(end);
   }
@@ -143,31 +154,37 @@ function inFlight(rows, width) {
     steps[step] = Math.max(steps[step], now);
     if (now > most) [most, when] = [now, time];
   }
-  const y = (count) => 160 - (count / (most || 1)) * 140;
+  dead.sort((one, other) => one - other);
+  // How many of them stand below each step.
+  const below = steps.map(() => 0);
+  for (const begun of dead) below[Math.max(0, Math.min(3999, Math.floor(((begun - from) / (to - from || 1)) * 3999)))]++;
+  below.forEach((count, step) => (below[step] = count + (below[step - 1] ?? 0)));
+  const y = (count) => 160 - (count / (most + dead.length || 1)) * 140;
   const x = (share) => 40 + share * (width - 60);
-  const points = steps.map((count, step) => `${x(step / 3999)},${y(count)}`).join(" ");
+  const points = steps.map((count, step) => `${x(step / 3999)},${y(count + below[step])}`).join(" ");
+  const band = below.map((count, step) => `${x(step / 3999)},${y(count)}`);
   const picture = drawing(width, 200, "Requests in flight over time, and failures");
+  if (dead.length) picture.append(svg("polygon", { class: "dead", points: [`${x(0)},160`, ...band, `${x(1)},160`].join(" ") }));
   picture.append(svg("line", { class: "axis", x1: x(0), x2: x(1), y1: 160, y2: 160 }), svg("polyline", { class: "line", points }));
   for (const [label, place, line, anchor] of [
-    [String(most), 34, 24, "end"],
+    [String(most + dead.length), 34, 24, "end"],
     ["0", 34, 164, "end"],
     [clockTime(from, areDays), x(0), 190, "start"],
     [clockTime(to, areDays), x(1), 190, "end"],
   ])
     picture.append(text(label, { x: place, y: line, "text-anchor": anchor }));
-  failed
-    .slice(0, MOST_DOTS)
-    .forEach((time) => picture.append(svg("circle", { class: "dot failed", cx: x((time - from) / (to - from || 1)), cy: 170, r: 3 })));
+  const dots = failed.map((time) => [x((time - from) / (to - from || 1)), 170, true]);
   return figure(
     "In flight",
-    picture,
+    dotted(picture, dots),
+    dead.length && el("p", { class: "faint" }, "The band below the line is the calls that were never answered."),
     table(
       ["what", "number"],
       [
         ["most at once", most],
         ["after", duration(when - from)],
         ["failures", failed.length],
-        ["without an end", dead],
+        ["without an end", dead.length],
       ],
     ),
   );

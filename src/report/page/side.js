@@ -31,7 +31,9 @@ function showSide(rows) {
       ),
     ]),
   );
-  const timed = calls.filter((row) => tookOf(row) !== null).sort((one, other) => tookOf(other) - tookOf(one));
+  // What was cancelled took until then, whatever answered it.
+  const timed = calls.filter((row) => tookOf(row) !== null && stateOf(row) !== "cancelled");
+  timed.sort((one, other) => tookOf(other) - tookOf(one));
   part(
     "Slowest",
     "slowest",

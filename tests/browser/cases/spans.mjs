@@ -62,4 +62,10 @@ export default async (open) => {
     "b (2)",
   ]);
   assert.doesNotMatch((await tab.texts("[data-part=connections]"))[0], /restart/);
+  // Each connection has a lane, and the restart a mark.
+  const sequence = await open("#view=sequence");
+  assert.deepEqual(await sequence.texts(".sides"), ["a", "b"]);
+  const place = (name) => sequence.$eval(`[data-message=${name}] .arrow`, (one) => one.getBoundingClientRect().left);
+  assert.ok((await place("m1")) === (await place("m2")) && (await place("m1")) < (await place("m3")));
+  assert.deepEqual(await sequence.texts(".restart .label"), ["⟲ restarted · initialize"]);
 };
