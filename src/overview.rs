@@ -25,7 +25,7 @@ pub use self::facts::Facts;
 #[cfg(feature = "cli")]
 pub use self::lines::{ScreenStyle, lines};
 #[cfg(feature = "cli")]
-pub use self::rows::{Part, by_cause};
+pub use self::rows::{Part, by_cause, by_columns};
 #[cfg(feature = "cli")]
 pub use self::story::{Beside, StoryPart, StoryRow, solutions, story_lines};
 

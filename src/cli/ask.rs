@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::endpoint::Endpoint;
 use crate::mapping::Mapping;
-use crate::overview::by_cause;
+use crate::overview::{by_cause, by_columns};
 use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, Solutions, TableColumns, first_of_parts};
 use crate::store;
 use crate::summary::counted;
@@ -174,7 +174,11 @@ impl AskArgs {
                 let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
                 let rows = if question.has_parts { first_of_parts(rows) } else { rows };
-                let rows = if question.by_cause { by_cause(rows)? } else { rows };
+                let rows = match question.by.as_slice() {
+                    [] => rows,
+                    ["cause"] => by_cause(rows)?,
+                    columns => by_columns(rows, columns)?,
+                };
                 let rows = self.watched(rows, &met)?;
                 match self.answer.are_messages() {
                     true => {

@@ -171,17 +171,20 @@ pub struct QuestionArgs {
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     relative: bool,
 
-    /// Group rows: the failures of `errors` by `cause`
+    /// Group rows by `cause` (of failures), `client`, `server`, `tool` or `method`
+    ///
+    /// `errors` and `unanswered` count the rows of each group; `methods` and `tools` have a row for each client or server.
     #[arg(
         long,
-        value_name = "NAME",
+        value_name = "LIST",
         value_enum,
+        value_delimiter = ',',
         hide_possible_values = true,
         help_heading = "Output",
         hide_short_help = true,
         conflicts_with_all = ["follow", "sort"]
     )]
-    by: Option<GroupBy>,
+    by: Vec<GroupBy>,
 
     #[command(flatten)]
     filter: FilterArgs,
@@ -190,6 +193,41 @@ pub struct QuestionArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum GroupBy {
     Cause,
+    Client,
+    Server,
+    Tool,
+    Method,
+}
+
+impl GroupBy {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cause => "cause",
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Tool => "tool",
+            Self::Method => "method",
+        }
+    }
+}
+
+/// Returns the columns that the rows of a question are grouped by after it was asked, and the parameters that group them in
+/// the query.
+fn grouping(question: &NamedQuery<'_>, by: &[GroupBy]) -> anyhow::Result<(Vec<&'static str>, Vec<&'static str>)> {
+    let wanted: Vec<_> = by.iter().map(|by| by.name()).collect();
+    let parameters = question.parameters();
+    let name = question.name;
+    // The rows of `methods` and `tools` are those of methods and tools already.
+    let others = || wanted.iter().copied().filter(|by| name != format!("{by}s"));
+    match name {
+        "errors" => Ok((wanted, Vec::new())),
+        "unanswered" if !by.contains(&GroupBy::Cause) => Ok((wanted, Vec::new())),
+        _ if others().all(|by| parameters.contains(&by)) => Ok((Vec::new(), others().collect())),
+        "methods" if by.contains(&GroupBy::Tool) => {
+            bail!("methods has no rows of tools: rpcgraph tools LOG --by server")
+        }
+        _ => bail!("--by groups the rows of errors, unanswered, methods and tools: rpcgraph errors LOG --by cause"),
+    }
 }
 
 impl QuestionArgs {
@@ -207,7 +245,7 @@ impl QuestionArgs {
             || self.follow
             || self.ask.sort.is_some()
             || self.ask.has_condition()
-            || self.by.is_some();
+            || !self.by.is_empty();
         self.ask.answer.is_screen() && !of_rows
     }
 
@@ -231,10 +269,7 @@ impl QuestionArgs {
         }
         let text = own.find(name, |query| Ok(query.text.to_owned()))?;
         let query = NamedQuery { name, text: &text };
-        let by_cause = self.by == Some(GroupBy::Cause);
-        if by_cause && name != "errors" {
-            bail!("--by cause groups failures: rpcgraph errors LOG --by cause");
-        }
+        let (by, grouping) = if self.by.is_empty() { Default::default() } else { grouping(&query, &self.by)? };
         let [needs_messages, needs_times, compares, is_by_time, follows, has_parts] =
             FACTS.map(|fact| query.states(fact));
         if let (true, [log]) = (compares, sources.as_slice())
@@ -257,18 +292,22 @@ impl QuestionArgs {
             parameters.push(("lines".to_owned(), "yes".to_owned()));
         }
         // This replaces the query's own limit.
-        let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted && !by_cause;
+        let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted && by.is_empty();
+        parameters.extend(grouping.iter().map(|name| ((*name).to_owned(), "yes".to_owned())));
         parameters.extend(self.filter.limit.filter(|_| is_first).map(|limit| ("limit".to_owned(), limit.to_string())));
         let with = |conditions: &[Condition]| Ok(query.with(&parameters, conditions)?);
         let mut question = Question::named(with, &self.filter, times);
         question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.has_parts = has_parts;
-        question.by_cause = by_cause;
         question.listing = Listing::of(&query);
-        if !by_cause {
+        if by.is_empty() {
             question.columns = query.table_columns();
+            let shown = &mut question.columns.shown;
+            let place = shown.len().min(1);
+            shown.splice(place..place, grouping.iter().map(|name| (*name).to_owned()));
         }
+        question.by = by;
         (question.needs_messages, question.needs_times, question.compares) = (needs_messages, needs_times, compares);
         match self.follow {
             false => self.ask.ask(&question, sources),

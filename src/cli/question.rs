@@ -41,8 +41,8 @@ pub struct Question<'q> {
     pub needs_times: bool,
     /// True if the answer has parts, of each of which the first rows are shown.
     pub has_parts: bool,
-    /// True if failures are grouped by their causes.
-    pub by_cause: bool,
+    /// The columns whose values rows are grouped by; `cause` stands for the text of failures.
+    pub by: Vec<&'static str>,
     /// The listing that has the same rows, if there is one.
     pub listing: Option<Listing>,
     /// The columns of its table.
@@ -92,7 +92,7 @@ impl<'q> Question<'q> {
             compares: false,
             needs_times: false,
             has_parts: false,
-            by_cause: false,
+            by: Vec::new(),
             listing: None,
             columns: TableColumns::default(),
         }

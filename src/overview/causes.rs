@@ -61,7 +61,7 @@ pub(super) fn grouped<T>(failures: impl IntoIterator<Item = T>, text: impl Fn(&T
 }
 
 /// Replaces numbers and quoted words, which differ between failures of one cause.
-fn normalised(text: &str) -> String {
+pub(super) fn normalised(text: &str) -> String {
     let mut found = String::new();
     let mut quote = None;
     for character in text.chars() {

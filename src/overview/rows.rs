@@ -1,11 +1,13 @@
 //! Facts from the rows of the questions.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use indexmap::IndexMap;
 use oxrdf::{Literal, Term, Variable};
 use percent_encoding::percent_decode_str;
 
-use super::causes::grouped;
+use super::causes::{grouped, normalised};
 use super::facts::{Call, CallOutcome, Facts, FailureFact, SilentCall};
 use crate::query::catalogue::{Condition, NamedQuery};
 use crate::query::{QueryError, QuerySolution, Solutions};
@@ -227,6 +229,40 @@ impl Facts {
         let from = if self.logs.len() > 1 { node.rfind('/') } else { node.rfind('#') };
         node.get(from.map_or(0, |at| at + 1)..).unwrap_or_default().to_owned()
     }
+}
+
+/// Groups rows by the values of some columns, the largest group first: the values, the number of rows, the first message, and
+/// the first and the last time. The column `cause` is the text of `error`, numbers and quoted words aside.
+///
+/// # Errors
+///
+/// A row cannot be read.
+pub fn by_columns(solutions: Solutions<'_>, columns: &[&'static str]) -> Result<Solutions<'static>, QueryError> {
+    let of_answer = |column: &&'static str| if *column == "cause" { "error" } else { column };
+    let sources: Vec<_> = columns.iter().map(of_answer).collect();
+    let mut groups = IndexMap::<Vec<String>, Vec<Row>>::new();
+    for row in solutions.rows {
+        let row = Row(row?);
+        let value = |column: &&'static str| {
+            let text = row.text(of_answer(column)).unwrap_or_default();
+            if *column == "cause" { normalised(text) } else { text.to_owned() }
+        };
+        groups.entry(columns.iter().map(value).collect()).or_default().push(row);
+    }
+    let mut groups: Vec<_> = groups.into_values().collect();
+    groups.sort_by_key(|group| Reverse(group.len()));
+    let names = sources.iter().copied().chain(["count", "message", "time", "last"]);
+    let variables: Vec<_> = names.map(Variable::new_unchecked).collect();
+    let shown = variables.clone();
+    let rows = groups.into_iter().map(move |group| {
+        let of = |row: Option<&Row>, name: &str| row.and_then(|row| row.0.get(name)).cloned();
+        let (first, last) = (group.first(), group.last());
+        let mut values: Vec<_> = sources.iter().map(|source| of(first, source)).collect();
+        values.push(Some(Literal::from(group.len() as u64).into()));
+        values.extend([of(first, "message"), of(first, "time"), of(last, "time")]);
+        Ok((shown.clone(), values).into())
+    });
+    Ok(Solutions { variables, rows: Box::new(rows) })
 }
 
 /// Groups the rows of `errors` by their causes: the first message, the number, its error, the code, tool and method (of several,

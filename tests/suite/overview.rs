@@ -287,7 +287,9 @@ fn failures_are_grouped_by_cause() {
         "count,error,tool,code,last\r\n60,pool exhausted after 480,find,,2026-03-02T14:11:57.5Z\r\n"
     );
     assert_eq!(place.run(&[&asks[..5], &["--fail-if", "count > 59"]].concat()).status, Some(1));
-    place.run(&["tools", "gateway.ndjson", "--by", "cause"]).began(2, "error: --by cause groups failures");
+    place
+        .run(&["slowest", "gateway.ndjson", "--by", "cause"])
+        .began(2, "error: --by groups the rows of errors, unanswered");
 }
 
 #[test]

@@ -113,8 +113,8 @@ fn the_command_asks_them() {
     let place = Place::with("log", crate::cli::LOG);
     let ran = place.run(&["ask", "errors", "log", "--method", "no", "-t", "csv", "--quiet"]);
     let expected = format!(
-        "message,session,server,time,sender,request,method,tool,id,code,kind,error,data,seconds,failure\r\n\
-         {0}#m5,{0},,,,{0}#m4,no,,a,-32601,MethodNotFound,Method not found,,,error\r\n",
+        "message,session,client,server,time,sender,request,method,tool,id,code,kind,error,data,seconds,failure\r\n\
+         {0}#m5,{0},,,,,{0}#m4,no,,a,-32601,MethodNotFound,Method not found,,,error\r\n",
         place.iri("log")
     );
     assert_eq!(ran.quietly().text(), expected);
