@@ -244,11 +244,14 @@ fn headings_above<'p>(
         }
     }
     let count: usize = found.values().map(|(_, messages)| messages.len()).sum();
+    // A heading holds until the next one, so most messages need one that says who sent them.
+    let is_direction = |messages: &[HeadedMessage]| messages.iter().all(|(_, meaning)| meaning.is_some());
+    let directed: usize =
+        found.values().map(|(_, messages)| if is_direction(messages) { messages.len() } else { 0 }).sum();
     let (mut headings, mut headed) = (Vec::new(), HashMap::new());
     for (heading, messages) in found.into_values() {
         let is_opening = heading.tokens.last().is_some_and(|last| last.kind.text().ends_with(':'));
-        let is_direction = messages.iter().all(|(_, meaning)| meaning.is_some());
-        if is_direction && count * 2 > numbers.len()
+        if is_direction(&messages) && directed * 2 > numbers.len()
             || (has_time(&heading.tokens) || is_opening)
                 && count == numbers.len()
                 && is_rare(scan, &heading, messages.len())
