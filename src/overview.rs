@@ -31,21 +31,20 @@ pub use self::story::{Beside, StoryPart, StoryRow, solutions, story_lines};
 
 /// The least number of timed calls that are drawn over time, and searched for an incident.
 const MIN_TIMED: usize = 200;
+/// The maximum number of buckets in which an incident is looked for first.
+const BUCKETS: usize = 60;
 
 impl Facts {
+    /// Returns the incident: of buckets of the length that a screen of 80 columns has, or a burst in shorter ones.
+    pub(crate) fn incident(&self) -> Option<incident::Incident> {
+        let burst = |parts| self.buckets(parts * BUCKETS)?.burst();
+        self.buckets(BUCKETS)?.incident().or_else(|| [2, 4, 8].into_iter().find_map(burst))
+    }
+
     /// Sorts the calls into buckets of time; `None` if too few have times.
     pub(crate) fn buckets(&self, most: usize) -> Option<incident::Buckets> {
         let timed = self.calls.iter().filter(|call| call.time.is_some() && call.seconds.is_some()).count();
         let buckets = if timed < MIN_TIMED { None } else { incident::Buckets::new(&self.calls, most) };
         buckets.filter(|buckets| buckets.buckets.len() > 1)
-    }
-}
-
-#[cfg(feature = "cli")]
-impl Facts {
-    /// Returns the incident with the length of its buckets, as a screen of the usual width has it.
-    pub(crate) fn incident(&self) -> Option<(incident::Incident, f64)> {
-        let buckets = self.buckets(strip::bars(None))?;
-        Some((buckets.incident()?, buckets.step))
     }
 }

@@ -61,13 +61,13 @@ impl IncidentCommand {
         screen::ask(&mut self.ask, &self.filter, (sources, &texts), |ask, mut facts, (source, cancel)| {
             let found = facts.incident();
             let mut rows = Vec::new();
-            if let Some((incident, step)) = &found {
+            if let Some(incident) = &found {
                 for (one, text) in beside.into_iter().zip(&texts) {
                     if let Answer::Solutions(answer) = source.answer(&Query::parse(text, None)?, cancel)? {
                         changes.extend(one.rows(&mut facts, answer)?);
                     }
                 }
-                rows = facts.story(incident, *step, changes);
+                rows = facts.story(incident, changes);
                 if let Some(old) = before {
                     let command = format!("rpcgraph compare {old} {}", facts.log());
                     rows.push(StoryRow::new(StoryPart::Next, command));
@@ -83,7 +83,7 @@ impl IncidentCommand {
                 return Ok(found);
             }
             let style = writer.style();
-            let found = found.as_ref().map(|(incident, _)| (incident, rows.as_slice()));
+            let found = found.as_ref().map(|incident| (incident, rows.as_slice()));
             writer.print(&story_lines(&facts, found, style, is_markdown))?;
             Ok(rows.len() as u64)
         })

@@ -60,8 +60,9 @@ pub(super) fn grouped<T>(failures: impl IntoIterator<Item = T>, text: impl Fn(&T
     groups
 }
 
-/// Replaces numbers and quoted words, which differ between failures of one cause.
+/// Replaces numbers, quoted words and hexadecimal words, which differ between failures of one cause.
 pub(super) fn normalised(text: &str) -> String {
+    let text = without_hexadecimal(text);
     let mut found = String::new();
     let mut quote = None;
     for character in text.chars() {
@@ -80,4 +81,34 @@ pub(super) fn normalised(text: &str) -> String {
         }
     }
     found
+}
+
+/// Puts `0` in place of words of hexadecimal digits, such as parts of a UUID, of which some are numbers and some letters.
+fn without_hexadecimal(text: &str) -> String {
+    let is_hexadecimal = |word: &str| {
+        let digits = word.strip_prefix("0x").unwrap_or(word);
+        digits.len() >= 4
+            && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && digits.bytes().any(|byte| byte.is_ascii_digit())
+            && digits.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    let words = text.split_inclusive(|character: char| !character.is_ascii_alphanumeric()).map(|part| {
+        let word = part.trim_end_matches(|character: char| !character.is_ascii_alphanumeric());
+        (word, part.strip_prefix(word).unwrap_or_default())
+    });
+    words.flat_map(|(word, end)| [if is_hexadecimal(word) { "0" } else { word }, end]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normalised;
+
+    #[test]
+    fn failures_that_differ_in_numbers_are_of_one_cause() {
+        let one = "503 for request 8f3a2b-77d1 of \"a\" at 0xdeadbeef01: cafe";
+        let other = "502 for request 1c9e04-d0a2 of \"b\" at 0xff00ff00ff: cafe";
+        assert_eq!(normalised(one), normalised(other));
+        assert_eq!(normalised(one), r#"0 for request 0-0 of "" at 0: cafe"#);
+        assert_ne!(normalised("no face"), normalised("no bead"));
+    }
 }

@@ -1,12 +1,15 @@
 //! Calls in buckets of time, and the incident: buckets in a row in which calls fail or take long more often than in the rest.
 
-use super::facts::{Call, CallOutcome};
-use super::moment::clock;
+use super::facts::{Call, CallOutcome, Facts};
+use super::moment::{clock, date};
 
 /// A bucket fails or is slow if it is this many times the rest.
 const TIMES: f64 = 3.0;
 /// The least number of calls of an incident.
 const MIN_CALLS: usize = 5;
+/// How many standard deviations the failures of a burst are above what the rest's rate gives. Short buckets are many, and chance
+/// makes some of them look bad.
+const BURST_DEVIATIONS: f64 = 6.0;
 /// Lengths of buckets in seconds that clocks divide into.
 pub const STEPS: [u32; 25] = [
     1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200,
@@ -70,6 +73,14 @@ impl Buckets {
         Some(Self { start, step, buckets })
     }
 
+    /// Returns the incident with the most failures, if these are more than chance would make.
+    pub fn burst(&self) -> Option<Incident> {
+        self.incident().filter(|Incident { within, rest, .. }| {
+            let expected = rest.failed as f64 / rest.calls.max(1) as f64 * within.calls as f64;
+            within.failed as f64 - expected >= BURST_DEVIATIONS * expected.max(1.0).sqrt()
+        })
+    }
+
     /// Returns the incident with the most failures, and else with the most calls.
     pub fn incident(&self) -> Option<Incident> {
         // Begins with the faster half as the rest, so that a long incident does not hide itself.
@@ -99,7 +110,7 @@ impl Buckets {
             if end > begin && stands_out(&within, &rest, MIN_CALLS) {
                 let from = self.start + begin as f64 * self.step;
                 let to = self.start + (end + 1) as f64 * self.step;
-                incidents.push(Incident { begin, end, from, to, within, rest });
+                incidents.push(Incident { from, to, step: self.step, within, rest });
             }
         }
         incidents.into_iter().max_by_key(|incident| (incident.within.failed, incident.within.calls))
@@ -124,17 +135,23 @@ fn stands_out(bucket: &Bucket, rest: &Bucket, least: usize) -> bool {
 /// Buckets in a row, and the others.
 #[derive(Debug)]
 pub struct Incident {
-    /// Its first and last bucket.
-    pub begin: usize,
-    pub end: usize,
     /// Its times, from the edge of a bucket to another.
     pub from: f64,
     pub to: f64,
+    /// The length of a bucket, in seconds.
+    pub step: f64,
     pub within: Bucket,
     pub rest: Bucket,
 }
 
 impl Incident {
+    /// Formats its times, in a log of several days with the date.
+    pub fn span(&self, facts: &Facts) -> String {
+        let day = |time: f64| if facts.is_of_one_day() { String::new() } else { format!("{} ", &date(time)[5..]) };
+        let ([from, to], last) = (self.clocks(), day(self.to));
+        format!("{}{from}–{}{to}", day(self.from), if last == day(self.from) { "" } else { &last })
+    }
+
     /// Its times, with seconds if one is not at a full minute.
     pub fn clocks(&self) -> [String; 2] {
         let edges = [self.from, self.to];
@@ -171,5 +188,12 @@ mod tests {
         let steady = all(&|second| second % 20 == 0, &|second| 0.1 + f64::from(second % 7) / 100.0);
         assert_eq!(incident(&steady), None);
         assert_eq!(incident(&all(&|_| true, &|_| 0.1)), None);
+        // A burst in a single bucket of the usual length is found in shorter ones; a few failures close together are chance.
+        let burst = all(&|second| (600..618).contains(&second), &|_| 0.1);
+        assert_eq!(incident(&burst), None);
+        let found = Buckets::new(&burst, 240).unwrap().burst().unwrap();
+        assert_eq!((found.from, found.to, found.within.failed), (600.0, 620.0, 18));
+        let close = all(&|second| second % 50 == 0 || second == 601 || second == 606, &|_| 0.1);
+        assert!(Buckets::new(&close, 240).unwrap().burst().is_none());
     }
 }

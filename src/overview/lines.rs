@@ -12,12 +12,14 @@ use super::sentences::{Severity, Topic};
 use super::strip;
 use super::units::{counted, duration, number, one_line};
 use crate::diagnostic::{display_width, printable};
-use crate::query::{cut, cut_middle};
+use crate::query::{cut, cut_middle, folded};
 
 /// The maximum numbers of lines of the parts.
 const MAX_PROGRAMS: usize = 4;
 const MAX_CAUSES: usize = 4;
 const MAX_GROUPS: usize = 8;
+/// The width of a name that is cut rather than a column left out.
+const LONG_NAME: usize = 26;
 
 /// A cause is a burst if its failures are within this share of the log, and as many as this.
 const BURST: (f64, usize) = (0.05, 5);
@@ -39,9 +41,9 @@ pub fn lines(facts: &Facts, style: ScreenStyle) -> String {
     screen.head();
     let buckets = facts.buckets(strip::bars(style.width));
     if let Some(buckets) = &buckets {
-        screen.incident = buckets.incident();
+        screen.incident = facts.incident();
         screen.blank();
-        for row in strip::rows(buckets, screen.incident.as_ref()) {
+        for row in strip::rows(facts, buckets, screen.incident.as_ref()) {
             screen.plain(row);
         }
     }
@@ -93,13 +95,19 @@ impl<'f> Screen<'f> {
             logs => counted(logs.len(), "log"),
         };
         let first = [name, formats.join(", "), counted(*messages, "message")].join(" · ");
-        let times = self.facts.times();
-        match times.map(|times| (format!("{first} · {times}"), times)) {
-            Some((whole, _)) if self.fits(&whole) => self.plain(whole),
-            Some((_, times)) => {
-                self.plain(first);
-                self.plain(times);
+        match self.facts.times() {
+            Some(times) => {
+                let short = times.split(" (").next().unwrap_or_default();
+                let lines = [&times, short].map(|times| format!("{first} · {times}"));
+                match lines.into_iter().find(|line| self.fits(line)) {
+                    Some(line) => self.plain(line),
+                    None => {
+                        self.plain(first);
+                        self.plain(times);
+                    }
+                }
             }
+            None if *messages > 0 => self.plain(format!("{first} · no times")),
             None => self.plain(first),
         }
         let programs = &self.facts.programs;
@@ -122,12 +130,16 @@ impl<'f> Screen<'f> {
     fn sentences(&mut self) {
         for sentence in self.facts.sentences(self.incident.as_ref()) {
             let text = sentence.text();
+            // A sentence goes on below, and not beyond the screen.
+            let mut lines = folded(&text, self.style.width.map_or(usize::MAX, |width| width.saturating_sub(2)), 3);
+            let text = lines.next().unwrap_or_default();
             match (sentence.topic, sentence.level) {
                 (Topic::Incident, _) => self.plain(format!("  {text}")),
                 (_, Severity::Bad) => self.bad(&text),
                 (_, Severity::Warn) => self.plain(format!("! {text}")),
                 _ => self.plain(format!("· {text}")),
             }
+            lines.for_each(|line| self.plain(format!("  {line}")));
             match sentence.topic {
                 Topic::Failures if self.incident.is_none() => self.causes(),
                 Topic::Incident => self.causes(),
@@ -146,9 +158,9 @@ impl<'f> Screen<'f> {
         if !others.is_empty() {
             let rest: usize = others.iter().map(|cause| cause.count).sum();
             self.plain(format!(
-                "{:>6}  {}: rpcgraph errors --by cause",
+                "{:>6}  in {}: rpcgraph errors --by cause",
                 number(rest),
-                counted(others.len(), "more text")
+                counted(others.len(), "other text")
             ));
         }
     }
@@ -199,7 +211,12 @@ impl<'f> Screen<'f> {
         }
         kinds.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
         for (what, count, first) in kinds.iter().take(MAX_CAUSES) {
-            let first = format!("{}{}", first.name, self.facts.clock_of(first.time));
+            let waited = first
+                .time
+                .zip(self.facts.to)
+                .filter(|_| *count == 1 && ["open", "unanswered"].contains(&first.state.as_str()));
+            let waited = waited.map_or_else(String::new, |(from, to)| format!("  waited {}", duration(to - from)));
+            let first = format!("{}{}{waited}", first.name, self.facts.clock_of(first.time));
             let first = if *count > 1 { format!("first {first}") } else { first };
             self.plain(format!("{:>6}  {}  {first}", number(*count), one_line(what)));
         }
@@ -288,12 +305,14 @@ impl<'f> Screen<'f> {
             (0..COLUMNS).filter(|column| !empty[*column]).map(|column| widths[column] + 2).sum()
         };
         let names = rows.iter().map(|(name, _)| display_width(name)).max().unwrap_or_default();
-        let extra = if restarts.is_empty() || !head_is_connection { 0 } else { "  1 restart".len() };
-        if let Some(width) = self.style.width.map(|width| width.saturating_sub(extra)) {
-            // Names come before columns.
-            for column in [3, 4] {
-                empty[column] |= names + 2 + width_of(&empty) > width;
+        let mut extra = if restarts.is_empty() || !head_is_connection { 0 } else { "  1 restart".len() };
+        if let Some(width) = self.style.width {
+            // Names come before columns and restarts, of which a sentence tells; long ones do not come before the median.
+            empty[3] |= names + 2 + width_of(&empty) + extra > width;
+            if names + 2 + width_of(&empty) + extra > width {
+                extra = 0;
             }
+            empty[4] |= names.min(LONG_NAME) + 2 + width_of(&empty) > width;
         }
         let names =
             self.style.width.map_or(names, |width| names.min(width.saturating_sub(width_of(&empty) + 2 + extra)));
@@ -304,7 +323,7 @@ impl<'f> Screen<'f> {
             for column in (0..COLUMNS).filter(|column| !empty[*column]) {
                 line += &format!("  {:>width$}", cells[column], width = widths[column]);
             }
-            if let Some(count) = restarts.get(&full).filter(|_| head_is_connection) {
+            if let Some(count) = restarts.get(&full).filter(|_| extra > 0) {
                 line += &format!("  {}", counted(*count, "restart"));
             }
             self.plain(line.trim_end().to_owned());

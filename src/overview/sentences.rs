@@ -61,6 +61,11 @@ impl Sentence<'_> {
 }
 
 impl Facts {
+    /// True if the first and the last time are of one day.
+    pub(crate) fn is_of_one_day(&self) -> bool {
+        self.from.zip(self.to).is_some_and(|(first, last)| date(first) == date(last))
+    }
+
     /// Formats a time after a space, in a log of days with its date.
     pub fn clock_of(&self, time: Option<f64>) -> String {
         let from = self.from.unwrap_or_default();
@@ -138,7 +143,7 @@ impl Facts {
         let mut sentence = Sentence::new(Severity::Bad, Topic::Failures, text);
         let Some(incident) = incident else { return all.push(sentence) };
         let Incident { within, rest, .. } = incident;
-        let span = || Phrase::Span(incident.clocks().join("–"), [incident.from, incident.to]);
+        let span = || Phrase::Span(incident.span(self), [incident.from, incident.to]);
         let text = format!(", {} of them ", number(within.failed));
         sentence.phrases.extend([Phrase::Text(text), span()]);
         all.push(sentence);

@@ -136,10 +136,10 @@ impl Beside {
 }
 
 impl Facts {
-    /// Returns the rows of the story of an incident. `step` is the length of a bucket; `beside` has the rows of the other
+    /// Returns the rows of the story of an incident; `beside` has the rows of the other
     /// questions.
-    pub fn story(&self, incident: &Incident, step: f64, mut beside: Vec<StoryRow>) -> Vec<StoryRow> {
-        let Incident { from, to, within, rest, .. } = incident;
+    pub fn story(&self, incident: &Incident, mut beside: Vec<StoryRow>) -> Vec<StoryRow> {
+        let Incident { from, to, step, within, rest } = incident;
         let is_within = |time: Option<f64>| time.is_some_and(|time| (*from..*to).contains(&time));
         let calls: HashMap<_, _> = self.calls.iter().map(|call| (call.name.as_str(), call)).collect();
         // The log may begin within the time before the onset: its first calls are not a change.
@@ -193,10 +193,6 @@ impl Facts {
         }
     }
 
-    pub(super) fn is_of_one_day(&self) -> bool {
-        self.from.zip(self.to).is_some_and(|(first, last)| date(first) == date(last))
-    }
-
     /// Returns the options that select the calls of an incident. A time of day matches on every day, and a bound includes
     /// its whole second.
     pub(super) fn bounds(&self, incident: &Incident) -> String {
@@ -236,7 +232,7 @@ impl Facts {
             message: Some(cause.first.name.clone()),
             ..StoryRow::new(StoryPart::Cause, &cause.first.text).counted(cause.count, failures.len())
         });
-        shortened(causes.collect(), StoryPart::Cause, "of more texts")
+        shortened(causes.collect(), StoryPart::Cause, "in other texts")
     }
 
     /// Calls without a failure that took longer than the rest's p95, and calls that nothing answered, by tool or method.
@@ -283,7 +279,7 @@ impl Facts {
             call: Some(call.to_owned()),
             ..row(what, &calls)
         });
-        all.into_iter().chain(shortened(rows.collect(), StoryPart::Victim, "of other tools or methods")).collect()
+        all.into_iter().chain(shortened(rows.collect(), StoryPart::Victim, "in other tools or methods")).collect()
     }
 
     /// Connections that began, and tools and methods that were called for the first time before the end of the onset.

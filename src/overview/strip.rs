@@ -1,5 +1,6 @@
 //! The strip of calls over time: a row of small bars each for calls, failures and the 95th percentile.
 
+use super::facts::Facts;
 use super::incident::{Bucket, Buckets, Incident};
 use super::moment::{clock, date};
 use super::units::{duration, number};
@@ -17,7 +18,7 @@ pub fn bars(width: Option<usize>) -> usize {
 }
 
 /// Draws the rows, and below them a mark of the incident.
-pub fn rows(buckets: &Buckets, incident: Option<&Incident>) -> Vec<String> {
+pub fn rows(facts: &Facts, buckets: &Buckets, incident: Option<&Incident>) -> Vec<String> {
     let count = buckets.buckets.len();
     let per_minute = |most: f64| {
         let rate = most * 60.0 / buckets.step;
@@ -40,8 +41,11 @@ pub fn rows(buckets: &Buckets, incident: Option<&Incident>) -> Vec<String> {
         rows.push(format!("{name:<NAMES$}{}{text:>MOST$}", heights(&values, most)));
     }
     if let Some(incident) = incident {
-        let span = span(incident);
-        let (left, room) = (NAMES + incident.begin, incident.end + 1 - incident.begin);
+        let span = incident.span(facts);
+        let place = |time: f64| (time - buckets.start) / buckets.step;
+        let begin = place(incident.from).floor().max(0.0) as usize;
+        let end = (place(incident.to).ceil() as usize).clamp(begin + 1, count.max(begin + 1));
+        let (left, room) = (NAMES + begin, end - begin);
         let width = span.chars().count();
         let mark =
             if room >= width + 2 { format!("╰{}╯", centred(&span, room - 2)) } else { format!("╰{span}╯") };
@@ -49,11 +53,6 @@ pub fn rows(buckets: &Buckets, incident: Option<&Incident>) -> Vec<String> {
         rows.push(format!("{}{mark}", " ".repeat(left)));
     }
     rows
-}
-
-/// Formats the times of an incident.
-pub fn span(incident: &Incident) -> String {
-    incident.clocks().join("–")
 }
 
 fn centred(text: &str, width: usize) -> String {

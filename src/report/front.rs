@@ -10,8 +10,6 @@ use crate::overview::facts::Facts;
 use crate::overview::sentences::{Phrase, Sentence, Severity, Topic};
 use crate::overview::units::{counted, number, one_line};
 
-/// The number of buckets in which the terminal looks for an incident.
-const BARS: usize = 60;
 const MAX_SENTENCES: usize = 4;
 const MAX_PROGRAMS: usize = 4;
 /// The maximum number of failures and silent calls on paper.
@@ -19,7 +17,7 @@ const MAX_LISTED: usize = 200;
 
 /// Returns the front as HTML.
 pub(super) fn html(title: &str, facts: &Facts, handshakes: &Handshakes) -> String {
-    let incident = facts.buckets(BARS).and_then(|buckets| buckets.incident());
+    let incident = facts.incident();
     let mut html = format!("<div id=\"front\">\n<div data-part=\"title\"><h1 id=\"title\">{}</h1> ", escaped(title));
     let _ = write!(
         html,

@@ -96,7 +96,7 @@ pub use self::rdf::{RdfError, rdf_format};
 #[cfg(feature = "http")]
 pub use self::service::services;
 pub use self::syntax::{QUERY_PREFIXES, SyntaxError};
-pub use self::table::{Table, TableColumns, cut, cut_middle, duration, trimmed};
+pub use self::table::{Table, TableColumns, cut, cut_middle, duration, folded, trimmed};
 pub use self::times::{by_time, relative};
 pub use self::window::Window;
 use crate::schema::QuerySchemas;

@@ -17,6 +17,7 @@ const causeOf = (row) => {
   if (!isFailure(end)) return "";
   return reasonOf(word("error", end))
     .replace(/"[^"]*"?|`[^`]*`?/g, "…")
+    .replace(/\b(0x)?(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{4,}\b/gi, "0")
     .replace(/\d+/g, "0");
 };
 

@@ -264,7 +264,7 @@ fn headings_above<'p>(
 }
 
 fn has_time(tokens: &[TokenSet]) -> bool {
-    tokens.iter().any(|set| matches!(set.kind, Token::Time(_)))
+    tokens.iter().any(TokenSet::is_time)
 }
 
 /// True if lines like a heading are above messages only; the last message may be cut off.

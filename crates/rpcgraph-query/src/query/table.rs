@@ -18,8 +18,8 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
 
 use self::cells::{Cell, CellKind, CellPage};
-pub use self::fit::{cut, cut_middle};
-use self::fit::{folded, shortened};
+use self::fit::shortened;
+pub use self::fit::{cut, cut_middle, folded};
 use self::layout::{LaidOutColumn, TableLayout, fitted, write_line};
 pub use self::units::{duration, trimmed};
 use super::answer::{QueryError, ResultsError, Solutions};

@@ -4,7 +4,7 @@ use super::super::rules::{WordMeaning, named_meaning};
 use super::super::surroundings::{SENDERS, named_direction, named_side};
 use super::super::{Direction, times};
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// A part of the text before or after a message.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,10 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         let rest = &text[at..];
         let is_apart = !text[..at].ends_with(|last: char| last.is_alphanumeric() || last == ':');
         let is_begin = first.is_ascii_digit() || first.is_ascii_uppercase();
-        let time = if is_apart && is_begin { time_length(rest) } else { None };
+        // As in `Client[1421504923]`, where an event or a process has a number.
+        let is_number_of =
+            text[..at].strip_suffix('[').is_some_and(|before| before.ends_with(|last: char| last.is_alphanumeric()));
+        let time = if is_apart && is_begin { time_length(rest, !is_number_of) } else { None };
         let (token, length) = match (time, first) {
             (Some(length), _) => (Token::Time(rest[..length].to_owned()), length),
             (None, first) if first.is_alphanumeric() || first == '_' => {
@@ -75,8 +78,8 @@ fn marks(text: &str, tokens: &mut Vec<Token>) {
 }
 
 /// Returns the length of the time at the beginning of a text: a date, a time of day, or the number of seconds or smaller
-/// units since 1970.
-fn time_length(text: &str) -> Option<usize> {
+/// units since 1970, if that may be one.
+fn time_length(text: &str, may_be_count: bool) -> Option<usize> {
     let is_end = |length: usize| !text[length..].starts_with(|next: char| next.is_ascii_alphanumeric());
     if let Some((length, Some(_))) = times::timestamp(text.as_bytes()) {
         return is_end(length).then_some(length);
@@ -90,8 +93,19 @@ fn time_length(text: &str) -> Option<usize> {
     let length = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..length].trim_end_matches('.');
     let whole = number.find('.').unwrap_or(number.len());
-    let is_count = matches!(whole, 10 | 13 | 16 | 19) && times::any(number.as_bytes()).is_some();
-    (is_count && is_end(number.len())).then_some(number.len())
+    let is_count =
+        matches!(whole, 10 | 13 | 16 | 19) && seconds(number).is_some_and(|seconds| YEARS.contains(&seconds));
+    (may_be_count && is_count && is_end(number.len())).then_some(number.len())
+}
+
+/// The seconds since 1970 of the years in which a log may be written: 2001 to 2037.
+const YEARS: Range<u64> = 1_000_000_000..2_145_000_000;
+/// The longest time that a log may take, in seconds. The numbers of threads differ by more.
+const LONGEST: u64 = 400 * 86_400;
+
+/// Returns the whole seconds of a number of seconds since 1970, or of smaller units: the first ten digits.
+fn seconds(number: &str) -> Option<u64> {
+    number.get(..10)?.parse().ok()
 }
 
 /// Returns the length of a word: letters and digits, with signs between them as in `tcp-192.0.2.1:80`.
@@ -216,6 +230,14 @@ impl TokenSet {
             },
             Token::Word(_) => any(self.texts.iter().map(|text| regex::escape(text)).collect()),
         }
+    }
+
+    /// True if these are times: dates and clock times, or counts of seconds that are not far from each other.
+    pub fn is_time(&self) -> bool {
+        let counts =
+            || self.texts.iter().filter(|text| !text.contains([':', '-', '/', ' '])).filter_map(|text| seconds(text));
+        let range = counts().max().zip(counts().min());
+        matches!(self.kind, Token::Time(_)) && range.is_none_or(|(most, least)| most - least < LONGEST)
     }
 
     fn is_number(&self) -> bool {

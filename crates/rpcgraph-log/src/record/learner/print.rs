@@ -164,7 +164,7 @@ fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions
     for (at, set) in sets.iter().enumerate() {
         let (mut open, mut close) = (String::new(), "");
         match set.kind {
-            Token::Time(_) if !has_time => {
+            Token::Time(_) if !has_time && set.is_time() => {
                 has_time = true;
                 (open, close) = ("(?<time>".to_owned(), ")");
             }

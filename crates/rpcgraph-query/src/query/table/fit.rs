@@ -8,7 +8,7 @@ use crate::diagnostic::display_width;
 
 /// Breaks a text into at most `most` lines of at most `width` columns, at spaces if possible. The last line ends in `…`
 /// if text is left over.
-pub(super) fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Item = Cow<'_, str>> {
+pub fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = text;
     let mut lines = 0;
     std::iter::from_fn(move || {
