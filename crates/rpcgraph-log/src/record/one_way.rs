@@ -7,9 +7,10 @@ use memchr::memchr;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Returns the writers that each belong to the connection of another writer, given the beginning of a log: the two answer
-/// each other, and neither of them answers itself.
+/// each other, and neither of them answers itself, or has what the other has.
 pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<String, String> {
-    let mut open: HashMap<Vec<u8>, BTreeSet<String>> = HashMap::new();
+    // The writers of open requests, with their methods.
+    let mut open: HashMap<Vec<u8>, BTreeMap<String, Vec<u8>>> = HashMap::new();
     let mut pairs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut first_seen: Vec<String> = Vec::new();
     for (writer, text) in UnwrappedLog::texts(wrappers, head) {
@@ -20,13 +21,15 @@ pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<Str
         for object in objects(message).filter(RawObject::is_whole) {
             let Some(id) = object.get("id").filter(|id| *id != b"null") else { continue };
             let askers = open.entry(id.to_vec()).or_default();
-            if object.has("method") {
-                askers.insert(writer.clone());
+            if let Some(method) = object.get("method") {
+                askers.insert(writer.clone(), method.to_vec());
                 continue;
             }
-            // An answer without a request belongs to no other writer.
-            let others: BTreeSet<_> = askers.iter().filter(|asker| **asker != writer).cloned().collect();
-            let others = if others.is_empty() { [writer.clone()].into() } else { others };
+            // An answer without a request belongs to no other writer, nor does one of a writer with a copy of the request.
+            let own = askers.get(&writer);
+            let is_copy = askers.iter().any(|(asker, method)| *asker != writer && Some(method) == own);
+            let others: BTreeSet<_> = askers.keys().filter(|asker| **asker != writer).cloned().collect();
+            let others = if others.is_empty() || is_copy { [writer.clone()].into() } else { others };
             for other in others {
                 askers.remove(&other);
                 pairs.entry(writer.clone()).or_default().insert(other.clone());

@@ -199,7 +199,7 @@ impl RuleReader {
         if let Some(captures) = &behind {
             said = said.or(rule.said(captures, session));
         }
-        said.is_truncated |= found.is_cut;
+        said.is_truncated |= found.is_cut || is_shortened(&found.json, rest);
         said.is_truncated |=
             found.is_broken && self.rules.truncated.as_ref().is_some_and(|cut| cut.is_match(&found.json));
         let taken = (behind.is_none() && !rest.trim_ascii().is_empty()).then_some(end);
@@ -375,4 +375,17 @@ fn is_batch(line: &[u8]) -> bool {
     line.starts_with(b"[")
         && Certainty::of(line) == Certainty::Sure
         && matches!(value(line), Extent::Whole(length) if length == line.len())
+}
+
+/// True if the text behind a message says that it had more bytes, as in `"ab...yz" [5120 bytes]`.
+fn is_shortened(message: &[u8], behind: &[u8]) -> bool {
+    let stated = || {
+        let text = std::str::from_utf8(behind).ok()?.trim_end().strip_suffix(&[']', ')'])?.strip_suffix(" bytes")?;
+        let digits = text.len() - text.trim_end_matches(|last: char| last.is_ascii_digit()).len();
+        text.get(text.len() - digits..)?.parse::<usize>().ok()
+    };
+    // Spaces between members may not have been written.
+    let least =
+        if memchr::memmem::find(message, b"...").is_some() { message.len() + 3 } else { message.len() * 3 / 2 + 16 };
+    stated().is_some_and(|stated| stated >= least)
 }
