@@ -6,7 +6,7 @@ use std::fmt;
 use crate::diagnostic::{printable, shortened};
 use crate::mapping::Losses;
 use crate::message::{Content, Kind, Problem, Problems, Single};
-use crate::record::{Certainty, Format, Protocols, Reader, Wrapper, names_jsonrpc, nested, other_kind};
+use crate::record::{Certainty, Format, Protocols, Reader, Wrapper, names_jsonrpc, nested, other_kind, spells_version};
 use crate::session::Sessions;
 
 /// The maximum number of characters that are shown of an unread line.
@@ -67,7 +67,7 @@ pub struct Summary {
     problems: [u64; Problem::ALL.len()],
     /// The number of records that are [`Certainty::Maybe`].
     doubtful: u64,
-    /// The number of lines of text that hold `"jsonrpc":`.
+    /// The number of lines of text that hold `"jsonrpc":`, or the same in another language.
     mentions: u64,
     /// The beginning of the text of the input, if nothing of it was read.
     head: Vec<u8>,
@@ -113,7 +113,7 @@ impl Summary {
     /// Counts a line of text.
     pub(crate) fn count_log_line(&mut self, line: &[u8]) {
         self.log_lines += 1;
-        self.mentions += u64::from(names_jsonrpc(line));
+        self.mentions += u64::from(names_jsonrpc(line) || spells_version(line));
         self.omitted += u64::from(self.wrappers.iter().any(|wrapper| wrapper.omits_text(line)));
     }
 

@@ -102,7 +102,7 @@ mod zed_acp;
 mod zstd;
 
 pub use certainty::is_member_of_messages;
-pub use certainty::{Certainty, names_jsonrpc};
+pub use certainty::{Certainty, names_jsonrpc, spells_version};
 pub use decoder::{Decoder, Step};
 pub use decompress::{InputCompression, decompressed, plain_text};
 pub use detect::Format;

@@ -88,6 +88,20 @@ pub fn names_jsonrpc(text: &[u8]) -> bool {
     memmem::find(text, b"jsonrpc").is_some() && names_one_of(text, &[b"jsonrpc"])
 }
 
+/// True if a text has the version of JSON-RPC as a member in another language, as in `:jsonrpc=>"2.0"` and `JSONRPC:2.0`.
+pub fn spells_version(text: &[u8]) -> bool {
+    let is_version = |at: usize| {
+        let rest = text[at + b"jsonrpc".len()..].trim_ascii_start();
+        let value = [&b"=>"[..], b"=", b":"].iter().find_map(|sign| rest.strip_prefix(*sign));
+        let value = value.map(|value| value.trim_ascii_start());
+        value.is_some_and(|value| {
+            let value = [&b"\""[..], b"'"].iter().find_map(|quote| value.strip_prefix(*quote)).unwrap_or(value);
+            value.starts_with(b"2.0") || value.starts_with(b"JsonRpcVersion2_0")
+        })
+    };
+    [&b"jsonrpc"[..], b"JSONRPC"].iter().any(|name| memmem::find_iter(text, name).any(is_version))
+}
+
 fn names_one_of(text: &[u8], names: &[&[u8]]) -> bool {
     let is_named = |rest: &[u8]| {
         let name = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();

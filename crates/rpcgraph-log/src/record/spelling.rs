@@ -23,7 +23,7 @@ pub(super) enum Spelling {
     Csv,
     /// Python's dictionaries, strings, bytes and constructor calls.
     Python,
-    /// Objects with bare names, as Node.js's `util.inspect` prints them, and Rust's `{:?}`.
+    /// Objects with bare names, as Node.js's `util.inspect` prints them, hashes of Ruby, and Rust's `{:?}`.
     JavaScript,
     /// Two digits for each byte.
     Hex,
@@ -66,6 +66,8 @@ impl Spelling {
             b'{' if is_field(text) => Some(Self::Csv),
             b'"' if is_field(&text[1..]) || text[1..].starts_with(b"[") && is_field(&text[2..]) => Some(Self::Csv),
             b'{' => match inside() {
+                [b':', b'a'..=b'z', ..] => Some(Self::JavaScript),
+                [b'"', name @ ..] if is_before_arrow(name) => Some(Self::JavaScript),
                 [] | [b'"' | b'}', ..] => Some(Self::Json),
                 [b'\'', ..] | [b'u' | b'b', b'\'' | b'"', ..] => Some(Self::Python),
                 inside if begins_member(inside) => Some(Self::JavaScript),
@@ -229,6 +231,12 @@ pub(super) fn is_shaped(object: &RawObject<'_>) -> bool {
     object.has("jsonrpc")
         || object.string("method").is_some()
         || object.has("id") && (object.has("result") || object.has("error"))
+}
+
+/// True if a name ends here with its quote, and an arrow of Ruby stands behind it.
+fn is_before_arrow(name: &[u8]) -> bool {
+    let end = name.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    name[end..].strip_prefix(b"\"").is_some_and(|rest| rest[leading_blanks(rest)..].starts_with(b"=>"))
 }
 
 #[cfg(test)]

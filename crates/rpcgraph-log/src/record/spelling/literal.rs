@@ -1,4 +1,4 @@
-//! Literals of Python, JavaScript and Rust.
+//! Literals of Python, JavaScript, Ruby and Rust.
 
 use super::super::decoder::leading_blanks;
 use super::super::object::string;
@@ -94,6 +94,12 @@ impl<'a> Literal<'a> {
             }
             // The representation of an object without a literal.
             b'<' => self.as_it_is(b'>'),
+            b'#' if self.rest().starts_with(b"#<") => self.as_it_is(b'>'),
+            // A symbol of Ruby.
+            b':' => {
+                self.at += 1;
+                self.named(depth)
+            }
             _ => self.named(depth),
         }
     }
@@ -119,7 +125,7 @@ impl<'a> Literal<'a> {
         }
         let word: &[u8] = match &*name {
             b"" => return None,
-            b"None" | b"null" | b"Null" | b"undefined" => b"null",
+            b"None" | b"null" | b"Null" | b"nil" | b"undefined" => b"null",
             b"True" | b"true" => b"true",
             b"False" | b"false" => b"false",
             name => &string(name),
@@ -151,7 +157,7 @@ impl<'a> Literal<'a> {
                     let name = string(&self.json[from..]);
                     self.json.splice(from.., name);
                 }
-                self.takes(b':').then_some(())?;
+                (self.takes(b':') || self.takes(b'=') && self.takes(b'>')).then_some(())?;
                 self.json.push(b':');
                 self.blanks();
                 is_absent = is_bare && matches!(self.name(), b"undefined" | b"None");
