@@ -1,35 +1,43 @@
 //! Writers of a wrapped log that wrote one direction of a connection each, as where each end of a pipe has a tag of its own.
 
-use super::Wrapper;
 use super::object::{RawObject, objects};
+use super::surroundings::named_direction;
 use super::unwrapped::UnwrappedLog;
+use super::{Direction, Wrapper};
 use memchr::memchr;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Returns the writers that each belong to the connection of another writer, given the beginning of a log: the two answer
-/// each other, and neither of them answers itself, or has what the other has.
+/// each other, and neither of them answers itself, or says of some messages that it sent them and of some that it received
+/// them.
 pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<String, String> {
-    // The writers of open requests, with their methods.
-    let mut open: HashMap<Vec<u8>, BTreeMap<String, Vec<u8>>> = HashMap::new();
+    let mut open: HashMap<Vec<u8>, BTreeSet<String>> = HashMap::new();
     let mut pairs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut first_seen: Vec<String> = Vec::new();
+    // By writer, the directions that the words before messages name.
+    let mut named: HashMap<String, Vec<Direction>> = HashMap::new();
     for (writer, text) in UnwrappedLog::texts(wrappers, head) {
         if !first_seen.contains(&writer) {
             first_seen.push(writer.clone());
         }
-        let message = memchr(b'{', &text).map_or(&[][..], |start| &text[start..]);
+        let start = memchr(b'{', &text).unwrap_or(text.len());
+        let (front, message) = text.split_at(start);
+        if !message.is_empty() {
+            let front = String::from_utf8_lossy(front);
+            let words = front.rsplit(|letter: char| !letter.is_ascii_alphabetic()).filter(|word| word.len() > 3);
+            let direction = words.take(4).find_map(named_direction);
+            named.entry(writer.clone()).or_default().extend(direction);
+        }
         for object in objects(message).filter(RawObject::is_whole) {
             let Some(id) = object.get("id").filter(|id| *id != b"null") else { continue };
             let askers = open.entry(id.to_vec()).or_default();
-            if let Some(method) = object.get("method") {
-                askers.insert(writer.clone(), method.to_vec());
+            if object.has("method") {
+                askers.insert(writer.clone());
                 continue;
             }
-            // An answer without a request belongs to no other writer, nor does one of a writer with a copy of the request.
-            let own = askers.get(&writer);
-            let is_copy = askers.iter().any(|(asker, method)| *asker != writer && Some(method) == own);
-            let others: BTreeSet<_> = askers.keys().filter(|asker| **asker != writer).cloned().collect();
-            let others = if others.is_empty() || is_copy { [writer.clone()].into() } else { others };
+            // An answer without a request belongs to no other writer.
+            let others: BTreeSet<_> = askers.iter().filter(|asker| **asker != writer).cloned().collect();
+            let others = if others.is_empty() { [writer.clone()].into() } else { others };
             for other in others {
                 askers.remove(&other);
                 pairs.entry(writer.clone()).or_default().insert(other.clone());
@@ -37,7 +45,11 @@ pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<Str
             }
         }
     }
-    let only = |writer: &String| pairs.get(writer).filter(|others| others.len() == 1)?.first();
+    let is_both_ways = |writer: &String| {
+        let names = |direction| named.get(writer).is_some_and(|named| named.contains(&direction));
+        names(Direction::Out) && names(Direction::In)
+    };
+    let only = |writer: &String| pairs.get(writer).filter(|others| others.len() == 1 && !is_both_ways(writer))?.first();
     let position = |writer: &String| first_seen.iter().position(|known| known == writer);
     let is_later = |(writer, other): &(String, String)| position(other) < position(writer);
     pairs
