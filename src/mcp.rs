@@ -320,7 +320,7 @@ fn command_line(
     };
     let required = |name: &str| text(name)?.ok_or_else(|| format!("`{name}` is missing"));
     let own: Vec<OsString> = match tool {
-        "overview" => vec!["overview".into()],
+        "overview" | "incident" => vec![tool.into()],
         "ask" => {
             let question = required("question")?;
             if question.starts_with('-') {
@@ -347,7 +347,7 @@ fn command_line(
         }
     };
     let next = match tool {
-        "overview" => "`ask` errors, unanswered, slowest or problems; `show` a message by its name",
+        "overview" => "`incident`; `ask` errors, unanswered, slowest or problems; `show` a message by its name",
         "schema" => "`query` with these terms",
         _ => "`show` a message by its name, such as m7",
     };

@@ -82,13 +82,20 @@ fn an_agent_asks_a_log() {
     let mut agent = Agent::new(&place, &["log", "--allow", "logs", "-f", "json-lines"]);
     let tools = agent.ask("tools/list", &json!({}))["result"]["tools"].take();
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["overview", "ask", "show", "query", "schema"]);
-    let asks = &tools[1]["inputSchema"]["properties"];
+    assert_eq!(names, ["overview", "incident", "ask", "show", "query", "schema"]);
+    let asks = &tools[2]["inputSchema"]["properties"];
     for name in ["question", "client", "server", "since", "until", "session", "tool", "limit", "by", "sort", "cursor"] {
         assert!(asks[name]["description"].is_string(), "{name} is missing in {asks}");
     }
     assert!(
         agent.rows("overview", &json!({})).contains(&json!({ "part": "sessions", "what": "json-lines", "count": 1 }))
+    );
+    assert!(agent.rows("incident", &json!({})).is_empty());
+    place.put("gateway.ndjson", crate::overview::gateway());
+    let incident = Agent::new(&place, &["gateway.ndjson"]).rows("incident", &json!({}));
+    assert!(
+        incident[0]["what"] == "onset" && incident[0]["time"].as_str().is_some_and(|time| time.contains("T14:08:")),
+        "{incident:?}"
     );
     let errors = agent.rows("ask", &json!({ "question": "errors" }));
     assert_eq!(errors[0]["error"], "Method not found");

@@ -12,7 +12,7 @@ fn line(second: f64, session: &str, sender: &str, message: &str) -> (f64, String
 
 /// Twenty minutes of calls of two connections, one each second. From 14:08 to 14:12 a quarter of them fail, and all are slow. At
 /// 14:15 one server begins anew, and two calls are lost; a call of 14:01 is never answered.
-fn gateway() -> String {
+pub fn gateway() -> String {
     let mut lines = Vec::new();
     let call = |id: u32, tool: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{}}}}}}"#)
