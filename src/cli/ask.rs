@@ -305,11 +305,6 @@ impl AskArgs {
         if question.filter.is_relative() {
             bail!("--follow does not take times before the end of the log: name a time such as 10:00:00");
         }
-        if question.filter.names_programs() {
-            bail!(
-                "--follow does not take --client and --server: a row is written without the description of its session"
-            );
-        }
         let listing = self.listing(question, &sources)?;
         let source = follow::followed(sources)?;
         let cancel = Cancel::default();

@@ -192,11 +192,6 @@ impl FilterArgs {
         !self.kind.is_empty()
     }
 
-    /// True if a program is named, of which other messages than the row's know.
-    pub fn names_programs(&self) -> bool {
-        !self.client.is_empty() || !self.server.is_empty()
-    }
-
     /// True if a time is relative to the end of the log.
     pub fn is_relative(&self) -> bool {
         self.times().any(|(_, moment)| moment.is_relative())

@@ -307,6 +307,4 @@ fn sessions_are_chosen_by_their_programs() {
     assert_eq!(rows(&["methods", "--server", "jira", "--client", "other", "--columns", "method"]), "method ");
     let ran = place.run(&["tools", "gateway.ndjson", "--server", "jirra"]);
     assert!(ran.stderr.contains("no message has the server \"jirra\"; did you mean jira?"), "{}", ran.stderr);
-    let follows = place.run(&["errors", "gateway.ndjson", "--follow", "--server", "jira"]);
-    follows.began(2, "error: --follow does not take --client and --server");
 }

@@ -54,6 +54,7 @@ fn rows_are_those_of_the_whole_log() {
     for options in [
         &["timeline"][..],
         &["errors"],
+        &["errors", "--server", "weather", "--client", "*"],
         &["timeline", "--method", "tools/*", "--kind", "response"],
         &["timeline", "--tool", "forecast"],
     ] {

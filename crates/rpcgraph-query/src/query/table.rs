@@ -41,7 +41,7 @@ const LONGEST: usize = 1 << 16;
 /// The columns whose texts are never cut.
 const WHOLE: [&str; 2] = ["id", "problem"];
 /// The columns that are left out if a table is too wide, in this order.
-const LEAST: &str = "session data id request answer about sender content kind min max source format notifications responses \
+const LEAST: &str = "session data id request answer sender content about kind min max source format notifications responses \
                      batches others ended last state";
 /// The columns that are left out after these, and after the first column was cut.
 const NEXT: &str = "server code seconds";

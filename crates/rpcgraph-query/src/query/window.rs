@@ -13,21 +13,24 @@ use super::dataset::Dataset;
 use crate::sink::{QuadSink, Sink, SinkError};
 use crate::vocab::{jrpc, rpcg};
 
-/// The state of a question about a log that has not ended: the open requests, without their params.
+/// The state of a question about a log that has not ended: the open requests, without their params, and the names of the
+/// programs of each session.
 ///
-/// The question has at most one row for each message, which is in its first column, and depends only on the message and
-/// on the request that it answers. So its row for a message is the same as for the whole log.
+/// The question has at most one row for each message, which is in its first column, and depends only on the message, on
+/// the request that it answers, and on the programs of its session so far. So its row for a message is the same as for the whole log.
 pub struct Window<R> {
     query: Query,
     cancel: Cancel,
     open: HashMap<String, Vec<Quad>>,
+    /// The names of the client and the server, by session.
+    programs: HashMap<Term, Vec<Quad>>,
     row: R,
 }
 
 impl<R: FnMut(QuerySolution) -> io::Result<()> + Send> Window<R> {
     /// Creates a window whose rows go to `row`, in the order of the log.
     pub fn new(query: Query, cancel: Cancel, row: R) -> Self {
-        Self { query, cancel, open: HashMap::new(), row }
+        Self { query, cancel, open: HashMap::new(), programs: HashMap::new(), row }
     }
 
     /// Returns the sink for a converter.
@@ -62,8 +65,22 @@ impl<R: FnMut(QuerySolution) -> io::Result<()> + Send> Window<R> {
         before
     }
 
+    /// Returns the names of the programs that were known before, of the sessions of these messages.
+    fn named(&mut self, quads: &[Quad]) -> Vec<Quad> {
+        let sessions: HashSet<&Term> =
+            quads.iter().filter(|quad| quad.predicate == rpcg::IN_SESSION).map(|quad| &quad.object).collect();
+        let named = sessions.into_iter().filter_map(|session| self.programs.get(session)).flatten().cloned().collect();
+        for quad in
+            quads.iter().filter(|quad| [rpcg::CLIENT_NAME, rpcg::SERVER_NAME].contains(&quad.predicate.as_ref()))
+        {
+            self.programs.entry(quad.subject.clone().into()).or_default().push(quad.clone());
+        }
+        named
+    }
+
     fn ask(&mut self, quads: &[Quad]) -> Result<Vec<QuerySolution>, QueryError> {
-        let before = self.answered(quads);
+        let mut before = self.answered(quads);
+        before.extend(self.named(quads));
         let dataset = Dataset::new(&self.query, false)?;
         let mut loading = dataset.load(&self.cancel)?;
         before.iter().chain(quads).for_each(|quad| loading.insert(quad.as_ref()));
