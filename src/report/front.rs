@@ -111,7 +111,8 @@ fn listed(facts: &Facts) -> String {
     let is_missing = |state: &str| !matches!(state, "cancelled" | "waiting");
     let silent = facts.silent.iter().filter(|silent| is_missing(&silent.state));
     let silent = silent.map(|silent| (silent.time, &silent.name, &silent.what, "no answer".to_owned()));
-    let rows: Vec<_> = failures.chain(silent).collect();
+    let mut rows: Vec<_> = failures.chain(silent).collect();
+    rows.sort_by(|(one, ..), (other, ..)| one.unwrap_or(f64::MAX).total_cmp(&other.unwrap_or(f64::MAX)));
     if rows.is_empty() {
         return String::new();
     }

@@ -73,7 +73,10 @@ pub(super) fn svg(facts: &Facts, incident: Option<&Incident>) -> String {
     let mut time = (from / step).ceil() * step;
     while time <= to {
         if share(time) < 0.93 {
-            let text = if are_dates { date(time)[5..].to_owned() } else { clock(time, step < 60.0) };
+            let day = if are_dates { date(time)[5..].to_owned() } else { String::new() };
+            let clock = if step < 86_400.0 { clock(time, step < 60.0) } else { String::new() };
+            let text = format!("{day} {clock}");
+            let text = text.trim();
             let _ = write!(svg, "<text x=\"{}\" y=\"{CLOCKS}\">{text}</text>", percent(time));
         }
         time += step;

@@ -29,7 +29,7 @@ const FIELDS = {
   id: (row) => word("id", row).replace(/^"(.*)"$/, "$1"),
   status: (row) => (index.kind[row] === KIND.text ? "" : outcomeOf(callOf(row))[0]),
   sender: (row) => SENDERS[index.sender[row]],
-  session: (row) => word("session", row),
+  session: (row) => [word("session", row), connectionOf(row)?.label, connectionOf(row)?.name].map((name) => name ?? ""),
   cause: causeOf,
   took: (row) => tookOf(callOf(row)),
 };
@@ -98,7 +98,7 @@ function filtered(parts, found) {
   });
   for (const one of parseQuery(parts.get("q") || "").filter((one) => one.field || one.excludes)) {
     const compare = one.field && comparison(one);
-    const test = one.field ? (row) => compare(FIELDS[one.field](row)) : containing(one);
+    const test = one.field ? (row) => [FIELDS[one.field](row)].flat().some(compare) : containing(one);
     tests.push((row) => test(row) !== one.excludes);
   }
   const equal = { method: methodOf, tool: toolOf, connection: (row) => connectionOf(row)?.name, log: (row) => logName(logOf[row]) };
@@ -165,7 +165,7 @@ function choices(id, rows, span, of) {
   const name = select.getAttribute("aria-label");
   select.replaceChildren(
     el("option", { value: "" }, name),
-    ...all.map(([value, count]) => el("option", { value }, visible(count ? `${value} (${count})` : value))),
+    ...all.map(([value, count]) => el("option", { value }, visible(count ? `${value} (${thousands(count)})` : value))),
   );
   select.value = state().get(id) ?? "";
   select.hidden = all.length < 2;

@@ -47,6 +47,8 @@ function virtualList(name, label, rows, fill, ...head) {
     if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
     if (isCentred) box.scrollTop = top - (box.clientHeight - ROW) / 2;
     draw();
+    // Where a message opens over the list, its row comes above it.
+    if (shownRow >= 0 && window.matchMedia("(max-width: 60rem)").matches) drawn.get(active)?.scrollIntoView({ block: "start" });
   };
   /** Moves by some rows. An open message makes way for that of the row. */
   const step = (places) => {

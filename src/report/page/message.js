@@ -6,7 +6,7 @@ let shownRow = -1;
 async function showMessage(row) {
   const wasOpen = shownRow >= 0;
   shownRow = row;
-  const title = el("h3", { id: "message-title", tabindex: "-1" }, visible(`${nameOf(row)} ${subjectOf(row)}`));
+  const title = el("h2", { id: "message-title", tabindex: "-1" }, visible(`${nameOf(row)} ${subjectOf(row)}`));
   const close = el("button", { type: "button", onclick: () => go({ open: null }) }, "Close");
   const error = exchangeOf(row).find(isFailure);
   const failure = error === undefined ? "" : word("error", error);
@@ -86,13 +86,13 @@ function content(messages, row) {
   const sections = messages.map((one) => {
     const label = `${nameOf(one.row)} ${KINDS[index.kind[one.row]]}`;
     const view = el("div", { class: "tree mono", tabindex: "0", role: "region", "aria-label": label });
-    if (one.text === null) return el("section", {}, el("h4", {}, label), el("p", {}, absent()));
+    if (one.text === null) return el("section", {}, el("h3", {}, label), el("p", {}, absent()));
     one.view = treeView(one.tree, null, []);
     const chosen = ({ target }) => target.closest(".leaf, details") && choose(one, target.closest(".leaf, details"));
     view.addEventListener("click", chosen);
     view.addEventListener("focusin", (event) => event.target !== view && chosen(event));
     view.append(one.view);
-    return el("section", {}, el("h4", {}, label), view);
+    return el("section", {}, el("h3", {}, label), view);
   });
   const copy = async (what) => {
     const { one, path } = current ?? { one: known.find((one) => one.row === row) ?? known[0], path: [] };

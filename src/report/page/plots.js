@@ -116,7 +116,13 @@ function latencies(methods, width) {
       svg("line", { class: "half", x1: x(half), x2: x(half), y1: y - 9, y2: y + 9 }),
       svg("line", { class: "most", x1: x(late), x2: x(late), y1: y - 9, y2: y + 9 }),
     );
-    return [one.name, one.calls, one.failures, one.latencies.length, duration(half), duration(late), duration(sorted[sorted.length - 1])];
+    return [
+      one.name,
+      ...[one.calls, one.failures, one.latencies.length].map(thousands),
+      duration(half),
+      duration(late),
+      duration(sorted[sorted.length - 1]),
+    ];
   });
   return figure(
     "Latency by method",
@@ -208,7 +214,7 @@ function sizes(methods, width) {
     picture,
     table(
       ["method", "calls", "bytes"],
-      shown.map((one) => [one.name, one.calls, bytes(one.bytes)]),
+      shown.map((one) => [one.name, thousands(one.calls), bytes(one.bytes)]),
     ),
   );
 }

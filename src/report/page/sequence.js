@@ -19,7 +19,10 @@ function sequence(rows) {
     const restart =
       connection?.isRestart && connection.first === row ? `⟲ ${lanes.length > 1 ? "" : `${connection.name} `}restarted · ` : "";
     if (restart) element.classList.add("restart");
-    const label = el("span", { class: "label" }, visible(restart + (operation ? `${said} (operation of ${operation})` : said)));
+    const text = visible(restart + (operation ? `${said} (operation of ${operation})` : said));
+    // Where all lanes are one, each message says whose it is.
+    const who = lanes.length > 1 ? el("span", { class: "who" }, visible(`${connection?.name ?? ""} · `)) : null;
+    const label = el("span", { class: "label" }, ...[who, text].filter(Boolean));
     if (index.kind[row] === KIND.text)
       textOf(row).then((text) => text !== null && (label.textContent = visible(text.trim().slice(0, 300))));
     const tip = el("span", { class: "tip", "aria-hidden": "true" });
@@ -38,7 +41,8 @@ function sequence(rows) {
   const side = (role) => el("span", {}, visible([role, log[role]].filter(Boolean).join(": ")));
   const head = headCells(["", "name"], ["when", "time"], ["lanes", ""]);
   const nameOfLane = (label) => [...connections.values()].find((one) => one.label === label).name;
-  const sides = (label) => (lanes.length > 1 ? [el("span", {}, visible(nameOfLane(label)))] : [side("client"), side("server")]);
+  const sides = (label) =>
+    lanes.length > 1 ? [el("span", {}, "client"), el("span", {}, visible(nameOfLane(label)))] : [side("client"), side("server")];
   head.lastChild.append(...lanes.map((label, place) => inLane(place, el("span", { class: "lane sides" }, ...sides(label)))));
   const list = virtualList(isTimed ? "sequence" : "sequence untimed", "Messages in sequence", rows, fill, head);
   list.style.setProperty("--lanes", lanes.length);

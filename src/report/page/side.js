@@ -23,7 +23,7 @@ function showSide(rows) {
     "Never answered",
     "silent",
     silent.map(({ name, rows: [first, ...others] }) => [
-      link(others.length ? { outcome: "unanswered", open: null } : { open: nameOf(first) }, visible(name)),
+      link(others.length ? { outcome: "unanswered", open: null, ...kindOf(first) } : { open: nameOf(first) }, visible(name)),
       faint(
         [others.length ? others.length + 1 : nameOf(first), clock(first) && `since ${clockTime(timeOf(first), areDays)}`]
           .filter(Boolean)
@@ -46,6 +46,9 @@ function showSide(rows) {
   );
   if (facts.verdicts) part(facts.verdicts.summary, "conformance", brokenRules(facts.verdicts.broken));
 }
+
+/** The choice of the tool of a call, or of its method. */
+const kindOf = (row) => (toolOf(row) ? { tool: toolOf(row) } : { method: methodOf(row) });
 
 /** The failures of a cause together, the most frequent first. */
 function causes(rows) {

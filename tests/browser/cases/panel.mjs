@@ -23,7 +23,7 @@ export default async (open) => {
     );
   await tab.click(".row:nth-child(2)");
   await shown("m3");
-  assert.deepEqual(await tab.texts("#message h4"), ["m3 request", "m4 response"]);
+  assert.deepEqual(await tab.texts("#message h3"), ["m3 request", "m4 response"]);
   assert.equal((await tab.texts(".alarm"))[0], `✗ first line\n${long}`);
   assert.ok(
     await tab.$eval(

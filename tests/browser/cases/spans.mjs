@@ -64,8 +64,8 @@ export default async (open) => {
   assert.doesNotMatch((await tab.texts("[data-part=connections]"))[0], /restart/);
   // Each connection has a lane, and the restart a mark.
   const sequence = await open("#view=sequence");
-  assert.deepEqual(await sequence.texts(".sides"), ["a", "b"]);
+  assert.deepEqual(await sequence.texts(".sides"), ["clienta", "clientb"]);
   const place = (name) => sequence.$eval(`[data-message=${name}] .arrow`, (one) => one.getBoundingClientRect().left);
   assert.ok((await place("m1")) === (await place("m2")) && (await place("m1")) < (await place("m3")));
-  assert.deepEqual(await sequence.texts(".restart .label"), ["⟲ restarted · initialize"]);
+  assert.deepEqual(await sequence.texts(".restart .label"), ["a · ⟲ restarted · initialize"]);
 };

@@ -380,7 +380,7 @@ fn is_batch(line: &[u8]) -> bool {
 /// True if the text behind a message says that it had more bytes, as in `"ab...yz" [5120 bytes]`.
 fn is_shortened(message: &[u8], behind: &[u8]) -> bool {
     let stated = || {
-        let text = std::str::from_utf8(behind).ok()?.trim_end().strip_suffix(&[']', ')'])?.strip_suffix(" bytes")?;
+        let text = std::str::from_utf8(behind).ok()?.trim_end().strip_suffix([']', ')'])?.strip_suffix(" bytes")?;
         let digits = text.len() - text.trim_end_matches(|last: char| last.is_ascii_digit()).len();
         text.get(text.len() - digits..)?.parse::<usize>().ok()
     };
