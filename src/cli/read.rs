@@ -400,7 +400,7 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
         say(&format!("note: {input}: the text of {entries} is left out: `journalctl --all` keeps more than 4 KiB"));
     }
     if !quiet && summary.is_by_time {
-        say(&format!("note: {input}: its lines are not in the order of time, in which they are read"));
+        say(&format!("note: {input}: its lines are out of order, and are read by their times"));
     }
     if !quiet && summary.misordered > 0 {
         let requests = counted(summary.misordered, "request");

@@ -37,4 +37,10 @@ export default async (open) => {
       return Math.abs((row.top + row.bottom - list.top - list.bottom) / 2) < 30;
     }),
   );
+  // On a small screen, where the message lies over the list, the row is above it.
+  const small = await open("#open=m400", { width: 390, height: 844 });
+  await small.until(() => {
+    const [row, panel] = [".row[aria-selected=true]", "#message"].map((one) => document.querySelector(one)?.getBoundingClientRect());
+    return row && row.top > 100 && row.bottom < panel.top;
+  });
 };
