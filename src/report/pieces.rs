@@ -218,7 +218,7 @@ impl PieceFile {
 
     /// Returns the pieces of a page, and true if they hold all texts. If all pieces do not fit into `limit` bytes of a page,
     /// they are new pieces with the texts that do: those of the rows `first` before others. Rows without text are placed in
-    /// piece 0.
+    /// piece 0, and keep the length of their text.
     pub fn choose(
         &mut self,
         rows: &mut [PageRow],
@@ -250,7 +250,8 @@ impl PieceFile {
         self.end_own()?;
         self.written.retain(|piece| piece.number > known);
         for row in rows {
-            row.place = moved.get(&(row.place.piece, row.place.start)).copied().unwrap_or_default();
+            let absent = TextSpan { piece: 0, start: 0, length: row.place.length };
+            row.place = moved.get(&(row.place.piece, row.place.start)).copied().unwrap_or(absent);
         }
         Ok((self.written.clone(), false))
     }

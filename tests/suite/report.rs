@@ -214,6 +214,7 @@ fn a_page_that_would_be_too_large_keeps_failures() {
     assert!(text(number("answers", failed)).starts_with(r#"{"jsonrpc":"2.0","id":15000,"method":"m""#));
     assert_eq!(text(1), r#"{"jsonrpc":"2.0","id":0,"result":1}"#);
     assert_eq!(number("piece", failed + 1), 0);
+    assert!(number("length", failed + 1) > 50);
     let refused = Log::read("page", std::io::Cursor::new(small.into_bytes())).write_to(Vec::new(), Syntax::Turtle);
     let told = told(refused.unwrap_err());
     assert!(told.contains("no log that is whole"), "{told}");
