@@ -82,6 +82,7 @@ fn commands_of_the_documents() {
             let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph"))
                 .args(words(arguments))
                 .current_dir(folder.path())
+                .env_remove("COLUMNS")
                 .output()
                 .expect("the command runs");
             assert!(output.status.success(), "{name}: {command}: {}", output.status);
@@ -432,6 +433,7 @@ fn the_picture_of_a_terminal() {
         .arg(format!("{ROOT}/examples/terminal.sh"))
         .env("RPCGRAPH", env!("CARGO_BIN_EXE_rpcgraph"))
         .env_remove("NO_COLOR")
+        .env_remove("COLUMNS")
         .output()
         .expect("a shell");
     assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
