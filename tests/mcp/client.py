@@ -8,6 +8,7 @@ from mcp.client.stdio import stdio_client
 
 CALLS = {
     "overview": {},
+    "incident": {},
     "ask": {"question": "errors"},
     "show": {"messages": ["m1"]},
     "query": {"sparql": "SELECT ?method { ?request jrpc:hasMethod ?method }"},
@@ -21,7 +22,8 @@ async def main(program: str, log: str) -> None:
         await session.initialize()
         for tool in (await session.list_tools()).tools:
             result = await session.call_tool(tool.name, CALLS[tool.name])
-            if not result.structured_content["rows"]:
+            # Nothing stands out in a short log.
+            if not result.structured_content["rows"] and tool.name != "incident":
                 sys.exit(f"{tool.name} has no rows: {result}")
             print(tool.name)
 

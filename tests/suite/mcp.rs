@@ -324,5 +324,5 @@ fn the_client_of_mcp_accepts_the_answers() {
     let program = env!("CARGO_BIN_EXE_rpcgraph");
     let ran = Command::new(python).args([script, program, &place.path("log").to_string_lossy()]).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    assert_eq!(String::from_utf8_lossy(&ran.stdout), "overview\nask\nshow\nquery\nschema\n");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "overview\nincident\nask\nshow\nquery\nschema\n");
 }
