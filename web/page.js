@@ -12,7 +12,7 @@ const built = build();
 async function build() {
   const packed = part("program");
   if (packed) {
-    const bytes = await inflated(Uint8Array.from(atob(packed.textContent), (character) => character.charCodeAt(0)));
+    const bytes = await inflated(packed.textContent);
     return { worker: part("worker").textContent, program: await WebAssembly.compile(bytes) };
   }
   const fetched = async (name) => {
