@@ -217,7 +217,7 @@ fn grouping(question: &NamedQuery<'_>, by: &[GroupBy]) -> anyhow::Result<(Vec<&'
     let wanted: Vec<_> = by.iter().map(|by| by.name()).collect();
     let parameters = question.parameters();
     let name = question.name;
-    // The rows of `methods` and `tools` are those of methods and tools already.
+    // `methods` has a row for each method anyway, and `tools` for each tool.
     let others = || wanted.iter().copied().filter(|by| name != format!("{by}s"));
     match name {
         "errors" => Ok((wanted, Vec::new())),

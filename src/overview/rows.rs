@@ -231,6 +231,11 @@ impl Facts {
     }
 }
 
+/// Returns the value of a column.
+fn value(row: Option<&Row>, name: &str) -> Option<Term> {
+    row.and_then(|row| row.0.get(name)).cloned()
+}
+
 /// Groups rows by the values of some columns, the largest group first: the values, the number of rows, the first message, and
 /// the first and the last time. The column `cause` is the text of `error`, numbers and quoted words aside.
 ///
@@ -243,11 +248,11 @@ pub fn by_columns(solutions: Solutions<'_>, columns: &[&'static str]) -> Result<
     let mut groups = IndexMap::<Vec<String>, Vec<Row>>::new();
     for row in solutions.rows {
         let row = Row(row?);
-        let value = |column: &&'static str| {
+        let key = |column: &&'static str| {
             let text = row.text(of_answer(column)).unwrap_or_default();
             if *column == "cause" { normalised(text) } else { text.to_owned() }
         };
-        groups.entry(columns.iter().map(value).collect()).or_default().push(row);
+        groups.entry(columns.iter().map(key).collect()).or_default().push(row);
     }
     let mut groups: Vec<_> = groups.into_values().collect();
     groups.sort_by_key(|group| Reverse(group.len()));
@@ -255,11 +260,10 @@ pub fn by_columns(solutions: Solutions<'_>, columns: &[&'static str]) -> Result<
     let variables: Vec<_> = names.map(Variable::new_unchecked).collect();
     let shown = variables.clone();
     let rows = groups.into_iter().map(move |group| {
-        let of = |row: Option<&Row>, name: &str| row.and_then(|row| row.0.get(name)).cloned();
         let (first, last) = (group.first(), group.last());
-        let mut values: Vec<_> = sources.iter().map(|source| of(first, source)).collect();
+        let mut values: Vec<_> = sources.iter().map(|source| value(first, source)).collect();
         values.push(Some(Literal::from(group.len() as u64).into()));
-        values.extend([of(first, "message"), of(first, "time"), of(last, "time")]);
+        values.extend([value(first, "message"), value(first, "time"), value(last, "time")]);
         Ok((shown.clone(), values).into())
     });
     Ok(Solutions { variables, rows: Box::new(rows) })
@@ -279,10 +283,9 @@ pub fn by_cause(solutions: Solutions<'_>) -> Result<Solutions<'static>, QueryErr
     let rows = solutions.rows.map(|row| row.map(Row)).collect::<Result<Vec<_>, _>>()?;
     let causes = grouped(rows, |row| row.text("error").unwrap_or_default());
     let rows = causes.into_iter().map(move |failures| {
-        let of = |row: Option<&Row>, name: &str| row.and_then(|row| row.0.get(name)).cloned();
         let (first, last) = (failures.first(), failures.last());
         let count = Literal::from(failures.len() as u64).into();
-        let mut values = vec![of(first, "message"), Some(count), of(first, "error")];
+        let mut values = vec![value(first, "message"), Some(count), value(first, "error")];
         values.extend(SHARED.map(|name| {
             let different: HashSet<_> = failures.iter().filter_map(|row| row.text(name)).collect();
             match different.len() {
@@ -290,7 +293,7 @@ pub fn by_cause(solutions: Solutions<'_>) -> Result<Solutions<'static>, QueryErr
                 several => Some(Literal::from(format!("{several} {name}s")).into()),
             }
         }));
-        values.extend([of(first, "time"), of(last, "time")]);
+        values.extend([value(first, "time"), value(last, "time")]);
         Ok((columns.clone(), values).into())
     });
     Ok(Solutions { variables, rows: Box::new(rows) })

@@ -136,8 +136,7 @@ impl Beside {
 }
 
 impl Facts {
-    /// Returns the rows of the story of an incident; `beside` has the rows of the other
-    /// questions.
+    /// Returns the rows of the story of an incident; `beside` has the rows of the other questions.
     pub fn story(&self, incident: &Incident, mut beside: Vec<StoryRow>) -> Vec<StoryRow> {
         let Incident { from, to, step, within, rest } = incident;
         let is_within = |time: Option<f64>| time.is_some_and(|time| (*from..*to).contains(&time));

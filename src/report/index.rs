@@ -320,7 +320,7 @@ impl PageIndex {
         self.marked.push(row);
     }
 
-    /// Returns the marked rows, in order, then those of the slowest answers and their requests.
+    /// Returns the marked rows in the order of the log, then the slowest answers, each after its request.
     pub fn marked(&mut self) -> Vec<u32> {
         self.marked.sort_unstable();
         let mut slow: Vec<_> = (0..).zip(&self.rows).filter(|(_, row)| row.latency.is_some()).collect();

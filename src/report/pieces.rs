@@ -216,9 +216,9 @@ impl PieceFile {
         Ok(())
     }
 
-    /// Returns the pieces of a page, and true if they hold all texts. If all pieces do not fit into `limit` bytes of a page,
-    /// they are new pieces with the texts that do: those of the rows `first` before others. Rows without text are placed in
-    /// piece 0, and keep the length of their text.
+    /// Returns the pieces of a page, and true if they hold all texts. If these take more than `limit` bytes of a page, writes
+    /// new pieces with the texts that fit: of the rows in `first`, then of the others in order. A row whose text is left out
+    /// is placed in piece 0 and keeps the length of the text.
     pub fn choose(
         &mut self,
         rows: &mut [PageRow],

@@ -139,6 +139,7 @@ const isFailure = (row) => index.failed[row] === 1;
 const stateOf = (row) => STATES[index.state[row]];
 const isRequest = (row) => index.kind[row] === KIND.request;
 const connectionOf = (row) => connections.get(`${logOf[row]} ${index.session[row]}`);
+const connectionLabels = () => [...new Set(facts.connections.map(([, , label]) => label))];
 const toolOf = (row) => (methodOf(row) === "tools/call" ? word("detail", callOf(row)) : "");
 
 /** What a row is called, as in the graph; with several logs, with the number of its log before it. */

@@ -3,7 +3,7 @@
 const MOST_LANES = 6;
 
 function sequence(rows) {
-  const labels = [...new Set([...connections.values()].map(({ label }) => label))];
+  const labels = connectionLabels();
   const lanes = labels.length > 1 && labels.length <= MOST_LANES ? labels : [""];
   /** Puts a message, or the heads of a lifeline, into a lane. */
   const inLane = (place, element) => {

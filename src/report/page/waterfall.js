@@ -67,7 +67,7 @@ function waterfall(rows) {
   );
   const ends = isTimed ? range.map((time) => clockTime(time, areDays)) : ["by the order of messages, which have no times", ""];
   head.lastChild.append(...ends.map((text) => el("span", {}, text)));
-  const isAlone = new Set(facts.connections.map(([, , label]) => label)).size < 2;
+  const isAlone = connectionLabels().length < 2;
   const name = ["waterfall", !isTimed && "untimed", isTimed && areDays && "dated", isAlone && "alone"];
   const list = virtualList(name.filter(Boolean).join(" "), "Exchanges", rows, fill, head);
   list.dataset.part = "list";

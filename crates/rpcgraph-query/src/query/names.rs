@@ -7,7 +7,8 @@ use oxrdf::NamedNodeRef;
 use super::QUERY_PREFIXES;
 use crate::diagnostic::printable;
 
-/// Returns the name of a resource for people: without `base` for a message, and the key of a session, else with a prefix if there is one.
+/// Returns the name of a resource for people: of a message without `base`, of a session its key, else with a prefix if there
+/// is one.
 pub(super) fn short_name<'n>(node: NamedNodeRef<'n>, base: Option<&str>) -> Cow<'n, str> {
     let iri = node.as_str();
     if let Some(base) = base

@@ -17,7 +17,8 @@ use crate::vocab::{jrpc, rpcg};
 /// programs of each session.
 ///
 /// The question has at most one row for each message, which is in its first column, and depends only on the message, on
-/// the request that it answers, and on the programs of its session so far. So its row for a message is the same as for the whole log.
+/// the request that it answers, and on the programs of its session so far. So its row for a message is the same as for the
+/// whole log.
 pub struct Window<R> {
     query: Query,
     cancel: Cancel,
