@@ -70,7 +70,8 @@ fn node<'g>(term: TermRef<'g>) -> NamedOrBlankNodeRef<'g> {
     match term {
         TermRef::NamedNode(node) => node.into(),
         TermRef::BlankNode(node) => node.into(),
-        TermRef::Literal(_) => panic!("{term} is a node"),
+        // With `shacl`, a term may be a triple, too.
+        _ => panic!("{term} is a node"),
     }
 }
 
