@@ -18,8 +18,8 @@ use super::question::RowTimes;
 use super::read::{InputOutcome, InputRun};
 use super::target::leave;
 
-/// The maximum number of rows that wait to be written.
-const ROWS: usize = 256;
+/// The maximum number of parts of a log whose rows wait to be written.
+const PARTS: usize = 2;
 
 /// Returns the one log to follow, until its end or until Ctrl-C. A second Ctrl-C exits the process.
 pub fn followed(mut sources: Vec<InputSource>) -> anyhow::Result<InputSource> {
@@ -72,22 +72,22 @@ pub fn answer(
     Ok((attempt, found))
 }
 
-/// Writes rows in another thread while `make` passes them on. An error of `make` ends the writing with an error, so that no
+/// Writes rows in another thread while `make` passes them on, some at a time. An error of `make` ends the writing with an error, so that no
 /// file is left with a part of the rows.
 pub fn stream<T, W: Send>(
     variables: Vec<Variable>,
     write: impl FnOnce(Solutions<'_>) -> anyhow::Result<W> + Send,
-    make: impl FnOnce(&mut (dyn FnMut(QuerySolution) -> io::Result<()> + Send)) -> anyhow::Result<T>,
+    make: impl FnOnce(&mut (dyn FnMut(Vec<QuerySolution>) -> io::Result<()> + Send)) -> anyhow::Result<T>,
 ) -> anyhow::Result<(T, W)> {
-    let (sender, rows) = sync_channel(ROWS);
+    let (sender, rows) = sync_channel(PARTS);
     thread::scope(|scope| {
-        let writing = scope.spawn(move || write(Solutions { variables, rows: Box::new(rows.into_iter()) }));
+        let writing = scope.spawn(move || write(Solutions { variables, rows: Box::new(rows.into_iter().flatten()) }));
         let left = |_| io::Error::from(io::ErrorKind::BrokenPipe);
-        let made = make(&mut |row| sender.send(Ok(row)).map_err(left));
+        let made = make(&mut |rows| sender.send(rows.into_iter().map(Ok).collect::<Vec<_>>()).map_err(left));
         if made.is_err() {
             let ended = QueryError::Server("the log could not be read".into());
             // Nobody listens if the writing has failed.
-            let _ = sender.send(Err(ended));
+            let _ = sender.send(vec![Err(ended)]);
         }
         drop(sender);
         let written = writing.join().map_err(|_| anyhow!("the rows could not be written"))?;

@@ -31,8 +31,8 @@ fn rows(log: &[u8], name: &str) -> Option<[Vec<QuerySolution>; 2]> {
 
     let mut passed = Vec::new();
     let cancel = Cancel::default();
-    let mut listed = Listed::new(listing, &query, None, &cancel, |row| {
-        passed.push(row);
+    let mut listed = Listed::new(listing, &query, None, &cancel, |rows| {
+        passed.extend(rows);
         Ok(())
     });
     convert(log, &mut listed.sink()).expect("the same log");

@@ -53,14 +53,14 @@ pub struct Listed<'q, R> {
     biggest: BTreeMap<(Reverse<usize>, String), QuerySolution>,
     limit: usize,
     cancel: &'q Cancel,
-    row: R,
+    pass: R,
 }
 
-impl<'q, R: FnMut(QuerySolution) -> io::Result<()> + Send> Listed<'q, R> {
-    /// Creates a listing with the columns of its query. The rows go to `row`.
-    pub fn new(listing: Listing, query: &'q Query, limit: Option<usize>, cancel: &'q Cancel, row: R) -> Self {
+impl<'q, R: FnMut(Vec<QuerySolution>) -> io::Result<()> + Send> Listed<'q, R> {
+    /// Creates a listing with the columns of its query. `pass` takes its rows, those of a part of the log at a time.
+    pub fn new(listing: Listing, query: &'q Query, limit: Option<usize>, cancel: &'q Cancel, pass: R) -> Self {
         let variables = query.columns().into();
-        Self { listing, query, variables, biggest: BTreeMap::new(), limit: limit.unwrap_or(BIGGEST), cancel, row }
+        Self { listing, query, variables, biggest: BTreeMap::new(), limit: limit.unwrap_or(BIGGEST), cancel, pass }
     }
 
     /// Returns the sink for a converter.
@@ -68,31 +68,36 @@ impl<'q, R: FnMut(QuerySolution) -> io::Result<()> + Send> Listed<'q, R> {
         let needs = self.query.needs().clone();
         Sink::messages(needs, |rows| {
             self.cancel.check().map_err(io::Error::other)?;
-            (0..rows.count()).try_for_each(|row| self.take(&MessageRow { rows, row }))
+            let messages = (0..rows.count()).map(|row| MessageRow { rows, row });
+            match self.listing {
+                Listing::All => (self.pass)(messages.map(|row| row.solution(&self.variables, None)).collect()),
+                Listing::Biggest => {
+                    messages.for_each(|row| self.weigh(&row));
+                    Ok(())
+                }
+            }
         })
     }
 
     /// Passes on the rows that wait for the end of the logs.
     pub fn finish(mut self) -> io::Result<()> {
-        std::mem::take(&mut self.biggest).into_values().try_for_each(&mut self.row)
+        match self.listing {
+            Listing::All => Ok(()),
+            Listing::Biggest => (self.pass)(self.biggest.into_values().collect()),
+        }
     }
 
-    fn take(&mut self, row: &MessageRow<'_>) -> io::Result<()> {
-        match self.listing {
-            Listing::All => (self.row)(row.solution(&self.variables, None)),
-            Listing::Biggest => {
-                let Some(payload) = row.payload() else { return Ok(()) };
-                let smallest = self.biggest.keys().next_back().map_or(0, |(Reverse(size), _)| *size);
-                if self.biggest.len() < self.limit || payload.len() >= smallest {
-                    let size = payload.chars().count();
-                    let key = (Reverse(size), row.text(messages::MESSAGE_IRI).unwrap_or_default().to_owned());
-                    self.biggest.insert(key, row.solution(&self.variables, Some(size)));
-                }
-                if self.biggest.len() > self.limit {
-                    self.biggest.pop_last();
-                }
-                Ok(())
-            }
+    /// Keeps a message if it is one of the biggest so far.
+    fn weigh(&mut self, row: &MessageRow<'_>) {
+        let Some(payload) = row.payload() else { return };
+        let smallest = self.biggest.keys().next_back().map_or(0, |(Reverse(size), _)| *size);
+        if self.biggest.len() < self.limit || payload.len() >= smallest {
+            let size = payload.chars().count();
+            let key = (Reverse(size), row.text(messages::MESSAGE_IRI).unwrap_or_default().to_owned());
+            self.biggest.insert(key, row.solution(&self.variables, Some(size)));
+        }
+        if self.biggest.len() > self.limit {
+            self.biggest.pop_last();
         }
     }
 }

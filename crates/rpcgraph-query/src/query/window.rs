@@ -25,13 +25,13 @@ pub struct Window<R> {
     open: HashMap<String, Vec<Quad>>,
     /// The names of the client and the server, by session.
     programs: HashMap<Term, Vec<Quad>>,
-    row: R,
+    rows: R,
 }
 
-impl<R: FnMut(QuerySolution) -> io::Result<()> + Send> Window<R> {
-    /// Creates a window whose rows go to `row`, in the order of the log.
-    pub fn new(query: Query, cancel: Cancel, row: R) -> Self {
-        Self { query, cancel, open: HashMap::new(), programs: HashMap::new(), row }
+impl<R: FnMut(Vec<QuerySolution>) -> io::Result<()> + Send> Window<R> {
+    /// Creates a window whose rows go to `rows`, in the order of the log.
+    pub fn new(query: Query, cancel: Cancel, rows: R) -> Self {
+        Self { query, cancel, open: HashMap::new(), programs: HashMap::new(), rows }
     }
 
     /// Returns the sink for a converter.
@@ -97,10 +97,10 @@ impl<R: FnMut(QuerySolution) -> io::Result<()> + Send> Window<R> {
     }
 }
 
-impl<R: FnMut(QuerySolution) -> io::Result<()> + Send> QuadSink for &mut Window<R> {
+impl<R: FnMut(Vec<QuerySolution>) -> io::Result<()> + Send> QuadSink for &mut Window<R> {
     fn quads(&mut self, quads: &[Quad]) -> Result<(), SinkError> {
         let rows = self.ask(quads).map_err(io::Error::other)?;
-        Ok(rows.into_iter().try_for_each(&mut self.row)?)
+        Ok((self.rows)(rows)?)
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
