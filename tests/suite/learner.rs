@@ -7,6 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use rpcgraph::Log;
 use rpcgraph::record::{Entry, Follow, OwnFormat, Reader, ReaderOptions};
 
 use crate::renderings::Pieces;
@@ -118,4 +119,24 @@ fn places_of_later_lines_are_learned() {
         assert_eq!(count(&again), count(&found));
         assert_eq!(read(Pieces(log.as_bytes(), 61), &ReaderOptions::default()).0, found);
     }
+}
+
+/// A long log that begins with its newest line, whose beginning ends within a line.
+#[test]
+fn a_long_log_with_the_newest_line_first() {
+    let pair = |n: usize| {
+        let (minute, second) = (n / 60, n % 60);
+        let line = |part: &str, sender, message: String| {
+            format!(
+                r#"{{"time":"2026-03-01T10:{minute:02}:{second:02}.{part}Z","sender":"{sender}","message":{{"jsonrpc":"2.0","id":{n},{message}}}}}"#
+            )
+        };
+        let ping = line("000", "client", r#""method":"ping""#.to_owned());
+        line("100", "server", r#""result":{}"#.to_owned()) + "\n" + &ping + "\n"
+    };
+    let log: String = (0..500).rev().map(pair).collect();
+    assert!(log.len() > 64 << 10);
+    let messages = Log::read("log", std::io::Cursor::new(log.into_bytes())).messages().map(Result::unwrap);
+    let answered = messages.filter(|message| message.responds_to.is_some() && message.latency.is_some());
+    assert_eq!(answered.count(), 500);
 }

@@ -368,8 +368,13 @@ fn writers_of_one_direction() {
     };
     let (ask, answer) = (r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#, r#"{"jsonrpc":"2.0","id":1,"result":2}"#);
     let notice = r#"{"jsonrpc":"2.0","method":"b"}"#;
-    let one = [("to[1]", ask), ("from[2]", ask), ("from[2]", answer), ("to[1]", answer), ("from[2]", notice)];
-    assert_eq!(sessions(&log(&one)), [""; 5]);
+    let (ask_2, answer_2) = (ask.replace(":1", ":2"), answer.replace(":1", ":2"));
+    let (one, other) = ("to[1]", "from[2]");
+    let same_ids = [(one, ask), (other, ask), (other, answer), (one, answer), (other, notice)];
+    let crossed = [(one, &*ask_2), (other, &answer_2)];
+    assert_eq!(sessions(&log(&[&same_ids[..], &crossed].concat())), [""; 7]);
+    // Each may as well log both sides of a connection of its own, such as one of two equal services.
+    assert_eq!(sessions(&log(&same_ids)), ["", "host from[2]", "host from[2]", "", "host from[2]"]);
     let both = [("a", ask), ("a", answer), ("b", ask), ("b", answer)];
     assert_eq!(sessions(&log(&both)), ["", "", "host b", "host b"]);
     // Either may be the one that was asked.

@@ -110,10 +110,10 @@ impl Summary {
         }
     }
 
-    /// Counts a line of text.
-    pub(crate) fn count_log_line(&mut self, line: &[u8]) {
+    /// Counts a line of text, which may be a copy of messages that were read.
+    pub(crate) fn count_log_line(&mut self, line: &[u8], is_copy: bool) {
         self.log_lines += 1;
-        self.mentions += u64::from(names_jsonrpc(line) || spells_version(line));
+        self.mentions += u64::from(!is_copy && (names_jsonrpc(line) || spells_version(line)));
         self.omitted += u64::from(self.wrappers.iter().any(|wrapper| wrapper.omits_text(line)));
     }
 

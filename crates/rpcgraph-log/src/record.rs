@@ -51,6 +51,7 @@ mod capped;
 mod certainty;
 mod colours;
 mod content_length;
+mod cut;
 mod decoder;
 mod decompress;
 mod described;

@@ -35,8 +35,6 @@ pub(super) struct FormatDefinition {
     array: bool,
     tail: Option<String>,
     truncated: Option<String>,
-    /// The value of `session` that stands for the input's own session.
-    own_session: Option<String>,
     /// True if wrappers are searched for as in a log of unknown format.
     #[serde(default)]
     detect_wrappers: bool,
@@ -190,13 +188,11 @@ impl FormatDefinition {
         let rules = self.rule.iter().chain(&own).map(|rule| self.one(rule)).collect::<Result<_, _>>()?;
         let regex = |text: &Option<String>| text.as_deref().map(Regex::new).transpose();
         let (tail, truncated) = (regex(&self.tail)?, regex(&self.truncated)?);
-        let own_session = self.own_session.clone();
         Ok(OwnFormat::new(FormatRules {
             rules,
             is_array: self.array,
             tail,
             truncated,
-            own_session,
             detects_wrappers: self.detect_wrappers,
         }))
     }

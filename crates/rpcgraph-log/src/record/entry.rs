@@ -236,7 +236,7 @@ pub struct LogLine<'a> {
     pub time: Option<Time>,
     /// The key of the session within the input, if the log states it for the line; empty for the input's own session.
     pub session: Option<Cow<'a, str>>,
-    /// True if the line holds a message that stands at another place of the log too.
+    /// True if what the line says of messages is read: they stand at another place of the log, too, or are cut off on this line.
     pub is_copy: bool,
 }
 

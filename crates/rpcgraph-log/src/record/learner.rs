@@ -19,7 +19,8 @@ use super::certainty::{Certainty, has_members_of_messages};
 use super::methods::known_method;
 use super::object::RawObject;
 use super::rules::{WordMeaning, duration_unit, named_meaning};
-use super::surroundings::{SENDERS, TIMES};
+use super::surroundings::{SENDERS, TIMES, named_direction};
+use super::wrapper::is_level;
 use super::{Direction, Sender};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -86,9 +87,11 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
     let mut format = LearnedFormat { candidates: &scan.candidates, stated: HashMap::new(), headings, headed };
     format.state(&places);
     format.find_copies(&mut places);
+    // A message that is passed on goes both ways.
+    format.state(&places);
     format.name_sides(&places);
-    let (sessions, own) = format.sessions(&places);
-    format.print(&places, &sessions, own)
+    let sessions = format.sessions(&places);
+    format.print(&places, &sessions)
 }
 
 /// Adds the rules for later lines of a log to the file that was learned from earlier lines. Without one, the earlier lines
@@ -300,7 +303,7 @@ impl LearnedFormat<'_> {
     /// Finds what is stated about senders. An arrow that both sides of an exchange have does not state anything, nor does
     /// any other sign, but for a member that names a side.
     fn state(&mut self, places: &[Place]) {
-        let numbers: BTreeSet<usize> = places.iter().flat_map(|place| place.found.iter().copied()).collect();
+        let numbers = originals(places);
         let pairs = exchanges(self.candidates, numbers.iter().copied());
         for with_arrows in [true, false] {
             self.stated = numbers
@@ -336,13 +339,23 @@ impl LearnedFormat<'_> {
         let values: HashMap<usize, serde_json::Value> = parts
             .iter()
             .flat_map(|(.., found)| found)
-            .filter_map(|number| Some((*number, serde_json::from_slice(&self.candidates[*number].message).ok()?)))
+            .filter_map(|number| {
+                let mut value = serde_json::from_slice(&self.candidates[*number].message).ok()?;
+                without_nulls(&mut value);
+                Some((*number, value))
+            })
             .collect();
         let mut copies: Vec<(usize, String, Vec<usize>)> = Vec::new();
         for (later, (at, words, found)) in parts.iter().enumerate() {
-            let is_of = |(other, other_words, originals): &(usize, String, Vec<usize>)| {
-                let differ = words.split(' ').zip(other_words.split(' ')).filter(|(one, other)| one != other).count();
-                if at == other && (differ < 2 || words.split(' ').count() != other_words.split(' ').count()) {
+            let is_of = |(other_at, other_words, originals): &(usize, String, Vec<usize>)| {
+                let differ: Vec<_> =
+                    words.split(' ').zip(other_words.split(' ')).filter(|(one, other)| one != other).collect();
+                // Two steps of one program, such as `Received:` and `Forwarding:`.
+                let are_steps = differ.iter().any(|(one, other)| is_step(one) && is_step(other));
+                let are_steps = are_steps
+                    || at != other_at && [words, other_words].iter().all(|words| words.split(' ').any(is_step));
+                let is_as_long = words.split(' ').count() == other_words.split(' ').count();
+                if at == other_at && !(is_as_long && (are_steps || differ.len() > 1)) {
                     return false;
                 }
                 let mut free = originals.clone();
@@ -353,25 +366,23 @@ impl LearnedFormat<'_> {
                         let is_near = copy.line.abs_diff(original_line) <= COPIES && original_line <= copy.line;
                         let ways = self.meaning(*number).zip(self.meaning(*original));
                         let is_same_way = ways.is_none_or(|(one, other)| {
-                            one == other || std::mem::discriminant(&one) != std::mem::discriminant(&other)
+                            one == other || std::mem::discriminant(&one) != std::mem::discriminant(&other) || are_steps
                         });
                         let is_answer = || copy.calls().iter().all(|(_, method)| method.is_none());
                         is_near
                             && is_same_way
                             && value.is_some()
                             && value == values.get(original)
-                            && (at != other || is_answer())
+                            && (at != other_at || are_steps || is_answer())
                     });
                     same.map(|at| free.swap_remove(at)).is_some()
                 })
             };
-            let is_copy =
-                |part: &(usize, String, Vec<usize>)| copies.iter().any(|copy| (copy.0, &copy.1) == (part.0, &part.1));
             // A single request may be sent twice.
             let has_answer = || {
                 found.iter().any(|number| self.candidates[*number].calls().iter().any(|(_, method)| method.is_none()))
             };
-            if (found.len() > 1 || has_answer()) && parts[..later].iter().filter(|part| !is_copy(part)).any(is_of) {
+            if (found.len() > 1 || has_answer()) && parts[..later].iter().any(is_of) {
                 copies.push((*at, words.clone(), found.clone()));
             }
         }
@@ -391,8 +402,7 @@ impl LearnedFormat<'_> {
 
     /// Gives directions the meaning of a side, if the other side of each exchange is named.
     fn name_sides(&mut self, places: &[Place]) {
-        let numbers: BTreeSet<usize> =
-            places.iter().filter(|place| !place.is_copy).flat_map(|place| place.found.iter().copied()).collect();
+        let numbers = originals(places);
         let mut sides: BTreeMap<bool, BTreeSet<bool>> = BTreeMap::new();
         for (call, answer) in exchanges(self.candidates, numbers) {
             for (one, other) in [(call, answer), (answer, call)] {
@@ -414,11 +424,11 @@ impl LearnedFormat<'_> {
         }
     }
 
-    /// Returns the fields that separate the sessions, and the value that stands for the input's own session.
-    fn sessions(&self, places: &[Place]) -> (Vec<Field>, Option<String>) {
-        let numbers: BTreeSet<usize> =
-            places.iter().filter(|place| !place.is_copy).flat_map(|place| place.found.iter().copied()).collect();
-        let observed = numbers.into_iter().map(|number| {
+    /// Returns the fields that separate the sessions.
+    fn sessions(&self, places: &[Place]) -> Vec<Field> {
+        let place_of = |number: usize| places.iter().position(|place| place.found.contains(&number));
+        let observed = originals(places).into_iter().map(|number| {
+            let place = place_of(number).unwrap_or_default();
             let candidate = &self.candidates[number];
             let stated = self.stated.get(&number);
             let is_stated =
@@ -426,7 +436,7 @@ impl LearnedFormat<'_> {
             let words =
                 candidate.front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).enumerate();
             let words = words
-                .filter(|(_, (at, _))| !is_stated(*at))
+                .filter(|(_, (at, token))| !is_stated(*at) && !is_step(token.text()) && !is_level(token.text()))
                 .map(|(nth, (_, token))| (Field::Word(nth), token.text().to_owned()));
             let members = candidate.members.iter().filter(|(pointer, value)| {
                 let name = last_token(pointer);
@@ -441,7 +451,7 @@ impl LearnedFormat<'_> {
                 let (_, method) = candidate.calls().into_iter().next()?;
                 known_method(&method?)?.sender.map(WordMeaning::Sent)
             });
-            Observed { fields: words.chain(members).collect(), side, calls: candidate.calls() }
+            Observed { place, fields: words.chain(members).collect(), side, calls: candidate.calls() }
         });
         sessions::choose(&observed.collect::<Vec<_>>())
     }
@@ -467,6 +477,29 @@ fn stated(candidate: &Candidate, with_arrows: bool) -> Option<Stated> {
         Some(Stated { tokens: Some(range), pointer: None, text, meaning })
     };
     in_front().or_else(|| in_member(&SENDERS, &named_meaning)).or_else(|| in_member(&EVENTS, &in_text))
+}
+
+/// Returns the numbers of the messages that are no copies.
+fn originals(places: &[Place]) -> BTreeSet<usize> {
+    places.iter().filter(|place| !place.is_copy).flat_map(|place| place.found.iter().copied()).collect()
+}
+
+/// Removes the members that are null, which some programs write where others write nothing.
+fn without_nulls(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(members) => {
+            members.retain(|_, value| !value.is_null());
+            members.values_mut().for_each(without_nulls);
+        }
+        serde_json::Value::Array(elements) => elements.iter_mut().for_each(without_nulls),
+        _ => {}
+    }
+}
+
+/// True for a word that says what a program does with a message, such as `Received` and `forwarding`.
+fn is_step(word: &str) -> bool {
+    let is_verb = word.len() > 4 && ["ing", "ed"].iter().any(|end| word.to_ascii_lowercase().ends_with(end));
+    (is_verb || named_direction(word).is_some()) && word.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 /// Returns the words in front of a candidate.

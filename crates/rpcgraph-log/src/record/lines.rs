@@ -28,14 +28,22 @@ pub(super) struct Extras {
     pub taken: Option<usize>,
     /// The size of the piece, in bytes.
     length: usize,
+    /// True if a record of the piece was given.
+    has_record: bool,
 }
 
 impl Extras {
     /// Gives the first entry of a piece of `length` bytes. The last entry consumes the piece.
     #[inline]
-    pub(super) fn give<'a>(&mut self, (start, entry): FoundEntry<'a>, length: usize) -> Step<'a> {
-        self.length = length;
-        let consumed = if self.entries.is_empty() { length } else { 0 };
+    pub(super) fn give<'a>(&mut self, found: FoundEntry<'a>, length: usize) -> Step<'a> {
+        (self.length, self.has_record) = (length, false);
+        self.pass(found)
+    }
+
+    #[inline]
+    fn pass<'a>(&mut self, (start, entry): FoundEntry<'a>) -> Step<'a> {
+        self.has_record |= matches!(entry, Entry::Record(_));
+        let consumed = if self.entries.is_empty() { self.length } else { 0 };
         Step::Entry { start, consumed, entry }
     }
 
@@ -52,9 +60,9 @@ impl Extras {
     pub(super) fn resume<'a>(&mut self) -> Option<Step<'a>> {
         let (start, mut entry) = self.entries.pop_front()?;
         if let Entry::Record(record) = &mut entry {
-            record.flags.shares_time = true;
+            record.flags.shares_time |= self.has_record;
         }
-        Some(self.give((start, entry), self.length))
+        Some(self.pass((start, entry)))
     }
 }
 

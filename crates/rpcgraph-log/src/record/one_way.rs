@@ -8,11 +8,13 @@ use memchr::memchr;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Returns the writers that each belong to the connection of another writer, given the beginning of a log: the two answer
-/// each other, and neither of them answers itself, or says of some messages that it sent them and of some that it received
-/// them.
+/// each other, and neither of them answers itself more often, or says of some messages that it sent them and of some that it
+/// received them.
 pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<String, String> {
     let mut open: HashMap<Vec<u8>, BTreeSet<String>> = HashMap::new();
     let mut pairs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // By writer, the answers to requests that only others wrote, without those to requests that it wrote itself.
+    let mut crossed: HashMap<String, i64> = HashMap::new();
     let mut first_seen: Vec<String> = Vec::new();
     // By writer, the directions that the words before messages name.
     let mut named: HashMap<String, Vec<Direction>> = HashMap::new();
@@ -35,11 +37,17 @@ pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<Str
                 askers.insert(writer.clone());
                 continue;
             }
+            // Both sides of a connection may use the same ids.
+            if askers.remove(&writer) {
+                *crossed.entry(writer.clone()).or_default() -= 1;
+                continue;
+            }
             // An answer without a request belongs to no other writer.
-            let others: BTreeSet<_> = askers.iter().filter(|asker| **asker != writer).cloned().collect();
-            let others = if others.is_empty() { [writer.clone()].into() } else { others };
+            let others = if askers.is_empty() { [writer.clone()].into() } else { std::mem::take(askers) };
             for other in others {
-                askers.remove(&other);
+                for one in [&writer, &other] {
+                    *crossed.entry(one.clone()).or_default() += 1;
+                }
                 pairs.entry(writer.clone()).or_default().insert(other.clone());
                 pairs.entry(other).or_default().insert(writer.clone());
             }
@@ -49,7 +57,10 @@ pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<Str
         let names = |direction| named.get(writer).is_some_and(|named| named.contains(&direction));
         names(Direction::Out) && names(Direction::In)
     };
-    let only = |writer: &String| pairs.get(writer).filter(|others| others.len() == 1 && !is_both_ways(writer))?.first();
+    let is_crossed = |writer: &String| crossed.get(writer).is_some_and(|more| *more >= 0);
+    let only = |writer: &String| {
+        pairs.get(writer).filter(|others| others.len() == 1 && !is_both_ways(writer) && is_crossed(writer))?.first()
+    };
     let position = |writer: &String| first_seen.iter().position(|known| known == writer);
     let is_later = |(writer, other): &(String, String)| position(other) < position(writer);
     pairs

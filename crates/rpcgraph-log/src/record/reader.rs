@@ -158,15 +158,27 @@ impl<'r> Reader<'r> {
     /// more to read by.
     fn learn(&mut self, below: bool) -> bool {
         self.fill_window();
-        let head = self.current.unread();
-        let is_all = !matches!(self.state, ReaderState::Open) && head.len() <= Format::WINDOW;
-        let head = &head[..head.len().min(Format::WINDOW)];
-        let head = if is_all { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] };
-        self.learned_until = self.consumed + head.len() as u64;
+        let head = self.window();
+        let is_all = self.is_whole();
+        let learned_until = self.consumed + head.len() as u64;
         let before = below.then(|| self.learned.as_deref().unwrap_or_default());
-        let Some((text, own_format)) = self.format.learned(head, is_all, before) else { return false };
+        let learned = self.format.learned(head, is_all, before);
+        self.learned_until = learned_until;
+        let Some((text, own_format)) = learned else { return false };
         (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
         true
+    }
+
+    /// True if the rest of the input is no longer than the window.
+    fn is_whole(&self) -> bool {
+        !matches!(self.state, ReaderState::Open) && self.current.unread().len() <= Format::WINDOW
+    }
+
+    /// Returns the next 64 KiB of the text up to the end of a line, or its rest.
+    fn window(&self) -> &[u8] {
+        let text = self.current.unread();
+        let head = &text[..text.len().min(Format::WINDOW)];
+        if self.is_whole() { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] }
     }
 
     /// Sorts a log by time if its beginning is out of order. A live log is read as it comes.
@@ -174,8 +186,7 @@ impl<'r> Reader<'r> {
         if self.has_paused {
             return;
         }
-        let head = self.current.unread();
-        let order = TimeOrder::of(self.decoder(), &head[..head.len().min(Format::WINDOW)]);
+        let order = TimeOrder::of(self.decoder(), self.window());
         self.order = order.map(|order| Box::new(order) as _);
     }
 

@@ -29,8 +29,6 @@ pub(super) struct FormatRules {
     /// The text that the log writes after a message, and the text that it writes for a part that it leaves out.
     pub tail: Option<Regex>,
     pub truncated: Option<Regex>,
-    /// The key of the input's own session.
-    pub own_session: Option<String>,
     pub detects_wrappers: bool,
 }
 

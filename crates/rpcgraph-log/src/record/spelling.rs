@@ -5,6 +5,7 @@ mod prefixed;
 
 use self::literal::Literal;
 use self::prefixed::{Prefixed, prefix, prefixed};
+use super::cut::{elided, is_note};
 use super::decoder::{leading_blanks, trim_end};
 use super::object::{RawObject, unescaped};
 use super::value::{Extent, value, value_shown};
@@ -162,7 +163,14 @@ impl Spelling {
                 None if !end && memchr::memchr_iter(b'\n', text).nth(1).is_none() => Extent::Incomplete,
                 _ => Extent::Broken(0),
             },
-            _ => value_shown(text, end),
+            _ => match value_shown(text, end) {
+                Extent::Broken(at) if is_note(text, at) => match elided(text) {
+                    Some((_, used)) => Extent::Whole(used),
+                    None if end => Extent::Broken(at),
+                    None => Extent::Incomplete,
+                },
+                extent => extent,
+            },
         }
     }
 }
@@ -196,6 +204,10 @@ fn structured(text: &[u8]) -> Option<SpelledValue<'_>> {
     let rest = &text[text_start..];
     let (length, is_broken) = match (rest.first()?, value(rest)) {
         (b'{' | b'[', Extent::Whole(length)) => (length, false),
+        (b'{', _) if let Some((json, length)) = elided(rest) => {
+            let used = text_start + length;
+            return Some(SpelledValue { json: json.into(), used, is_broken: false, is_cut: true });
+        }
         (b'{' | b'[', _) => (trim_end(rest).len(), true),
         _ => return None,
     };

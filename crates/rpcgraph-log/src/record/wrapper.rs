@@ -318,7 +318,7 @@ fn is_fence(line: &[u8]) -> bool {
 }
 
 /// True for the name of a level of logging.
-fn is_level(word: &str) -> bool {
+pub(super) fn is_level(word: &str) -> bool {
     const LEVELS: [&str; 9] = ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical"];
     LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word))
 }

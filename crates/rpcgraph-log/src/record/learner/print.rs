@@ -23,7 +23,7 @@ const ERRORS: [&str; 3] = ["error", "err", "error_message"];
 const TRUNCATED: &str = r"(?i)(?:\.\.\.|…) ?(?:[\[(<]? ?(?:\d+ \w+ )?(?:more )?(?:truncated|omitted)[^\]]{0,40}[\])>]?)?$|\[truncated\]|<truncated>|LOG TRUNCATED";
 
 impl LearnedFormat<'_> {
-    pub(super) fn print(&self, places: &[Place], sessions: &[Field], own: Option<String>) -> Option<String> {
+    pub(super) fn print(&self, places: &[Place], sessions: &[Field]) -> Option<String> {
         let mut groups: BTreeMap<_, Vec<&Place>> = BTreeMap::new();
         for place in places {
             let PlaceKey { within, skeleton, spelling, words, .. } = &place.key;
@@ -32,9 +32,6 @@ impl LearnedFormat<'_> {
             groups.entry(order).or_default().push(place);
         }
         let mut text = "name = \"learned\"\ndetect_wrappers = true\n".to_owned();
-        if let Some(own) = own {
-            let _ = writeln!(text, "own_session = {}", toml_string(&own));
-        }
         if self.candidates.iter().any(|candidate| candidate.is_broken) {
             let _ = writeln!(text, "truncated = '{TRUNCATED}'");
         }

@@ -14,6 +14,8 @@ pub(super) enum Field {
 
 /// A message, as far as it matters for sessions.
 pub(super) struct Observed {
+    /// The number of its place.
+    pub place: usize,
     pub fields: BTreeMap<Field, String>,
     pub side: Option<WordMeaning>,
     /// The ids, and the methods of requests.
@@ -51,19 +53,7 @@ struct Trial {
 
 /// Returns the field, or the two fields, that leave no exchange across two values and no id reused while it is open. Empty
 /// if one session has no such id, and no field has the name of a session.
-/// Also returns the first value, which stands for the input's own session unless the field has the name of a session.
-pub(super) fn choose(messages: &[Observed]) -> (Vec<Field>, Option<String>) {
-    let (fields, is_named) = fields_of(messages);
-    let value = |message: &Observed| {
-        let values: Vec<_> = fields.iter().filter_map(|field| message.fields.get(field)).map(String::as_str).collect();
-        Some(values.join(" ")).filter(|value| !value.is_empty())
-    };
-    let own = if is_named { None } else { messages.iter().find_map(value) };
-    (fields, own)
-}
-
-/// Returns the fields, and true if their names state that they are a session.
-fn fields_of(messages: &[Observed]) -> (Vec<Field>, bool) {
+pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
     let together = Trial::of(messages, &[]);
     let is_used = |trial: &Trial| {
         trial.exchanges >= together.exchanges && trial.orphans <= together.orphans && trial.overlaps == 0
@@ -79,12 +69,21 @@ fn fields_of(messages: &[Observed]) -> (Vec<Field>, bool) {
         })
     };
     if let Some(field) = named(&|trial| together.exchanges + together.overlaps > 0 && is_used(trial)) {
-        return (field, true);
+        return field;
     }
     if together.overlaps == 0 {
-        return (Vec::new(), false);
+        return Vec::new();
     }
     let partly = named(&|trial| together.exchanges > 0 && trial.exchanges == together.exchanges);
+    // A word that each place has always is a part of its text.
+    let varies = |field: &Field| {
+        let mut values: HashMap<usize, &str> = HashMap::new();
+        messages.iter().any(|message| {
+            let Some(value) = message.fields.get(field) else { return false };
+            *values.entry(message.place).or_insert(value) != value
+        })
+    };
+    fields.retain(|field| matches!(field, Field::Member(_)) || varies(field));
     // A field that repeats the id separates everything.
     fields.retain(|field| {
         let repeats = |message: &Observed| {
@@ -98,47 +97,51 @@ fn fields_of(messages: &[Observed]) -> (Vec<Field>, bool) {
     let single =
         trials.iter().filter(|(_, trial)| trial.values > 1 && is_used(trial)).min_by_key(|(_, trial)| trial.values);
     if let Some((field, _)) = single {
-        return (vec![(*field).clone()], false);
+        return vec![(*field).clone()];
     }
     let several: Vec<_> = trials.iter().filter(|(_, trial)| trial.values > 1).map(|(field, _)| *field).collect();
     let pairs = several.iter().enumerate().flat_map(|(at, one)| several[..at].iter().map(move |other| [*other, *one]));
     let pairs = pairs.take(FIELDS).filter(|pair| is_used(&Trial::of(messages, pair)));
     let best = pairs.min_by_key(|pair| Trial::of(messages, pair).values);
     match (best, partly) {
-        (Some(pair), _) => (pair.into_iter().cloned().collect(), false),
-        (None, Some(field)) => (field, true),
-        (None, None) => (Vec::new(), false),
+        (Some(pair), _) => pair.into_iter().cloned().collect(),
+        (None, field) => field.unwrap_or_default(),
     }
 }
 
 impl Trial {
+    /// Pairs requests and answers of one session by id. An answer may stand above its request, since lines may be out of order.
     fn of(messages: &[Observed], fields: &[&Field]) -> Self {
         let (mut trial, mut values) = (Self::default(), BTreeSet::new());
-        // The sides that asked, by the session and the id.
-        let mut open: HashMap<_, Vec<Option<WordMeaning>>> = HashMap::new();
+        // The sides that asked and answered, by the session and the id.
+        let mut open: HashMap<_, Waiting> = HashMap::new();
         for message in messages {
             let key: Vec<&str> =
                 fields.iter().map(|field| message.fields.get(field).map_or("", String::as_str)).collect();
             values.insert(key.clone());
             for (id, method) in &message.calls {
-                let open = open.entry((key.clone(), id.as_slice())).or_default();
-                if method.is_some() {
-                    trial.overlaps += usize::from(open.iter().any(|side| is_same(*side, message.side) != Some(false)));
-                    open.push(message.side);
+                let Waiting { asked, answered } = open.entry((key.clone(), id.as_slice())).or_default();
+                let (same, other) = if method.is_some() { (asked, answered) } else { (answered, asked) };
+                if let Some(at) = other.iter().position(|side| is_same(*side, message.side) != Some(true)) {
+                    other.remove(at);
+                    trial.exchanges += 1;
                     continue;
                 }
-                let call = open.iter().position(|side| is_same(*side, message.side) != Some(true));
-                match call {
-                    Some(call) => {
-                        open.remove(call);
-                        trial.exchanges += 1;
-                    }
-                    None => trial.orphans += 1,
-                }
+                let is_reused = || same.iter().any(|side| is_same(*side, message.side) != Some(false));
+                trial.overlaps += usize::from(method.is_some() && is_reused());
+                same.push(message.side);
             }
         }
+        trial.orphans = open.values().map(|waiting| waiting.answered.len()).sum();
         Self { values: values.len(), ..trial }
     }
+}
+
+/// The sides of messages with one id that wait for their counterparts.
+#[derive(Default)]
+struct Waiting {
+    asked: Vec<Option<WordMeaning>>,
+    answered: Vec<Option<WordMeaning>>,
 }
 
 /// True if two messages come from the same side; `None` if it is unknown.

@@ -1,6 +1,7 @@
 //! Logs whose lines are out of order, such as exports that begin with the newest line. Their entries are sorted by time, since
 //! a request is only answered by what comes after it.
 
+use super::super::entry::DAY;
 use super::super::object::RawObject;
 use super::super::units::{local_epoch, scaled, since_1970};
 use super::super::{Decoder, Entry, Step, Time};
@@ -17,7 +18,7 @@ const ENTRY: usize = 256;
 pub(super) struct TimeOrder {
     /// True if the log begins with its newest line. Of lines with equal times, the last is then the oldest.
     is_reversed: bool,
-    last: i128,
+    last: Option<i128>,
     count: i64,
     held: BTreeMap<(i128, i64), Entry<'static>>,
     held_bytes: usize,
@@ -25,17 +26,20 @@ pub(super) struct TimeOrder {
 }
 
 impl TimeOrder {
-    /// Reads the beginning of a log, and returns the order if an answer stands above its request there and has a later time.
-    /// `None` if the log is sorted, or if its clocks seem to differ.
+    /// Reads the beginning of a log, and returns the order if answers stand above their requests there and have later times.
+    /// `None` if the log is sorted, or if more answers stand below and have earlier times, as where clocks differ.
     pub fn of(mut decoder: impl Decoder, mut text: &[u8]) -> Option<Self> {
         let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
-        let (mut misordered, mut falling, mut last) = (false, 0_i64, None);
+        let (mut misordered, mut early, mut falling, mut last) = (0, 0, 0_i64, None);
         loop {
             let step = decoder.step(text, true);
             if let Step::Entry { entry: Entry::Record(record), .. } = &step
                 && let Some(object) = RawObject::parse(&record.bytes)
             {
-                let time = time_of(record.time?)?;
+                let Some(time) = record.time.and_then(|time| time_after(time, last)) else {
+                    text = &text[step.consumed()..];
+                    continue;
+                };
                 falling += last.map_or(0, |last| (time < last) as i64 - (time > last) as i64);
                 last = Some(time);
                 if let Some(id) = object.get("id").filter(|id| *id != b"null") {
@@ -43,13 +47,12 @@ impl TimeOrder {
                     if object.has("method") {
                         let is_answered = answered.remove(&key).is_some_and(|answer| answer > time);
                         match is_answered && !asked.contains_key(&key) {
-                            true => misordered = true,
+                            true => misordered += 1,
                             false => _ = asked.insert(key, time),
                         }
                     } else {
                         match asked.remove(&key) {
-                            Some(request) if time < request => return None,
-                            Some(_) => {}
+                            Some(request) => early += i32::from(time < request),
                             None => _ = answered.insert(key, time),
                         }
                     }
@@ -61,7 +64,14 @@ impl TimeOrder {
             }
         }
         let (held, ready) = (BTreeMap::new(), VecDeque::new());
-        misordered.then_some(Self { is_reversed: falling > 0, last: i128::MIN, count: 0, held, held_bytes: 0, ready })
+        (misordered > early).then_some(Self {
+            is_reversed: falling > 0,
+            last: None,
+            count: 0,
+            held,
+            held_bytes: 0,
+            ready,
+        })
     }
 
     fn give_first(&mut self) -> bool {
@@ -75,11 +85,12 @@ impl TimeOrder {
 impl EntryOrder for TimeOrder {
     fn push(&mut self, entry: Entry<'static>, _: bool) {
         if let Entry::Record(record) = &entry {
-            self.last = record.time.and_then(time_of).unwrap_or(self.last);
+            self.last = record.time.and_then(|time| time_after(time, self.last)).or(self.last);
         }
         self.count += 1;
         self.held_bytes += ENTRY + entry.bytes().len();
-        self.held.insert((self.last, if self.is_reversed { -self.count } else { self.count }), entry);
+        self.held
+            .insert((self.last.unwrap_or(i128::MIN), if self.is_reversed { -self.count } else { self.count }), entry);
         while self.held_bytes > MAX_BYTES && self.give_first() {}
     }
 
@@ -97,8 +108,18 @@ impl EntryOrder for TimeOrder {
     }
 }
 
-/// Returns nanoseconds since 1970, in UTC or in the log's own zone. `None` for a time of day.
-fn time_of(time: Time) -> Option<i128> {
-    let Time::DateTime(time) = time else { return None };
-    since_1970(time, 9).or_else(|| Some(scaled(time.checked_sub(local_epoch()?)?.as_seconds(), 9)))
+/// Returns nanoseconds since 1970, in UTC or in the log's own zone. A time of day is within twelve hours of the time before.
+fn time_after(time: Time, before: Option<i128>) -> Option<i128> {
+    match time {
+        Time::DateTime(time) => {
+            since_1970(time, 9).or_else(|| Some(scaled(time.checked_sub(local_epoch()?)?.as_seconds(), 9)))
+        }
+        Time::Clock(time) => {
+            let (second, day) = (1_000_000_000, i128::from(DAY) * 1_000_000_000);
+            let minutes = i128::from(time.hour()) * 60 + i128::from(time.minute());
+            let time = minutes * 60 * second + scaled(time.second(), 9);
+            let days = before.map_or(0, |before| (before - time + day / 2).div_euclid(day));
+            Some(time + days * day)
+        }
+    }
 }

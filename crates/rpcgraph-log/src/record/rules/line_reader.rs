@@ -1,13 +1,14 @@
 //! Reads the lines of a format by its rules.
 
 use super::super::certainty::{Certainty, mentions, mentions_message, names_member};
+use super::super::cut::CutMessage;
 use super::super::decoder::{Step, leading_blanks};
 use super::super::lines::{Extras, FoundEntry, LineFormat, LineInInput, head, in_envelope, with_others, with_text};
 use super::super::object::{RawObject, offset_in};
 use super::super::pointer::Pointer;
 use super::super::spelling::{Spelling, has_shape};
 use super::super::value::{Extent, value};
-use super::super::{Entry, LogLine, Record};
+use super::super::{Entry, Flags, LogLine, Record};
 use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, message, text_of};
 use regex::bytes::Captures;
 use std::borrow::Cow;
@@ -62,7 +63,7 @@ impl LineFormat for RuleReader {
             _ => more.entries.is_empty() && mentions_message(line),
         };
         // A line between messages may state its session, too.
-        let found = found.map(|(start, mut entry)| {
+        found.map(|(start, mut entry)| {
             if let Entry::LogLine(text @ LogLine { session: None, .. }) = &mut entry
                 && rules.rules.iter().any(|rule| !rule.is_sure && rule.envelope.is_some())
                 && let Some(object) = RawObject::parse(line)
@@ -70,16 +71,6 @@ impl LineFormat for RuleReader {
                 let around = |rule: &FormatRule| rule.around(&object, line, &EnvelopeFacts::default(), false).session;
                 text.session = rules.rules.iter().find_map(around).map(Cow::Owned);
             }
-            (start, entry)
-        });
-        let Some(own) = &rules.own_session else { return found };
-        let in_own = |entry: &mut Entry<'_>| {
-            let (Entry::Record(Record { session, .. }) | Entry::LogLine(LogLine { session, .. })) = entry;
-            session.take_if(|key| key == own);
-        };
-        more.entries.iter_mut().for_each(|(_, entry)| in_own(entry));
-        found.map(|(start, mut entry)| {
-            in_own(&mut entry);
             (start, entry)
         })
     }
@@ -211,6 +202,7 @@ impl RuleReader {
         }
         // The text of a string begins after its quote.
         let at = start + usize::from(text[start] == b'"');
+        let mut is_cut = false;
         let first = match is_message {
             true => {
                 let is_exact = matches!(found.json, Cow::Borrowed(_));
@@ -220,8 +212,13 @@ impl RuleReader {
                 more.first_of(entries.into_iter().map(|(inner, entry)| (place(inner), entry.into_owned())))?
             }
             false => {
-                let mut record = said.of_rule(rule, found.json);
-                record.flags.shares_time = shares_time;
+                let cut = if found.is_broken { CutMessage::of(&found.json) } else { None };
+                is_cut = cut.is_some();
+                said.is_truncated |= is_cut;
+                let result_unknown = cut.as_ref().is_some_and(|cut| cut.result_unknown);
+                let mut record = said.of_rule(rule, cut.map_or(found.json, |cut| cut.json.into()));
+                let flags = Flags { shares_time, reconstructed: is_cut, result_unknown, ..record.flags };
+                record.flags = flags;
                 (at, record.into())
             }
         };
@@ -232,6 +229,11 @@ impl RuleReader {
             || !names_member(&text[..start])
                 && !part.get(end..).is_some_and(names_member)
                 && (!is_message || mentions(&part[start..end]) <= told + mentions(first.1.bytes()));
+        if is_cut {
+            let (start, message) = first;
+            more.entries.push_front((start, message.into_owned()));
+            return Some((0, LogLine { is_copy: true, ..LogLine::new(part) }.into()));
+        }
         Some(if is_all_told { first } else { with_text(part, first, more) })
     }
 
