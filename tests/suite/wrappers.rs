@@ -374,14 +374,15 @@ fn writers_of_one_direction() {
     let crossed = [(one, &*ask_2), (other, &answer_2)];
     assert_eq!(sessions(&log(&[&same_ids[..], &crossed].concat())), [""; 7]);
     // Each may as well log both sides of a connection of its own, such as one of two equal services.
-    assert_eq!(sessions(&log(&same_ids)), ["", "host from[2]", "host from[2]", "", "host from[2]"]);
+    let apart = ["host to[1]", "host from[2]", "host from[2]", "host to[1]", "host from[2]"];
+    assert_eq!(sessions(&log(&same_ids)), apart);
     let both = [("a", ask), ("a", answer), ("b", ask), ("b", answer)];
-    assert_eq!(sessions(&log(&both)), ["", "", "host b", "host b"]);
+    assert_eq!(sessions(&log(&both)), ["host a", "host a", "host b", "host b"]);
     // Either may be the one that was asked.
     let three = [("a", ask), ("b", ask), ("c", answer)];
-    assert_eq!(sessions(&log(&three)), ["", "host b", "host c"]);
+    assert_eq!(sessions(&log(&three)), ["host a", "host b", "host c"]);
     let unasked = [("a", ask), ("b", answer), ("b", answer)];
-    assert_eq!(sessions(&log(&unasked)), ["", "host b", "host b"]);
+    assert_eq!(sessions(&log(&unasked)), ["host a", "host b", "host b"]);
 }
 
 /// A page with a log in it.

@@ -143,7 +143,11 @@ fn sessions_and_threads() {
     let graph = convert("1");
     assert!(graph == convert("3"));
     let text = String::from_utf8(graph).unwrap();
-    assert!(["log", "log#session-mcp-b", "log#session-mcp-c"].iter().all(|key| text.contains(&format!("{key}> ."))));
+    assert!(
+        ["log#session-mcp-a", "log#session-mcp-b", "log#session-mcp-c"]
+            .iter()
+            .all(|key| text.contains(&format!("{key}> .")))
+    );
     assert_eq!(text.matches("#recordCount>").count(), 3);
 }
 

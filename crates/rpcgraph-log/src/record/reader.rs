@@ -18,6 +18,7 @@ use super::unwrapped::UnwrappedLog;
 use super::writer::{BYTE_ORDER_MARK, CHUNK, WriterInput};
 use super::{Decoder, Entry, Format, Location, LogLine, OwnFormat, Step, Time, Wrapper};
 use memchr::memrchr;
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::mem;
 
@@ -418,7 +419,13 @@ impl<'r> Reader<'r> {
     fn take_off(&mut self, limit: usize) {
         self.fill_window();
         let raw = self.current.unread().to_vec();
-        let one_way = one_way_writers(&self.wrappers, &raw[..raw.len().min(Format::WINDOW)]);
+        let head = &raw[..raw.len().min(Format::WINDOW)];
+        let one_way = one_way_writers(&self.wrappers, head);
+        let texts = UnwrappedLog::texts(&self.wrappers, head).into_iter();
+        let of_messages = texts.filter(|(writer, text)| mentions_message(text) && !one_way.contains_key(writer));
+        let writers: HashSet<String> = of_messages.map(|(writer, _)| writer).collect();
+        // Of several writers, each has a session with its name.
+        self.first_writer = (writers.len() > 1).then(String::new);
         let unwrapped = UnwrappedLog::new(&self.wrappers, limit, raw, self.current.here);
         let unwrapped = unwrapped.with_session_by(self.options.session_by.clone()).with_one_way(one_way);
         self.unwrapped = Some(Box::new(match mem::replace(&mut self.state, ReaderState::Open) {
