@@ -169,6 +169,10 @@ impl Judge<'_> {
         let (verdict, faults) = match self.sessions_for(rule)? {
             Err(verdict) => (verdict, Vec::new()),
             Ok(sessions) => match self.faults(rule, &sessions)? {
+                // What breaks a rule exercises it.
+                faults if faults.is_empty() && !self.is_exercised(rule)? => {
+                    (Verdict::Unexercised("nothing in this log exercises it".to_owned()), faults)
+                }
                 faults if faults.is_empty() => {
                     let undecided = rule.queries().find_map(Query::undecided);
                     (undecided.map_or(Verdict::Passed, Verdict::Undecidable), faults)
@@ -212,17 +216,18 @@ impl Judge<'_> {
                 return Ok(Err(Verdict::Undecidable("answers are not in this log".to_owned())));
             }
         }
-        if let Some(ask) = &rule.exercised_by
-            && let Answer::Boolean(false) = self.dataset.answer(ask, self.cancel)?
-        {
-            return Ok(Err(Verdict::Unexercised("nothing in this log exercises it".to_owned())));
-        }
         if rule.exercised_by.is_none()
             && let Some(property) = self.missing(rule)?
         {
             return Ok(Err(Verdict::Unexercised(format!("nothing in this log has <{property}>"))));
         }
         Ok(Ok(sessions))
+    }
+
+    /// True if something in the log could break the rule.
+    fn is_exercised(&self, rule: &Rule) -> Result<bool, QueryError> {
+        let Some(ask) = &rule.exercised_by else { return Ok(true) };
+        Ok(!matches!(self.dataset.answer(ask, self.cancel)?, Answer::Boolean(false)))
     }
 
     /// Returns a property that no triple has, and without which nothing breaks the rule.
