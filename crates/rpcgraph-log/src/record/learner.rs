@@ -20,7 +20,6 @@ use super::methods::known_method;
 use super::object::RawObject;
 use super::rules::{WordMeaning, duration_unit, named_meaning};
 use super::surroundings::{SENDERS, TIMES, named_direction};
-use super::wrapper::is_level;
 use super::{Direction, Sender};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -120,8 +119,9 @@ pub(super) fn with_rules(earlier: &str, later: &str) -> String {
 /// line of text.
 fn is_about_messages(candidates: &[Candidate]) -> bool {
     let has_no_id = |candidate: &Candidate| {
-        let is_handshake =
-            |object: RawObject<'_>| object.string("method").as_deref() == Some("initialize") && !object.has("id");
+        let is_handshake = |object: RawObject<'_>| {
+            object.string("method").as_deref() == Some("initialize") && object.has("params") && !object.has("id")
+        };
         !candidate.is_broken && RawObject::parse(&candidate.message).is_some_and(is_handshake)
     };
     let is_reversed = |pair: &[Candidate]| {
@@ -169,10 +169,19 @@ fn places(candidates: &[Candidate]) -> Vec<Place> {
         if glued.len() < 2 && place.found.iter().all(|number| candidates[*number].is_glued) {
             return false;
         }
+        // A method alone names a message.
+        if place.found.iter().all(|number| is_method_alone(&candidates[*number].message)) {
+            return false;
+        }
         let is_sure = |number: &usize| candidates[*number].certainty == Certainty::Sure || answered.contains(number);
         place.found.iter().any(is_sure)
     });
     places
+}
+
+/// True for an object with a method and nothing else.
+fn is_method_alone(message: &[u8]) -> bool {
+    RawObject::parse(message).is_some_and(|object| object.has("method") && object.members().count() == 1)
 }
 
 /// Returns the possible requests and answers of which one answers the other.
@@ -436,7 +445,7 @@ impl LearnedFormat<'_> {
             let words =
                 candidate.front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).enumerate();
             let words = words
-                .filter(|(_, (at, token))| !is_stated(*at) && !is_step(token.text()) && !is_level(token.text()))
+                .filter(|(_, (at, _))| !is_stated(*at))
                 .map(|(nth, (_, token))| (Field::Word(nth), token.text().to_owned()));
             let members = candidate.members.iter().filter(|(pointer, value)| {
                 let name = last_token(pointer);

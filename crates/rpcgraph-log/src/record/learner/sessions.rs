@@ -1,6 +1,8 @@
 //! Finds the field that separates the sessions of a log: a word in front of messages, or a member around them.
 
 use super::super::rules::WordMeaning;
+use super::super::wrapper::is_level;
+use super::is_step;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A varying part around messages.
@@ -75,6 +77,10 @@ pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
         return Vec::new();
     }
     let partly = named(&|trial| together.exchanges > 0 && trial.exchanges == together.exchanges);
+    let names_steps = |field: &Field| {
+        let mut values = messages.iter().filter_map(|message| message.fields.get(field));
+        values.all(|value| is_step(value) || is_level(value))
+    };
     // A word that each place has always is a part of its text.
     let varies = |field: &Field| {
         let mut values: HashMap<usize, &str> = HashMap::new();
@@ -83,7 +89,7 @@ pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
             *values.entry(message.place).or_insert(value) != value
         })
     };
-    fields.retain(|field| matches!(field, Field::Member(_)) || varies(field));
+    fields.retain(|field| matches!(field, Field::Member(_)) || varies(field) && !names_steps(field));
     // A field that repeats the id separates everything.
     fields.retain(|field| {
         let repeats = |message: &Observed| {
