@@ -1,11 +1,12 @@
 //! `json-values`: JSON values one after another, over many lines or several on one.
 
-use super::Record;
 use super::certainty::Certainty;
+use super::cut::elided;
 use super::decoder::{Step, is_blank, leading_blanks, trim_end};
 use super::json_lines::JsonLines;
 use super::value::{Extent, value_shown};
 use super::window::InputHead;
+use super::{Flags, Record};
 use memchr::{memchr, memchr_iter, memrchr};
 
 /// The first bytes of a line before which a value with a syntax error ends.
@@ -82,7 +83,14 @@ fn broken(at: usize, input: &[u8], end: bool) -> Step<'_> {
         None if !end => return Step::NeedMore,
         None => input,
     };
-    Step::entry(0, piece.len(), Record::new(trim_end(piece)))
+    let text = trim_end(piece);
+    let record = match elided(text) {
+        Some((json, used)) if used == text.len() => {
+            Record { flags: Flags { truncated: true, ..Flags::default() }, ..Record::new(json) }
+        }
+        _ => Record::new(text),
+    };
+    Step::entry(0, piece.len(), record)
 }
 
 /// Returns the offset of the next line that begins with one of [`STARTS`].
@@ -110,6 +118,7 @@ mod tests {
             values(99, "1 -2.5e3\nnull\n\"a b\"\"c\"true{}"),
             ["1", "-2.5e3", "null", "\"a b\"", "\"c\"", "true", "{}"]
         );
+        assert_eq!(values(99, "{\n \"a\": {...}, // b\n}\n{}"), ["{\n \"a\": {}}", "{}"]);
         assert_eq!(values(99, ""), [""; 0]);
         assert_eq!(values(99, " \r\n\t"), [""; 0]);
         assert_eq!(values(99, "{\"a\":\"}\\\"{\"}[]"), ["{\"a\":\"}\\\"{\"}", "[]"]);
