@@ -83,11 +83,7 @@ impl Spelling {
             b'"' if is_apart && (is_string(&text[1..]) || text[1..].starts_with(HEADER)) => Some(Self::String),
             b'b' if is_apart && matches!(text.get(1), Some(b'\'' | b'"')) => Some(Self::Python),
             b'A'..=b'Z' if is_apart && is_call(text) => Some(Self::Python),
-            b'5' | b'7'
-                if is_apart && (text.starts_with(b"7b") || text.starts_with(b"7B") || text.starts_with(b"5b7b")) =>
-            {
-                (text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count() >= 32).then_some(Self::Hex)
-            }
+            b'5' | b'7' if is_apart && begins_in_hex(text) => Some(Self::Hex),
             _ => None,
         }
     }
@@ -137,9 +133,8 @@ impl Spelling {
                 _ => None,
             },
             Self::Hex => {
-                let used = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count() / 2 * 2;
-                let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
-                owned(text[..used].chunks(2).map(|pair| 16 * digit(pair[0]) + digit(pair[1])).collect(), used)
+                let used = hex_digits(text);
+                owned(of_hex(&text[..used]), used)
             }
         }
     }
@@ -173,6 +168,31 @@ impl Spelling {
             },
         }
     }
+}
+
+/// The minimum number of digits of a message in hexadecimal.
+const LEAST_HEX: usize = 32;
+
+/// Returns the number of hexadecimal digits of whole bytes at the beginning of a text.
+fn hex_digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count() / 2 * 2
+}
+
+/// Returns the bytes that pairs of hexadecimal digits stand for.
+fn of_hex(digits: &[u8]) -> Vec<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
+    digits.chunks_exact(2).map(|pair| 16 * digit(pair[0]) + digit(pair[1])).collect()
+}
+
+/// True if hexadecimal digits stand for an object with a member, or for an array of objects, with blanks or without.
+fn begins_in_hex(text: &[u8]) -> bool {
+    if hex_digits(&text[..text.len().min(LEAST_HEX)]) < LEAST_HEX {
+        return false;
+    }
+    let json = of_hex(&text[..LEAST_HEX]);
+    let [first @ (b'{' | b'['), inside @ ..] = &json[..] else { return false };
+    let next = inside.get(leading_blanks(inside));
+    next == Some(if *first == b'{' { &b'"' } else { &b'{' })
 }
 
 /// True for the bare name of a member and its colon.
@@ -264,7 +284,8 @@ mod tests {
     #[test]
     fn spellings_of_messages() {
         const M: &str = r#"{"id":1,"method":"a"}"#;
-        let hex: String = M.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let hex = |json: &str| json.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let (hex, spread_hex) = (hex(M), hex("{ \"id\": 1, \"method\": \"a\" }"));
         for (text, json) in [
             (M.to_owned(), M),
             (r#""{\"id\":1,\"method\":\"a\"}""#.to_owned(), M),
@@ -291,6 +312,7 @@ mod tests {
             ("{\n    id: Number(\n        1,\n    ),\n    method: \"a\",\n}".to_owned(), M),
             ("{ a b: 1 }".to_owned(), ""),
             (hex, M),
+            (spread_hex, "{ \"id\": 1, \"method\": \"a\" }"),
             (format!("\"{}\"", M.replace('"', "\"\"")), M),
             ("{\n9 |   \"a\": [\n10 |     \"}\"\n11 |   ]\n12 | }".to_owned(), "{\n   \"a\": [\n     \"}\"\n   ]\n }"),
             ("{\n9 |   \"a\": 1\n10 : }".to_owned(), ""),
