@@ -177,6 +177,12 @@ pub(crate) fn unescaped(rest: &[u8]) -> Cow<'_, [u8]> {
 fn escaped<'a>(text: &'a [u8], buffer: &'a mut [u8; 4]) -> (&'a [u8], usize) {
     match (unescape_one(text), text) {
         (Some((Ok(character), length)), _) => (character.encode_utf8(buffer).as_bytes(), length),
+        // A byte, which JSON does not escape, but web servers do.
+        (_, [_, b'x', high, low, ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+            let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
+            buffer[0] = 16 * digit(*high) + digit(*low);
+            (&buffer[..1], 4)
+        }
         // An escape sequence that is too short may be followed by another one.
         (_, [_, b'u', digits @ ..]) => {
             let length = 2 + digits.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -330,6 +336,7 @@ mod tests {
             (r#""cut off"#, "cut off"),
             (r#""cut\u00"#, "cut\\u00"),
             (r#""cut\"#, "cut\\"),
+            (r#""byte\x22\xC3\xa9\x5C\xg""#, "byte\"é\\xg"),
             (r#""odd\x\uzzzz""#, "oddx\\uzzzz"),
             (r#""\u0d{\"a\":1}""#, "\\u0d{\"a\":1}"),
         ];

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 pub(super) enum Spelling {
     #[default]
     Json,
-    /// The text of a string, with or without its quotes.
+    /// The text of a string, with or without its quotes. Web servers write `\x22` for a quote in it.
     String,
     /// A field of CSV, or the end of one: its quotes are doubled.
     Csv,
@@ -60,7 +60,9 @@ impl Spelling {
     pub fn shown(front: &[u8], text: &[u8]) -> Option<Self> {
         let is_apart = !front.last().is_some_and(|last| last.is_ascii_alphanumeric() || *last == b'_');
         let inside = || &text[1 + leading_blanks(&text[1..])..];
-        let is_string = |text: &[u8]| text.starts_with(b"{\\\"") || text.starts_with(b"[{\\\"");
+        let is_string = |text: &[u8]| {
+            text.starts_with(b"{\\\"") || text.starts_with(b"[{\\\"") || begins_with_quote_as_byte(text)
+        };
         let is_field = |text: &[u8]| matches!(text, [b'{', b'"', b'"', b'a'..=b'z', ..]);
         match text.first()? {
             b'{' | b'[' if is_string(text) => Some(Self::String),
@@ -101,7 +103,11 @@ impl Spelling {
                 if inside.starts_with(b"{\\\"") {
                     inside = unescaped(&inside).into_owned();
                 }
-                owned(inside, used)
+                let found = owned(inside, used)?;
+                // Without quotes, another field may follow on the line.
+                let is_bare = quoted.is_none() && begins_with_quote_as_byte(rest);
+                let used = if is_bare { length_of_bytes(rest, found.json.len()) } else { used };
+                Some(SpelledValue { used, ..found })
             }
             Self::Csv => {
                 let rest = text.strip_prefix(b"\"").unwrap_or(text);
@@ -193,6 +199,16 @@ fn begins_in_hex(text: &[u8]) -> bool {
     let [first @ (b'{' | b'['), inside @ ..] = &json[..] else { return false };
     let next = inside.get(leading_blanks(inside));
     next == Some(if *first == b'{' { &b'"' } else { &b'{' })
+}
+
+/// True for an object, or an array of objects, in which `\x22` stands for each quote.
+fn begins_with_quote_as_byte(text: &[u8]) -> bool {
+    text.strip_prefix(b"[").unwrap_or(text).starts_with(b"{\\x22")
+}
+
+/// Returns the length of a spelling of this many bytes, in which `\x` and two digits stand for one.
+fn length_of_bytes(text: &[u8], count: usize) -> usize {
+    (0..count).fold(0, |at, _| at + if text.get(at..).is_some_and(|rest| rest.starts_with(b"\\x")) { 4 } else { 1 })
 }
 
 /// True for the bare name of a member and its colon.
@@ -290,6 +306,8 @@ mod tests {
             (M.to_owned(), M),
             (r#""{\"id\":1,\"method\":\"a\"}""#.to_owned(), M),
             (r#"{\"id\":1,\"method\":\"a\"}"#.to_owned(), M),
+            (r"{\x22id\x22:1,\x22method\x22:\x22a\x22}".to_owned(), M),
+            (r#""{\x22a\x22:\x22\xC3\xA9 \x5C\x22 'x22\x22}\x0A""#.to_owned(), r#"{"a":"é \" 'x22"}"#),
             (format!("b'Content-Length: 21\\r\\n\\r\\n{M}'"), M),
             (r#"b"{'x"#.to_owned(), ""),
             ("{'id': 1, u'method': \"a\"}".to_owned(), M),
