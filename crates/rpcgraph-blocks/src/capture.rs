@@ -194,7 +194,7 @@ impl Capture {
         for (_, (place, call)) in open {
             self.settle(log, &None, place, CallOutcome::NoAnswer, call, Ok(None));
         }
-        summary.end_input(options.is_stated(), reader.head());
+        summary.end_input(options.is_stated() || reader.learned().is_some(), reader.head());
         drop(reader);
         self.records += summary.records;
         let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();

@@ -135,12 +135,13 @@ impl Summary {
         self.zones = sessions.zones();
     }
 
-    /// Completes the counts of an input whose text begins with `head`. `stated` is true if the user named the format.
+    /// Completes the counts of an input whose text begins with `head`. `is_known` is true if the user named the
+    /// format, or if it was learned from requests and their answers.
     ///
     /// If the format does not mark messages, and every possible message is doubtful, the input does not count as read.
-    pub fn end_input(&mut self, stated: bool, head: &[u8]) {
+    pub fn end_input(&mut self, is_known: bool, head: &[u8]) {
         let marked = !matches!(self.formats[..], [Format::JsonLines | Format::JsonValues | Format::JsonArray]);
-        if !stated && !marked && self.records == self.unread + self.doubtful {
+        if !is_known && !marked && self.records == self.unread + self.doubtful {
             self.unread = self.records;
         }
         if self.nothing_read() {

@@ -49,6 +49,11 @@ impl<'r> ChunkSource<'r> {
         Self { reader, in_pieces, next: 0, ended: false, failure: None }
     }
 
+    /// True if the format was learned.
+    pub fn is_learned(&self) -> bool {
+        self.reader.learned().is_some()
+    }
+
     /// The beginning of the text of the input; see [`Reader::head`].
     pub fn head(&self) -> &[u8] {
         self.reader.head()

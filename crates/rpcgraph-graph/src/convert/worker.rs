@@ -439,7 +439,8 @@ impl WorkShared<'_> {
             return Err(ConvertError::Read { input: self.name.to_owned(), error });
         }
         let mut paired = self.paired.into_inner();
-        paired.summary.end_input(self.options.reader.is_stated(), source.head());
+        let is_known = self.options.reader.is_stated() || source.is_learned();
+        paired.summary.end_input(is_known, source.head());
         let mut summary = paired.summary;
         summary.count_sessions(&paired.sessions);
         summary.add_compression(self.taken.load(Ordering::Relaxed), source.text_length());

@@ -15,9 +15,9 @@ pub(super) use self::reading::Reading;
 use self::front::{Token, TokenSet, meaning, skeleton, tokens};
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
-use super::certainty::{Certainty, has_members_of_messages};
+use super::certainty::{Certainty, is_member_of_messages};
 use super::methods::known_method;
-use super::object::RawObject;
+use super::object::{RawObject, scalar};
 use super::rules::{WordMeaning, duration_unit, named_meaning};
 use super::surroundings::{SENDERS, TIMES, named_direction};
 use super::{Direction, Sender};
@@ -187,11 +187,31 @@ fn is_method_alone(message: &[u8]) -> bool {
 /// Returns the possible requests and answers of which one answers the other.
 fn answered(candidates: &[Candidate]) -> BTreeSet<usize> {
     let pairs = exchanges(candidates, 0..candidates.len());
-    let is_plain = |number: &usize| {
-        !candidates[*number].is_broken
-            && RawObject::parse(&candidates[*number].message).is_some_and(|object| has_members_of_messages(&object))
+    let own = |number: usize| own_members(&candidates[number]);
+    let is_plain = |number: &usize| own(*number).is_some_and(|own| own.is_empty());
+    // The sender of a request is the receiver of its answer.
+    let are_addressed = |(call, answer): &(usize, usize)| {
+        let (Some(from), Some(to)) = (own(*call), own(*answer)) else { return false };
+        from.iter().any(|(name, address)| to.iter().any(|(other, value)| name != other && address == value))
     };
-    pairs.into_iter().flat_map(|(call, answer)| [call, answer]).filter(is_plain).collect()
+    let (addressed, others): (Vec<_>, Vec<_>) = pairs.into_iter().partition(are_addressed);
+    let numbers = |pairs: Vec<(usize, usize)>| pairs.into_iter().flat_map(|(call, answer)| [call, answer]);
+    numbers(addressed).chain(numbers(others).filter(is_plain)).collect()
+}
+
+/// The maximum number of a message's own members, such as the addresses of its sender and its receiver.
+const OWN_MEMBERS: usize = 2;
+
+/// Returns the members that JSON-RPC does not define. `None` if there are too many, or if one is not a text, as in
+/// envelopes and in records of other kinds.
+fn own_members(candidate: &Candidate) -> Option<Vec<(String, String)>> {
+    let object = RawObject::parse(&candidate.message).filter(|_| !candidate.is_broken)?;
+    let own: Vec<_> = object.members().filter(|(name, _)| !is_member_of_messages(name)).collect();
+    let text = |(name, value): &(&[u8], &[u8])| {
+        let text = scalar(value).filter(|_| value.starts_with(b"\""))?;
+        Some((String::from_utf8_lossy(name).into_owned(), text))
+    };
+    own.iter().map(text).collect::<Option<Vec<_>>>().filter(|own| own.len() <= OWN_MEMBERS)
 }
 
 /// Returns the pairs of a request and the next answer with its id.
