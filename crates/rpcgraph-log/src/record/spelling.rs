@@ -22,7 +22,7 @@ pub(super) enum Spelling {
     String,
     /// A field of CSV, or the end of one: its quotes are doubled.
     Csv,
-    /// Python's dictionaries, strings, bytes and constructor calls.
+    /// Python's dictionaries, strings, bytes and constructor calls, and Java's records.
     Python,
     /// Objects with bare names, as Node.js's `util.inspect` prints them, hashes of Ruby, and Rust's `{:?}`.
     JavaScript,
@@ -262,11 +262,12 @@ fn end_of_string(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// True for the call of a constructor that has the members of a message.
+/// True for the call of a constructor, or a record, that has the members of a message.
 fn is_call(text: &[u8]) -> bool {
     let name = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let has = |word: &[u8]| memmem::find(text, word).is_some();
-    text.get(name) == Some(&b'(') && (has(b"jsonrpc=") || has(b"method="))
+    let is_record = || matches!(text.get(name), Some(b'[' | b'{')) && literal::begins_member(&text[name + 1..]);
+    (text.get(name) == Some(&b'(') || is_record()) && (has(b"jsonrpc=") || has(b"method="))
 }
 
 /// True if an object or array has the shape of a message, or is the beginning of one.
@@ -320,6 +321,17 @@ mod tests {
                 r#"{"root":{"id":1,"method":"a"}}"#,
             ),
             ("Root(Request(id=1, method='a'))".to_owned(), M),
+            ("Request[id=1, method=a, params=null]".to_owned(), M),
+            ("Request{id=1, method='a'}".to_owned(), M),
+            (
+                "Reply[jsonrpc=2.0, id=6f-1, result={a=[x y, Part[text=1, 2], 3], io.x/b={}, c=null}, method=d (e, f=g) [h]]".to_owned(),
+                r#"{"jsonrpc":"2.0","id":"6f-1","result":{"a":["x y",{"text":"1, 2"},3],"io.x/b":{},"c":null},"method":"d (e, f=g) [h]"}"#,
+            ),
+            (
+                "Reply[method=a, error=Error[message=no: (b, data={\"c\":[1]}], other=Odd[x]]".to_owned(),
+                r#"{"method":"a","error":{"message":"no: (b","data":{"c":[1]}},"other":"Odd[x]"}"#,
+            ),
+            ("Request[id=1, method=a".to_owned(), ""),
             ("{ id: 1, method: 'a', params: undefined }".to_owned(), M),
             ("{ id: Number(1), method: \"a\", params: None }".to_owned(), "{\"id\":1,\"method\":\"a\"}"),
             (format!("[\n  `{}`\n]", M.replace('a', "it\\'s")), r#"{"id":1,"method":"it's"}"#),

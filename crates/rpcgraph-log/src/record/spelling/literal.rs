@@ -1,4 +1,8 @@
-//! Literals of Python, JavaScript, Ruby and Rust.
+//! Literals of Python, JavaScript, Ruby and Rust, and Java's records.
+
+mod unquoted;
+
+pub(super) use self::unquoted::begins_member;
 
 use super::super::decoder::leading_blanks;
 use super::super::object::string;
@@ -118,6 +122,9 @@ impl<'a> Literal<'a> {
         self.at += name.len();
         if !name.is_empty() && self.peek() == Some(b'(') {
             return self.call(depth);
+        }
+        if let Some(end) = self.end_of_record().filter(|_| !name.is_empty()) {
+            return self.record(end, depth, false);
         }
         // The name of a class or structure.
         if !name.is_empty() && (self.rest().starts_with(b" {") || self.rest().starts_with(b" [")) {
