@@ -24,7 +24,7 @@ pub(super) enum Spelling {
     Csv,
     /// Python's dictionaries, strings, bytes and constructor calls, and Java's records.
     Python,
-    /// Objects with bare names, as Node.js's `util.inspect` prints them, hashes of Ruby, and Rust's `{:?}`.
+    /// Objects with bare names, as Node.js's `util.inspect` prints them, hashes of Ruby, maps of Elixir, and Rust's `{:?}`.
     JavaScript,
     /// Two digits for each byte.
     Hex,
@@ -76,6 +76,10 @@ impl Spelling {
                 inside if begins_member(inside) => Some(Self::JavaScript),
                 _ => prefix(text).map(|_| Self::Prefixed),
             },
+            // A map of Elixir.
+            b'%' if text[1..].starts_with(b"{") => {
+                Self::shown(b"", &text[1..]).filter(|spelling| *spelling == Self::JavaScript)
+            }
             b'[' => match inside() {
                 [] => Some(Self::Json),
                 [b'\'' | b'`', b'{', ..] => Some(Self::JavaScript),
@@ -332,6 +336,10 @@ mod tests {
                 r#"{"method":"a","error":{"message":"no: (b","data":{"c":[1]}},"other":"Odd[x]"}"#,
             ),
             ("Request[id=1, method=a".to_owned(), ""),
+            (
+                r#"%{"id" => 1, "method" => "a", "params" => %{x: nil, :y => :z}}"#.to_owned(),
+                r#"{"id":1,"method":"a","params":{"x":null,"y":"z"}}"#,
+            ),
             ("{ id: 1, method: 'a', params: undefined }".to_owned(), M),
             ("{ id: Number(1), method: \"a\", params: None }".to_owned(), "{\"id\":1,\"method\":\"a\"}"),
             (format!("[\n  `{}`\n]", M.replace('a', "it\\'s")), r#"{"id":1,"method":"it's"}"#),

@@ -89,7 +89,7 @@ impl<'a> Scan<'a> {
             let before = &line[..at];
             let is_coloured = before.ends_with(b"m") && line[0] == 0x1b;
             let before = if is_coloured { without_colours(&before[at.saturating_sub(16)..]) } else { before.into() };
-            let is_last = opens && at + 1 == line.len();
+            let is_last = opens && (at + 1 == line.len() || line[at..] == *b"%{");
             let Some(spelling) = Spelling::shown(&before, if is_last { &below[at..] } else { &line[at..] }) else {
                 at += 1;
                 continue;

@@ -95,7 +95,7 @@ impl LineFormat for RuleReader {
             false => self.rules.rules.iter().find_map(|rule| {
                 let start = rule.line.as_ref()?.regex.captures(head(line))?.name("value")?.start();
                 let start = start + leading_blanks(&line[start..]);
-                line.get(start).filter(|first| matches!(first, b'{' | b'['))?;
+                line.get(start).filter(|first| matches!(first, b'{' | b'[' | b'%'))?;
                 extent(start, rule.spelling.unwrap_or_default())
             }),
         };

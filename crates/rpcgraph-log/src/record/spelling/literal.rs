@@ -1,4 +1,4 @@
-//! Literals of Python, JavaScript, Ruby and Rust, and Java's records.
+//! Literals of Python, JavaScript, Ruby, Elixir, Rust and Vim, and Java's records.
 
 mod unquoted;
 
@@ -75,6 +75,10 @@ impl<'a> Literal<'a> {
                 self.value(depth)
             }
             b'{' => self.items(b'}', depth, true),
+            b'%' if self.rest().starts_with(b"%{") => {
+                self.at += 1;
+                self.value(depth)
+            }
             b'[' => self.items(b']', depth, false),
             b'(' => self.items(b')', depth, false),
             b'\'' | b'"' | b'`' => self.string(),
