@@ -88,10 +88,16 @@ pub fn names_jsonrpc(text: &[u8]) -> bool {
     memmem::find(text, b"jsonrpc").is_some() && names_one_of(text, &[b"jsonrpc"])
 }
 
-/// True if a text has the version of JSON-RPC as a member in another language, as in `:jsonrpc=>"2.0"` and `JSONRPC:2.0`.
+/// True if a text has the version of JSON-RPC as a member in another language, as in `:jsonrpc=>"2.0"`, `'jsonrpc': '2.0'`,
+/// `JSONRPC:2.0` and `:jsonrpc "2.0"`.
 pub fn spells_version(text: &[u8]) -> bool {
     let is_version = |at: usize| {
-        let rest = text[at + b"jsonrpc".len()..].trim_ascii_start();
+        let rest = &text[at + b"jsonrpc".len()..];
+        if text[..at].ends_with(b":") && rest.starts_with(b" \"2.0") {
+            return true;
+        }
+        let rest = [&b"\""[..], b"'"].iter().find_map(|quote| rest.strip_prefix(*quote)).unwrap_or(rest);
+        let rest = rest.trim_ascii_start();
         let value = [&b"=>"[..], b"=", b":"].iter().find_map(|sign| rest.strip_prefix(*sign));
         let value = value.map(|value| value.trim_ascii_start());
         value.is_some_and(|value| {

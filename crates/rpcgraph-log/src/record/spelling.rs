@@ -22,7 +22,7 @@ pub(super) enum Spelling {
     String,
     /// A field of CSV, or the end of one: its quotes are doubled.
     Csv,
-    /// Python's dictionaries, strings, bytes and constructor calls, and Java's records.
+    /// Python's dictionaries, strings, bytes and constructor calls, Vim's dictionaries, and Java's records.
     Python,
     /// Objects with bare names, as Node.js's `util.inspect` prints them, hashes of Ruby, maps of Elixir, and Rust's `{:?}`.
     JavaScript,
@@ -325,6 +325,14 @@ mod tests {
                 r#"{"root":{"id":1,"method":"a"}}"#,
             ),
             ("Root(Request(id=1, method='a'))".to_owned(), M),
+            (
+                "{'a': 'it''s', 'b': '', 'c': [v:true, v:false, v:null, v:none, v:x]}".to_owned(),
+                "",
+            ),
+            (
+                "{'a': 'it''s', 'b': '', 'c': [v:true, v:false, v:null, v:none]}".to_owned(),
+                r#"{"a":"it's","b":"","c":[true,false,null,null]}"#,
+            ),
             ("Request[id=1, method=a, params=null]".to_owned(), M),
             ("Request{id=1, method='a'}".to_owned(), M),
             (

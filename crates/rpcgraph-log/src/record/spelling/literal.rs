@@ -19,6 +19,10 @@ pub(super) struct Literal<'a> {
     pub is_cut: bool,
 }
 
+/// The constants of Vim.
+const CONSTANTS: [(&[u8], &[u8]); 4] =
+    [(b"v:true", b"true"), (b"v:false", b"false"), (b"v:null", b"null"), (b"v:none", b"null")];
+
 /// The maximum depth of a literal.
 const DEEPEST: usize = 64;
 
@@ -122,6 +126,11 @@ impl<'a> Literal<'a> {
     }
 
     fn named(&mut self, depth: usize) -> Option<()> {
+        if let Some((name, json)) = CONSTANTS.iter().find(|(name, _)| self.rest().starts_with(name)) {
+            self.json.extend_from_slice(json);
+            self.at += name.len();
+            return Some(());
+        }
         let name = self.name().to_vec();
         self.at += name.len();
         if !name.is_empty() && self.peek() == Some(b'(') {
@@ -255,6 +264,11 @@ impl<'a> Literal<'a> {
             let byte = self.peek()?;
             self.at += 1;
             match byte {
+                // Vim doubles the quote.
+                b'\'' if quote == b'\'' && self.peek() == Some(quote) => {
+                    self.at += 1;
+                    text.push(quote);
+                }
                 _ if byte == quote => return Some(()),
                 b'\\' => self.escape(text)?,
                 byte => text.push(byte),
