@@ -4,7 +4,7 @@
 //! lsp4j and lsp4clj write them with small differences.
 
 use super::Time;
-use super::decoder::{leading_blanks, trim_end};
+use super::decoder::{is_blank, leading_blanks, trim_end};
 use super::object::{ObjectBuilder, string};
 use super::times::duration;
 use super::value::{Extent, is_whole, value};
@@ -65,7 +65,18 @@ impl<'a> Headline<'a> {
             return Self::of_error(line);
         }
         let stamp = LineStamp::of(line)?;
-        let found = HEADLINE.as_ref()?.captures(&line[stamp.rest..])?;
+        Self::behind(stamp.time, &line[stamp.rest..], stamp.rest)
+    }
+
+    /// Parses a headline below its stamp, as OmniSharp writes it, given the offset of its line in the message.
+    pub fn below(stamp: &'a [u8], line: &'a [u8], offset: usize) -> Option<Self> {
+        let time = LineStamp::of(stamp).filter(|_| is_stamp(stamp))?.time;
+        Self::behind(time, line, offset)
+    }
+
+    /// Parses the text of a headline behind its stamp, given the offset of the text in the message.
+    fn behind(time: Option<Time>, line: &'a [u8], offset: usize) -> Option<Self> {
+        let found = HEADLINE.as_ref()?.captures(line)?;
         let text = |name: &str| found.name(name).map(|text| text.as_bytes());
         let (kind, method, id) = match (text("notification"), text("request")) {
             (Some(method), _) => (HeadlineKind::Notification, Some(method), None),
@@ -73,13 +84,13 @@ impl<'a> Headline<'a> {
             (None, None) => (HeadlineKind::Response, text("response"), text("answered").or(text("unknown"))),
         };
         Some(Self {
-            time: stamp.time,
+            time,
             sending: text("way") == Some(b"Sending"),
             kind,
             method: method.unwrap_or_default(),
             id: id.unwrap_or_default(),
             latency: text("took").and_then(duration),
-            failure: found.name("failure").map(|text| (stamp.rest + text.start(), text.as_bytes())),
+            failure: found.name("failure").map(|text| (offset + text.start(), text.as_bytes())),
         })
     }
 
@@ -201,6 +212,18 @@ impl Label {
     }
 }
 
+/// Returns the end of the empty line between a headline on two lines and the label of its JSON, or else of the headline,
+/// which ends at `at`; `None` if more input is needed.
+pub(super) fn before_label(text: &[u8], at: usize, is_all: bool) -> Option<usize> {
+    let blank = line_at(text, at);
+    let label = line_at(text, at + blank.len());
+    match trim_end(blank).is_empty() {
+        true if !label.ends_with(b"\n") && !is_all => None,
+        true if Label::of(label).is_some() => Some(at + blank.len()),
+        _ => Some(at),
+    }
+}
+
 /// Returns the end of the message whose headline ends at `at`, as far as its text may go; `None` if more input is
 /// needed. A line ends the message if it is empty, or begins with a date or `[Name` without a [`Label`].
 pub(super) fn entry_end(text: &[u8], at: usize, is_all: bool) -> Option<usize> {
@@ -277,19 +300,33 @@ impl<'a> TraceParts<'a> {
     }
 }
 
+/// True if a line is the stamp of a trace, without a headline.
+pub(super) fn is_stamp(line: &[u8]) -> bool {
+    LineStamp::of(line).is_some_and(|stamp| stamp.is_trace && stamp.rest == line.len())
+}
+
 /// Returns the line at `at`, with its end.
 fn line_at(text: &[u8], at: usize) -> &[u8] {
     text[at..].split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default()
 }
 
-/// Returns the JSON after a label, if any, and the offset of its end; `None` if it is broken or cut off.
+/// Returns the JSON after a label, or on the lines below it, if any, and the offset of its end; `None` if it is broken or cut off.
 fn json(text: &[u8], start: usize) -> Option<(Option<&[u8]>, usize)> {
     let start = start + line_at(text, start).iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    match (text.get(start), value(&text[start..])) {
+    let below = start + text[start..].iter().take_while(|byte| is_blank(**byte)).count();
+    match (text.get(start), value(&text[below..])) {
+        (Some(b'\r' | b'\n'), Extent::Whole(length)) if ends_line(text, below + length) => {
+            Some((Some(&text[below..below + length]), below + length))
+        }
         (None | Some(b'\r' | b'\n'), _) => Some((None, start)),
         (_, Extent::Whole(length)) => Some((Some(&text[start..start + length]), start + length)),
         _ => None,
     }
+}
+
+/// True if only blanks follow on the line.
+fn ends_line(text: &[u8], at: usize) -> bool {
+    trim_end(line_at(text, at)).is_empty()
 }
 
 /// Returns an id as JSON. The log writes numbers and strings alike, so text that is spelled as a number becomes a

@@ -3,14 +3,19 @@
 
 use super::decoder::{Decoder, Step, trim_end};
 use super::lines::{Extras, LineFormat, LineInInput, LineSplitter};
-use super::lsp_trace::{Headline, HeadlineKind, TraceParts, entry_end};
+use super::lsp_trace::{Headline, HeadlineKind, TraceParts, before_label, entry_end, is_stamp};
 use super::unanswered::UnansweredRequests;
 use super::window::InputHead;
 use super::{Direction, Flags, LogLine, Record};
+use memchr::memchr;
 
 /// True for a headline before any line that is a JSON value.
 pub(super) fn detect(window: &InputHead<'_>) -> bool {
-    window.lines_before_values().any(|line| Headline::of(line).is_some())
+    let mut above: &[u8] = b"";
+    window.lines_before_values().any(|line| {
+        let above = std::mem::replace(&mut above, line);
+        Headline::of(line).or_else(|| Headline::below(above, line, 0)).is_some()
+    })
 }
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
@@ -27,7 +32,17 @@ struct VscodeLspText {
 
 impl LineFormat for VscodeLspText {
     fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut Extras) -> Option<Step<'a>> {
-        Some(self.message(Headline::of(at.line)?, at.length, at.input, at.end))
+        let LineInInput { line, length, input, end } = at;
+        if let Some(headline) = Headline::of(line) {
+            return Some(self.message(headline, length, input, end));
+        }
+        if !is_stamp(line) {
+            return None;
+        }
+        let below = memchr(b'\n', &input[length..]).map(|end| length + end + 1);
+        let Some(head) = below.or_else(|| end.then_some(input.len())) else { return Some(Step::NeedMore) };
+        let headline = Headline::below(line, trim_end(&input[length..head]), length)?;
+        Some(before_label(input, head, end).map_or(Step::NeedMore, |head| self.message(headline, head, input, end)))
     }
 }
 
@@ -129,6 +144,17 @@ mod tests {
         ];
         for (input, message) in table {
             assert_eq!(first(&format!("[Trace - 1:00:00 PM] {input}")), (message.to_owned(), false), "{input}");
+        }
+        let below = [
+            (
+                "Sending request 'm - (1)'.\n\nParams: \n{\n \"a\": 1\n}\n\n",
+                "{\"id\":1,\"method\":\"m\",\"params\":{\n \"a\": 1\n}}",
+            ),
+            ("Sending request 'm - (1)'.\r\n\r\n[Trace - 1:00:00 PM]\r\n", r#"{"id":1,"method":"m"}"#),
+            ("Sending request 'm - (1)'.", r#"{"id":1,"method":"m"}"#),
+        ];
+        for (input, message) in below {
+            assert_eq!(messages(1000, &format!("[Trace - 1:00:00 PM]\n{input}"))[0], message, "{input}");
         }
         for input in [
             "Received response 'm - (0)' in 1ms.\nNo result returned.\n",
@@ -255,6 +281,7 @@ mod tests {
         for input in [
             "[Trace - 1:00:00] Sending notification 'a'.",
             "Listening\n\n2023-11-17 14:12:11.715 [info] [Trace - 2:12:11 PM] Sending request 'a - (0)'.\nParams: {\n",
+            "[Trace - 1:00:00 AM]\nSending request 'a - (1)'.\n\nParams: \n{}\n",
             "2026-03-27 21:18:04.090 [trace] Received response 'a - (0)' in 3ms.\nResult: [\n{}\n]\n",
         ] {
             assert!(detected(input), "{input}");
