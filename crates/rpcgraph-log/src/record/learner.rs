@@ -19,7 +19,8 @@ use super::certainty::{Certainty, is_member_of_messages};
 use super::methods::known_method;
 use super::object::{RawObject, scalar};
 use super::rules::{WordMeaning, duration_unit, named_meaning};
-use super::surroundings::{SENDERS, TIMES, named_direction};
+use super::spelling::Spelling;
+use super::surroundings::{SENDERS, TIMES, named_direction, named_side};
 use super::{Direction, Sender};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -75,8 +76,10 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
     let scan = Scan::of(text);
     let mut places = places(&scan.candidates);
     let (headings, headed) = headings(&scan, &places);
-    let is_transport =
-        |place: &Place| place.key.skeleton.is_empty() && place.key.pointer.is_empty() && place.key.within.is_none();
+    let is_transport = |place: &Place| {
+        let PlaceKey { within, skeleton, spelling, pointer, .. } = &place.key;
+        skeleton.is_empty() && pointer.is_empty() && within.is_none() && *spelling == Spelling::Json.name()
+    };
     if places.is_empty() || places.len() > PLACES || headings.is_empty() && places.iter().all(is_transport) {
         return None;
     }
@@ -307,12 +310,14 @@ fn is_rare(scan: &Scan<'_>, heading: &Heading, count: usize) -> bool {
 
 /// Returns what a heading states. It may name a side with one word.
 fn meaning_in_heading(tokens: &[Token]) -> Option<(RangeInclusive<usize>, WordMeaning)> {
-    let named = tokens.iter().rposition(
-        |token| matches!(token, Token::Word(word) if matches!(named_meaning(word), Some(WordMeaning::Sent(_)))),
-    );
-    meaning(tokens, false)
-        .or_else(|| named.and_then(|at| Some((at..=at, named_meaning(tokens[at].text())?))))
-        .or_else(|| meaning(tokens, true))
+    // As in `client-request`.
+    let side = |token: &Token| {
+        let Token::Word(word) = token else { return None };
+        let sender = word.split_once('-').filter(|(_, kind)| ["request", "reply", "notification"].contains(kind));
+        named_side(sender.map_or(word, |(sender, _)| sender)).map(WordMeaning::Sent)
+    };
+    let named = tokens.iter().enumerate().rev().find_map(|(at, token)| Some((at..=at, side(token)?)));
+    meaning(tokens, false).or(named).or_else(|| meaning(tokens, true))
 }
 
 struct LearnedFormat<'c> {

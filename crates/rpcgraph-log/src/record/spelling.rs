@@ -26,6 +26,8 @@ pub(super) enum Spelling {
     Python,
     /// Objects with bare names, as Node.js's `util.inspect` prints them, hashes of Ruby, maps of Elixir, and Rust's `{:?}`.
     JavaScript,
+    /// Property lists of Emacs.
+    Lisp,
     /// Two digits for each byte.
     Hex,
     /// JSON over several lines, each of which but the first has the same text in front, with other digits.
@@ -51,6 +53,7 @@ impl Spelling {
             Self::Csv => "csv",
             Self::Python => "python",
             Self::JavaScript => "javascript",
+            Self::Lisp => "lisp",
             Self::Hex => "hex",
             Self::Prefixed => "prefixed",
         }
@@ -60,9 +63,8 @@ impl Spelling {
     pub fn shown(front: &[u8], text: &[u8]) -> Option<Self> {
         let is_apart = !front.last().is_some_and(|last| last.is_ascii_alphanumeric() || *last == b'_');
         let inside = || &text[1 + leading_blanks(&text[1..])..];
-        let is_string = |text: &[u8]| {
-            text.starts_with(b"{\\\"") || text.starts_with(b"[{\\\"") || begins_with_quote_as_byte(text)
-        };
+        let is_string =
+            |text: &[u8]| text.starts_with(b"{\\\"") || text.starts_with(b"[{\\\"") || begins_with_quote_as_byte(text);
         let is_field = |text: &[u8]| matches!(text, [b'{', b'"', b'"', b'a'..=b'z', ..]);
         match text.first()? {
             b'{' | b'[' if is_string(text) => Some(Self::String),
@@ -76,6 +78,7 @@ impl Spelling {
                 inside if begins_member(inside) => Some(Self::JavaScript),
                 _ => prefix(text).map(|_| Self::Prefixed),
             },
+            b'(' if is_apart && matches!(inside(), [b':', b'a'..=b'z', ..]) => Some(Self::Lisp),
             // A map of Elixir.
             b'%' if text[1..].starts_with(b"{") => {
                 Self::shown(b"", &text[1..]).filter(|spelling| *spelling == Self::JavaScript)
@@ -126,9 +129,9 @@ impl Spelling {
                 }
                 owned(inside, text.len() - rest.len() + at)
             }
-            Self::Python | Self::JavaScript => {
-                let mut literal = Literal::new(text);
-                literal.value(0)?;
+            Self::Python | Self::JavaScript | Self::Lisp => {
+                let (literal, is_whole) = self.literal(text);
+                is_whole.then_some(())?;
                 let Literal { at, json, is_cut, .. } = literal;
                 // A program may print the list of its arguments.
                 let quoted = json.strip_prefix(b"[").filter(|_| self == Self::JavaScript && is_single(&json));
@@ -149,18 +152,22 @@ impl Spelling {
         }
     }
 
+    /// Reads the literal at the beginning of a text. The second value is true if it is whole.
+    fn literal(self, text: &[u8]) -> (Literal<'_>, bool) {
+        let mut literal = Literal::new(text);
+        let found = if self == Self::Lisp { literal.lisp(0) } else { literal.value(0) };
+        (literal, found.is_some())
+    }
+
     /// Returns the extent of a value that continues on the lines below its first; nothing follows the text at its `end`.
     pub fn extent(self, text: &[u8], end: bool) -> Extent {
         match self {
-            Self::Python | Self::JavaScript => {
-                let mut literal = Literal::new(text);
-                match literal.value(0) {
-                    Some(()) => Extent::Whole(literal.at),
-                    None if literal.at >= text.len() && end => Extent::Whole(trim_end(text).len()),
-                    None if literal.at >= text.len() => Extent::Incomplete,
-                    None => Extent::Broken(literal.at),
-                }
-            }
+            Self::Python | Self::JavaScript | Self::Lisp => match self.literal(text) {
+                (literal, true) => Extent::Whole(literal.at),
+                (literal, false) if literal.at >= text.len() && end => Extent::Whole(trim_end(text).len()),
+                (literal, false) if literal.at >= text.len() => Extent::Incomplete,
+                (literal, false) => Extent::Broken(literal.at),
+            },
             Self::Prefixed => match prefixed(text) {
                 Some(Prefixed::Whole(_, used)) => Extent::Whole(used),
                 Some(Prefixed::Incomplete) if !end => Extent::Incomplete,
@@ -178,6 +185,11 @@ impl Spelling {
             },
         }
     }
+}
+
+/// True if a value at the end of a line may continue on the lines below.
+pub(super) fn may_continue(line: &[u8]) -> bool {
+    matches!(line.last(), Some(b'{' | b'[' | b',')) || line.starts_with(b"(:")
 }
 
 /// The minimum number of digits of a message in hexadecimal.
@@ -356,6 +368,12 @@ mod tests {
                 r#"{"a":["xy","[Object]"],"b":{"c":null},"d":"z"}"#,
             ),
             ("{\n    id: Number(\n        1,\n    ),\n    method: \"a\",\n}".to_owned(), M),
+            ("(:id 1 :method \"a\")".to_owned(), M),
+            (
+                "(:id 1\n :a [t nil :json-false -1.5 x] :b (:c \"\\\"d\")\n :e #s(hash-table size 1 data\n (\"f\" ())) :g ((:h 1)))".to_owned(),
+                r#"{"id":1,"a":[true,null,false,-1.5,"x"],"b":{"c":"\"d"},"e":{"f":[]},"g":[{"h":1}]}"#,
+            ),
+            ("(:id 1 :method".to_owned(), ""),
             ("{ a b: 1 }".to_owned(), ""),
             (hex, M),
             (spread_hex, "{ \"id\": 1, \"method\": \"a\" }"),

@@ -4,7 +4,7 @@ use super::super::certainty::{Certainty, names_member};
 use super::super::colours::without_colours;
 use super::super::decoder::{leading_blanks, trim_end};
 use super::super::object::{RawObject, elements, objects, scalar, unescape};
-use super::super::spelling::{Spelling, has_shape};
+use super::super::spelling::{Spelling, has_shape, may_continue};
 use super::super::value::{Extent, value as value_of};
 use super::front::{Token, tokens};
 use crate::json::pointer_token;
@@ -80,7 +80,7 @@ impl<'a> Scan<'a> {
 
     /// Scans a line of text, with the text below it. Returns the number of bytes up to the end of the last candidate.
     fn text(&mut self, line: &[u8], below: &[u8], around: &Around, nested: usize) -> usize {
-        let opens = matches!(line.last(), Some(b'{' | b'[' | b','));
+        let opens = may_continue(line);
         if line.is_empty() || !(opens || names_any(line)) || is_comment(line) {
             return 0;
         }
@@ -97,7 +97,7 @@ impl<'a> Scan<'a> {
             let mut found = spelling.decode(&line[at..]);
             // The value may continue on the lines below.
             if opens
-                && matches!(spelling, Spelling::Json | Spelling::Python | Spelling::JavaScript | Spelling::Prefixed)
+                && !matches!(spelling, Spelling::String | Spelling::Csv | Spelling::Hex)
                 && self.failed < FAILED
                 && found.as_ref().is_none_or(|found| found.is_broken)
             {

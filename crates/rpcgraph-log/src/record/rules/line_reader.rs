@@ -6,7 +6,7 @@ use super::super::decoder::{Step, leading_blanks};
 use super::super::lines::{Extras, FoundEntry, LineFormat, LineInInput, head, in_envelope, with_others, with_text};
 use super::super::object::{RawObject, offset_in};
 use super::super::pointer::Pointer;
-use super::super::spelling::{Spelling, has_shape};
+use super::super::spelling::{Spelling, has_shape, may_continue};
 use super::super::value::{Extent, value};
 use super::super::{Entry, Flags, LogLine, Record};
 use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, message, text_of};
@@ -82,7 +82,7 @@ impl LineFormat for RuleReader {
         more: &mut Extras,
     ) -> Option<Step<'a>> {
         let has_envelope = || self.rules.rules.iter().any(|rule| rule.line.is_none() && rule.spelling.is_none());
-        if !matches!(line.last()?, b'{' | b'[' | b',') {
+        if !may_continue(line) {
             return None;
         }
         let extent = |start: usize, spelling: Spelling| match spelling.extent(&input[start..], end) {
@@ -95,7 +95,7 @@ impl LineFormat for RuleReader {
             false => self.rules.rules.iter().find_map(|rule| {
                 let start = rule.line.as_ref()?.regex.captures(head(line))?.name("value")?.start();
                 let start = start + leading_blanks(&line[start..]);
-                line.get(start).filter(|first| matches!(first, b'{' | b'[' | b'%'))?;
+                line.get(start).filter(|first| matches!(first, b'{' | b'[' | b'%' | b'('))?;
                 extent(start, rule.spelling.unwrap_or_default())
             }),
         };

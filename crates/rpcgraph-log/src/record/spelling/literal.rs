@@ -1,5 +1,6 @@
-//! Literals of Python, JavaScript, Ruby, Elixir, Rust and Vim, and Java's records.
+//! Literals of Python, JavaScript, Ruby, Elixir, Rust, Vim and Emacs Lisp, and Java's records.
 
+mod lisp;
 mod unquoted;
 
 pub(super) use self::unquoted::begins_member;
