@@ -3,11 +3,11 @@
 use super::certainty::Certainty;
 use super::decoder::{Decoder, Step, is_blank, leading_blanks, trim_end};
 use super::lines::{Extras, LineFormat, LineSplitter};
-use super::object::RawObject;
-use super::value::may_be_message;
+use super::object::{RawObject, objects};
+use super::value::{Extent, may_be_message, value};
 use super::window::InputHead;
 use super::{LogLine, Record, Sender};
-use memchr::memchr2;
+use memchr::{memchr2, memmem};
 use std::borrow::Cow;
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
@@ -45,7 +45,17 @@ pub(super) fn detect(window: &InputHead<'_>) -> bool {
     fields_only && message && before == window.bytes.len() && (named || !window.bytes.ends_with(b"\n"))
 }
 
-/// An event with a message is a record; every other line that is not blank is a [`LogLine`], given before it.
+/// Returns the request in a line of text, and its offset: in quotes, as in the command `curl -d '{…}'` above the stream
+/// that answers it.
+fn request_in(text: &[u8]) -> Option<(usize, &[u8])> {
+    let at = memmem::find(text, b" '{").or_else(|| memmem::find(text, b" '[{"))? + 2;
+    let Extent::Whole(length) = value(&text[at..]) else { return None };
+    let request = &text[at..at + length];
+    let is_request = Certainty::of(request) == Certainty::Sure && objects(request).all(|object| object.has("method"));
+    (is_request && text[at + length..].starts_with(b"'")).then_some((at, request))
+}
+
+/// An event with a message, or a request in a command above the stream, is a record; every other line that is not blank is a [`LogLine`], given before it.
 #[derive(Default)]
 struct Sse {
     /// The event at the beginning of the input. Its lines are given one by one: an event may have millions of comments.
@@ -75,7 +85,13 @@ impl LineFormat for Sse {
             let (start, text) = (next + at + leading_blanks(line), line.trim_ascii());
             let consumed = if is_message || lines.next().is_some() { 0 } else { length };
             self.open = (consumed == 0).then_some(OpenEvent { next: next + at + line.len(), ..open });
-            return Some(Step::entry(start, consumed, LogLine::new(text)));
+            return Some(match request_in(text) {
+                Some((at, request)) => {
+                    let record = Record { sender: Some(Sender::Client), ..Record::new(request) };
+                    Step::entry(start + at, consumed, record)
+                }
+                None => Step::entry(start, consumed, LogLine::new(text)),
+            });
         }
         let (start, data) = Event::read(&input[..length], true)?.trimmed();
         Some(Step::entry(start, length, Record { sender: Some(Sender::Server), ..Record::new(data) }))
