@@ -223,6 +223,13 @@ fn answers_of_a_side_that_is_not_in_the_log_are_unknown() {
     );
     let text = place.run(&["check", "log.ndjson", "--only", "jsonrpc/unanswered", "-t", "json"]).text().to_owned();
     assert!(text.contains("\"undecidable\"") && text.contains("answers are not in this log"), "{text}");
+    for question in ["methods", "tools", "ask sessions"] {
+        let asks: Vec<_> = question.split(' ').chain(["log.ndjson", "--quiet"]).collect();
+        let ran = place.run(&[&asks[..], &["--columns", "noAnswer", "-t", "csv"]].concat());
+        assert_eq!(ran.text(), "noAnswer\r\n0\r\n", "{question}");
+        assert_eq!(place.run(&[&asks[..], &["--fail-if", "noAnswer > 0"]].concat()).status, Some(0), "{question}");
+    }
+    assert_eq!(place.run(&["ask", "in-flight", "log.ndjson", "-t", "csv"]).text().lines().count(), 1);
 }
 
 #[test]

@@ -23,7 +23,8 @@ WITH notices AS (
   FROM messages r
   LEFT JOIN messages a ON a.responds_to = r.message_iri
   LEFT JOIN cancelled c ON c.message_iri = r.message_iri
-  WHERE r.kind = 'Request'
+  JOIN sessions s ON s.session_iri = r.session_iri
+  WHERE r.kind = 'Request' AND s.one_sided IS NULL
 ), changes AS (
   SELECT session_iri, sender, begins AS place, 1 AS change, CASE WHEN answered IS NULL THEN 1 ELSE 0 END AS silent
   FROM asked

@@ -1,7 +1,8 @@
 WITH asked AS (
-  SELECT r.method, a.kind AS answer, a.failure, a.latency_s AS latency
+  SELECT r.method, a.kind AS answer, s.one_sided, a.failure, a.latency_s AS latency
   FROM messages r
   LEFT JOIN messages a ON a.responds_to = r.message_iri
+  JOIN sessions s ON s.session_iri = r.session_iri
   WHERE r.kind = 'Request'
 ), ranked AS (
   SELECT method, latency, ROW_NUMBER() OVER (PARTITION BY method ORDER BY latency) AS place,
@@ -17,7 +18,7 @@ WITH asked AS (
   GROUP BY method
 ), counts AS (
   SELECT method, COUNT(*) AS requests, COUNT(failure) AS failures,
-         SUM(CASE WHEN answer IS NULL THEN 1 ELSE 0 END) AS silent
+         SUM(CASE WHEN answer IS NULL AND one_sided IS NULL THEN 1 ELSE 0 END) AS silent
   FROM asked
   GROUP BY method
 ), told AS (

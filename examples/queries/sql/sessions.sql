@@ -1,7 +1,8 @@
 SELECT s.session_iri AS session, s.source, s.format, p.client, p.server, s.record_count AS records,
        COALESCE(c.requests, 0) AS requests, COALESCE(c.notifications, 0) AS notifications,
        COALESCE(c.responses, 0) AS responses, COALESCE(c.errors, 0) AS errors, COALESCE(c.batches, 0) AS batches,
-       COALESCE(c.others, 0) AS others, COALESCE(c.requests - c.answered, 0) AS noAnswer,
+       COALESCE(c.others, 0) AS others,
+       CASE WHEN s.one_sided THEN 0 ELSE COALESCE(c.requests - c.answered, 0) END AS noAnswer,
        s.started_text AS started, s.ended_text AS ended,
        COALESCE(c.failures, 0) AS failures, b.before
 FROM sessions s
