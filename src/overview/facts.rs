@@ -71,6 +71,8 @@ pub struct SilentCall {
     pub what: String,
     /// `cancelled`, `superseded`, `unanswered`, `lost`, `open` or `waiting`.
     pub state: String,
+    /// The seconds until it was cancelled, its connection began anew or the log ended, as far as the log tells.
+    pub waited: Option<f64>,
 }
 
 /// A session and its programs.

@@ -211,11 +211,8 @@ impl<'f> Screen<'f> {
         }
         kinds.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
         for (what, count, first) in kinds.iter().take(MAX_CAUSES) {
-            let waited = first
-                .time
-                .zip(self.facts.to)
-                .filter(|_| *count == 1 && ["open", "unanswered"].contains(&first.state.as_str()));
-            let waited = waited.map_or_else(String::new, |(from, to)| format!("  waited {}", duration(to - from)));
+            let waited = first.waited.filter(|_| *count == 1);
+            let waited = waited.map_or_else(String::new, |seconds| format!("  waited {}", duration(seconds)));
             let first = format!("{}{}{waited}", first.name, self.facts.clock_of(first.time));
             let first = if *count > 1 { format!("first {first}") } else { first };
             self.plain(format!("{:>6}  {}  {first}", number(*count), one_line(what)));

@@ -201,9 +201,13 @@ impl Facts {
     }
 
     fn take_silent(&mut self, row: &Row) {
+        let time = row.text("time").and_then(|text| self.time(text));
+        // Times without a date do not tell the question when the log ended.
+        let to_end = self.to.zip(time).filter(|_| row.text("until") == Some("end")).map(|(to, time)| to - time);
         let silent = SilentCall {
             name: self.name(row.text("message")),
-            time: row.text("time").and_then(|text| self.time(text)),
+            time,
+            waited: row.seconds("waited").or(to_end),
             what: row.owned("tool").or_else(|| row.owned("method")).unwrap_or_default(),
             state: row.owned("state").unwrap_or_default(),
         };

@@ -1,11 +1,14 @@
 //! The sentences about logs, the same on the terminal and on the page.
 
+use std::collections::{BTreeMap, HashMap};
+
 use super::facts::{CallOutcome, Facts, SilentCall};
 use super::incident::Incident;
 use super::moment::{Zone, clock, date};
 use super::units::{counted, duration, in_words, number, share};
 
 const MAX_PROBLEMS: usize = 3;
+const MAX_RESTARTS: usize = 4;
 
 /// How bad a sentence is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,30 +177,45 @@ impl Facts {
             let were = if silent.len() == 1 { "was" } else { "were" };
             let text = format!("{} {were} {how}", counted(silent.len(), "call"));
             let mut sentence = Sentence::new(Severity::Bad, Topic::Silent, text);
-            let lost: Vec<_> = silent.iter().filter(|silent| silent.state == "lost").collect();
-            if let [first, ..] = lost.as_slice() {
-                let text = format!(", {} lost", number(lost.len()));
-                sentence.phrases.push(Phrase::Text(text));
-                sentence.phrases.extend(
-                    self.restart_of(first)
-                        .map(|restart| [Phrase::Text(" as ".to_owned()), restart])
-                        .into_iter()
-                        .flatten(),
-                );
-            }
+            sentence.phrases.extend(self.restarts(&silent));
             sentence.silent = silent;
             all.push(sentence);
         }
     }
 
-    /// Says when the server began anew that lost a call.
-    fn restart_of(&self, lost: &SilentCall) -> Option<Phrase> {
-        let lost = self.calls.iter().find(|call| call.name == lost.name)?.session;
-        let session = self.sessions.iter().find(|session| session.before == Some(lost))?;
-        let (name, time) = session.begun.as_ref()?;
-        let server = session.server.as_deref().unwrap_or(&session.label);
-        let at = time.map_or_else(String::new, |time| format!(" at{}", self.clock_of(Some(time))));
-        Some(Phrase::Message(format!("{server} restarted{at} ({name})"), name.clone()))
+    /// Says when servers began anew that left calls without an answer.
+    fn restarts(&self, silent: &[&SilentCall]) -> Vec<Phrase> {
+        let sessions: HashMap<_, _> = self.calls.iter().map(|call| (call.name.as_str(), call.session)).collect();
+        let mut next: HashMap<_, _> = HashMap::new();
+        for (place, session) in self.sessions.iter().enumerate() {
+            if let Some(before) = session.before {
+                next.entry(before).or_insert(place);
+            }
+        }
+        let mut restarts: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        for one in silent {
+            let restart = sessions.get(one.name.as_str()).and_then(|session| next.get(session));
+            if let Some(restart) = restart.filter(|restart| self.sessions[**restart].begun.is_some()) {
+                let (lost, all) = restarts.entry(*restart).or_default();
+                (*lost, *all) = (*lost + usize::from(one.state == "lost"), *all + 1);
+            }
+        }
+        let mut phrases = Vec::new();
+        for (place, (lost, all)) in restarts.iter().take(MAX_RESTARTS) {
+            let session = &self.sessions[*place];
+            let Some((name, time)) = &session.begun else { continue };
+            // What waited long before a restart was hardly lost in it.
+            let text = if *lost > 0 { format!(", {} lost as ", number(*lost)) } else { format!(", {} until ", number(*all)) };
+            let server = session.server.as_deref().unwrap_or(&session.label);
+            let at = time.map_or_else(String::new, |time| format!(" at{}", self.clock_of(Some(time))));
+            phrases.push(Phrase::Text(text));
+            phrases.push(Phrase::Message(format!("{server} restarted{at} ({name})"), name.clone()));
+        }
+        if restarts.len() > MAX_RESTARTS {
+            let more = counted(restarts.len() - MAX_RESTARTS, "more restart");
+            phrases.push(Phrase::Text(format!(", and in {more}")));
+        }
+        phrases
     }
 
     /// Returns the sentence about outcomes that are normal in a protocol.

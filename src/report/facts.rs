@@ -150,7 +150,8 @@ fn take(
         let what = tool.clone().unwrap_or_else(|| method.clone());
         if !matches!(row.state, RowState::None | RowState::NotCaptured) {
             let state = format!("{:?}", row.state).to_lowercase();
-            facts.silent.push(SilentCall { name: own.clone(), time: row.time, what: what.clone(), state });
+            let (what, waited) = (what.clone(), None);
+            facts.silent.push(SilentCall { name: own.clone(), time: row.time, what, state, waited });
         }
         let (is_tool, seconds) = (tool.is_some(), end.and_then(|end| end.latency));
         if let Some(end) = end.filter(|end| end.failed) {

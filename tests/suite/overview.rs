@@ -273,6 +273,36 @@ fn a_silent_call_waits_until_the_log_ends_or_its_connection_begins_anew() {
     assert_eq!(ran.text(), "tool,waited,until\r\nweb,839.2,restart\r\nweb,3.2,restart\r\nweb,1.2,restart\r\n");
 }
 
+/// Each restart that left calls without an answer is named, and a call waits until its own.
+#[test]
+fn each_restart_that_left_calls_without_an_answer_is_named() {
+    let hello = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"clientInfo":{{"name":"a","version":"1"}}}}}}"#);
+    let welcome = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"serverInfo":{{"name":"srv","version":"1"}}}}}}"#);
+    let call = |id: u32, tool: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
+    let mut log = String::new();
+    for (start, hangs) in [(0.0, "slow"), (60.0, "hang"), (120.0, "none")] {
+        let at = |second: f64, sender, message: &str| line(start + second, "one", sender, message).1;
+        log += &at(0.0, "client", &hello(0));
+        log += &at(0.5, "server", &welcome(0));
+        for id in 1..10 {
+            log += &at(f64::from(id), "client", &call(id, "quick"));
+            log += &at(f64::from(id) + 0.5, "server", &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+        }
+        if start < 120.0 {
+            log += &at(59.0, "client", &call(99, hangs));
+        }
+    }
+    let place = Place::with("log.ndjson", log);
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    for said in [
+        "✗ 2 calls were never answered, 1 lost as srv restarted at 14:01:00 (m22), 1 lost as srv restarted at 14:02:00 (m43)",
+        "     1  slow  m21 14:00:59  waited 1.00 s\n",
+        "     1  hang  m42 14:01:59  waited 1.00 s\n",
+    ] {
+        assert!(text.contains(said), "{said} is missing in\n{text}");
+    }
+}
+
 /// Rows of several logs are in the order of time, with the log in the name of each message.
 #[test]
 fn silent_calls_of_several_logs_are_in_the_order_of_time() {
