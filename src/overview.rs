@@ -21,6 +21,8 @@ mod story;
 mod strip;
 pub(crate) mod units;
 
+use self::facts::{Call, CallOutcome};
+
 pub use self::facts::Facts;
 #[cfg(feature = "cli")]
 pub use self::lines::{ScreenStyle, lines};
@@ -29,7 +31,7 @@ pub use self::rows::{Part, by_cause, by_columns};
 #[cfg(feature = "cli")]
 pub use self::story::{Beside, StoryPart, StoryRow, solutions, story_lines};
 
-/// The least number of timed calls that are drawn over time, and searched for an incident.
+/// The least number of calls with times and outcomes that are drawn over time, and searched for an incident.
 const MIN_TIMED: usize = 200;
 /// The maximum number of buckets in which an incident is looked for first.
 const BUCKETS: usize = 60;
@@ -41,10 +43,15 @@ impl Facts {
         self.buckets(BUCKETS)?.incident().or_else(|| [2, 4, 8].into_iter().find_map(burst))
     }
 
+    /// The number of calls with a time whose outcome is known. Failures need no latencies.
+    fn timed_calls(&self) -> usize {
+        let is_timed = |call: &&Call| call.counted_at().is_some() && call.outcome != CallOutcome::Unknown;
+        self.calls.iter().filter(is_timed).count()
+    }
+
     /// Sorts the calls into buckets of time; `None` if too few have times.
     pub(crate) fn buckets(&self, most: usize) -> Option<incident::Buckets> {
-        let timed = self.calls.iter().filter(|call| call.time.is_some() && call.seconds.is_some()).count();
-        let buckets = if timed < MIN_TIMED { None } else { incident::Buckets::new(&self.calls, most) };
+        let buckets = if self.timed_calls() < MIN_TIMED { None } else { incident::Buckets::new(&self.calls, most) };
         buckets.filter(|buckets| buckets.buckets.len() > 1)
     }
 }

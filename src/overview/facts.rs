@@ -13,7 +13,10 @@ pub enum CallOutcome {
     Cancelled,
     /// LSP: the content changed while it was answered.
     Outdated,
+    /// Nothing answered it: it was lost in a restart, superseded, or others were answered instead.
     Silent,
+    /// The log ends before its answer, or it waits for an event.
+    Open,
     /// Its answer is not in the log, which holds one side only.
     Unknown,
 }
@@ -40,6 +43,8 @@ pub struct Call {
     pub method: String,
     pub tool: Option<String>,
     pub seconds: Option<f64>,
+    /// The time of its answer.
+    pub ended: Option<f64>,
     pub outcome: CallOutcome,
 }
 
@@ -48,6 +53,12 @@ impl Call {
     pub fn what(&self) -> &str {
         self.tool.as_deref().unwrap_or(&self.method)
     }
+
+    /// The time at which an incident counts it. As `--since` and `--until` choose: a failure by the time of its answer, which
+    /// `errors` lists, and other calls by the time of the request.
+    pub fn counted_at(&self) -> Option<f64> {
+        self.ended.filter(|_| self.outcome == CallOutcome::Failed).or(self.time)
+    }
 }
 
 /// A failure.
@@ -55,7 +66,10 @@ impl Call {
 pub struct FailureFact {
     /// The name of the request, else of the message that failed.
     pub name: String,
+    /// The time of the request, else of the message that failed.
     pub time: Option<f64>,
+    /// The time of the message that failed.
+    pub ended: Option<f64>,
     /// The tool, the method, or `HTTP`.
     pub what: String,
     pub is_tool: bool,

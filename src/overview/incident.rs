@@ -21,6 +21,8 @@ pub const STEPS: [u32; 25] = [
 pub struct Bucket {
     pub calls: usize,
     pub failed: usize,
+    /// Calls that nothing answered, without those that the log's end may have cut off.
+    pub silent: usize,
     /// Latencies of its calls, sorted.
     latencies: Vec<f64>,
 }
@@ -31,9 +33,15 @@ impl Bucket {
         percentile(&self.latencies, 0.95)
     }
 
+    /// The calls that failed or that nothing answered.
+    fn bad(&self) -> usize {
+        self.failed + self.silent
+    }
+
     fn add(&mut self, other: &Self) {
         self.calls += other.calls;
         self.failed += other.failed;
+        self.silent += other.silent;
         self.latencies.extend_from_slice(&other.latencies);
     }
 }
@@ -57,16 +65,18 @@ pub struct Buckets {
 impl Buckets {
     /// Sorts calls into at most `most` buckets, whose edges are round times; `None` if no call has a time.
     pub fn new(calls: &[Call], most: usize) -> Option<Self> {
-        let times = || calls.iter().filter_map(|call| call.time);
+        let times = || calls.iter().filter_map(Call::counted_at);
         let (first, last) = (times().reduce(f64::min)?, times().reduce(f64::max)?);
         let place = |step: f64, time: f64| (time / step).floor() - (first / step).floor();
         let step = STEPS.iter().map(|step| f64::from(*step)).find(|step| place(*step, last) < most as f64)?;
         let start = (first / step).floor() * step;
         let mut buckets = vec![Bucket::default(); place(step, last) as usize + 1];
         for call in calls {
-            let Some(bucket) = call.time.and_then(|time| buckets.get_mut(place(step, time) as usize)) else { continue };
+            let bucket = call.counted_at().and_then(|time| buckets.get_mut(place(step, time) as usize));
+            let Some(bucket) = bucket else { continue };
             bucket.calls += 1;
             bucket.failed += usize::from(call.outcome == CallOutcome::Failed);
+            bucket.silent += usize::from(call.outcome == CallOutcome::Silent);
             bucket.latencies.extend(call.seconds);
         }
         buckets.iter_mut().for_each(|bucket| bucket.latencies.sort_by(f64::total_cmp));
@@ -76,8 +86,8 @@ impl Buckets {
     /// Returns the incident with the most failures, if these are more than chance would make.
     pub fn burst(&self) -> Option<Incident> {
         self.incident().filter(|Incident { within, rest, .. }| {
-            let expected = rest.failed as f64 / rest.calls.max(1) as f64 * within.calls as f64;
-            within.failed as f64 - expected >= BURST_DEVIATIONS * expected.max(1.0).sqrt()
+            let expected = rest.bad() as f64 / rest.calls.max(1) as f64 * within.calls as f64;
+            within.bad() as f64 - expected >= BURST_DEVIATIONS * expected.max(1.0).sqrt()
         })
     }
 
@@ -113,7 +123,7 @@ impl Buckets {
                 incidents.push(Incident { from, to, step: self.step, within, rest });
             }
         }
-        incidents.into_iter().max_by_key(|incident| (incident.within.failed, incident.within.calls))
+        incidents.into_iter().max_by_key(|incident| (incident.within.bad(), incident.within.calls))
     }
 
     fn sum(&self, takes: impl Fn(usize) -> bool) -> Bucket {
@@ -126,10 +136,23 @@ impl Buckets {
 
 /// True if calls fail or are slow several times as often as in the rest.
 fn stands_out(bucket: &Bucket, rest: &Bucket, least: usize) -> bool {
-    let rate = |bucket: &Bucket| bucket.failed as f64 / bucket.calls.max(1) as f64;
-    let fails = bucket.failed > 1 && rate(bucket) > TIMES * rate(rest);
-    let is_slow = bucket.latencies.len() >= 3 && bucket.p95() > rest.p95().map(|rest| TIMES * rest);
-    bucket.calls >= least && rest.calls > 0 && (fails || is_slow)
+    let is_slow = rest.p95().is_some_and(|rest| bucket.latencies.len() >= 3 && bucket.p95() > Some(TIMES * rest));
+    bucket.calls >= least && rest.calls > 0 && (is_frequent(Bucket::bad, bucket, rest) || is_slow)
+}
+
+/// True if a bucket has several calls of a kind, and several times as often as the rest.
+fn is_frequent(count: impl Fn(&Bucket) -> usize, bucket: &Bucket, rest: &Bucket) -> bool {
+    let rate = |bucket: &Bucket| count(bucket) as f64 / bucket.calls.max(1) as f64;
+    count(bucket) > 1 && rate(bucket) > TIMES * rate(rest)
+}
+
+/// The most serious thing that happens in an incident.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IncidentKind {
+    Failing,
+    /// Calls are never answered.
+    Silent,
+    Slow,
 }
 
 /// Buckets in a row, and the others.
@@ -145,6 +168,15 @@ pub struct Incident {
 }
 
 impl Incident {
+    pub fn kind(&self) -> IncidentKind {
+        let Self { within, rest, .. } = self;
+        match within.silent > within.failed {
+            _ if !is_frequent(Bucket::bad, within, rest) => IncidentKind::Slow,
+            true => IncidentKind::Silent,
+            false => IncidentKind::Failing,
+        }
+    }
+
     /// Formats its times, in a log of several days with the date.
     pub fn span(&self, facts: &Facts) -> String {
         let day = |time: f64| if facts.is_of_one_day() { String::new() } else { format!("{} ", &date(time)[5..]) };
@@ -167,7 +199,8 @@ mod tests {
     fn call(time: f64, seconds: f64, fails: bool) -> Call {
         let outcome = if fails { CallOutcome::Failed } else { CallOutcome::Answered };
         let (name, method) = ("m1".to_owned(), "m".to_owned());
-        Call { name, session: 0, time: Some(time), method, tool: None, seconds: Some(seconds), outcome }
+        let (time, ended) = (Some(time), Some(time));
+        Call { name, session: 0, time, method, tool: None, seconds: Some(seconds), ended, outcome }
     }
 
     fn incident(calls: &[Call]) -> Option<(f64, f64, usize)> {

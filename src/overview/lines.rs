@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::causes::{Cause, causes};
 use super::facts::{Call, CallOutcome, Facts, SilentCall};
-use super::incident::{Incident, percentile};
+use super::incident::{Incident, IncidentKind, percentile};
 use super::moment::clock;
 use super::sentences::{Severity, Topic};
 use super::strip;
@@ -141,12 +141,17 @@ impl<'f> Screen<'f> {
             }
             lines.for_each(|line| self.plain(format!("  {line}")));
             match sentence.topic {
-                Topic::Failures if self.incident.is_none() => self.causes(),
+                // The sentence about a failing incident comes between.
+                Topic::Failures if !self.is_failing() => self.causes(),
                 Topic::Incident => self.causes(),
                 Topic::Silent => self.kinds(&sentence.silent),
                 _ => {}
             }
         }
+    }
+
+    fn is_failing(&self) -> bool {
+        self.incident.as_ref().is_some_and(|incident| incident.kind() == IncidentKind::Failing)
     }
 
     /// Why calls failed.
@@ -273,9 +278,10 @@ impl<'f> Screen<'f> {
             groups[place].1.push(call);
         }
         let (all, columns) = (groups.len(), ["calls", "failed", "no answer", "cancelled", "p50", "p95", "max"]);
+        let is_bad =
+            |call: &&&Call| matches!(call.outcome, CallOutcome::Failed | CallOutcome::Silent | CallOutcome::Open);
         let weight = |group: &[&Call]| {
-            let failed =
-                group.iter().filter(|call| matches!(call.outcome, CallOutcome::Failed | CallOutcome::Silent)).count();
+            let failed = group.iter().filter(is_bad).count();
             (failed, group.len())
         };
         groups.sort_by_key(|(_, group)| std::cmp::Reverse(weight(group)));
@@ -347,12 +353,12 @@ impl<'f> Screen<'f> {
             .collect();
         let next = match (&self.incident, names.as_slice()) {
             (Some(incident), _) => {
-                let [from, to] = incident.clocks();
-                // A time of day matches on every day.
-                match self.facts.is_of_one_day() {
-                    true => format!("rpcgraph errors {log} --since {from} --until {to}"),
-                    false => format!("rpcgraph errors {log} {}", self.facts.bounds(incident)),
-                }
+                let question = match incident.kind() {
+                    IncidentKind::Failing => "errors",
+                    IncidentKind::Silent => "unanswered",
+                    IncidentKind::Slow => "slowest",
+                };
+                format!("rpcgraph {question} {log} {}", self.facts.bounds(incident))
             }
             (None, []) => format!("rpcgraph timeline {log}"),
             (None, names) if names.len() <= 3 && self.facts.logs.len() == 1 => {
@@ -415,7 +421,7 @@ fn cells(group: &[&Call]) -> [String; COLUMNS] {
     [
         number(group.len()),
         some(count(CallOutcome::Failed)),
-        some(count(CallOutcome::Silent)),
+        some(count(CallOutcome::Silent) + count(CallOutcome::Open)),
         some(count(CallOutcome::Cancelled)),
         at(0.5),
         at(0.95),

@@ -173,6 +173,7 @@ impl Facts {
             (None, ..) => match row.text("state").and_then(|state| state.rsplit('#').next()) {
                 Some("Cancelled") => CallOutcome::Cancelled,
                 Some("NotCaptured") => CallOutcome::Unknown,
+                Some("Open" | "Waiting") => CallOutcome::Open,
                 _ => CallOutcome::Silent,
             },
             (_, Some(_), _) => CallOutcome::Failed,
@@ -180,10 +181,11 @@ impl Facts {
         };
         let Some(session) = self.session(row) else { return };
         self.has_senders |= row.text("sender").is_some();
-        let (time, tool) = (row.text("time").and_then(|text| self.time(text)), row.owned("tool"));
+        let [time, ended] = ["time", "ended"].map(|name| row.text(name).and_then(|text| self.time(text)));
+        let (tool, seconds) = (row.owned("tool"), row.seconds("seconds"));
         self.requests.insert(request.to_owned(), self.calls.len());
         let method = row.owned("method").unwrap_or_default();
-        self.calls.push(Call { name, session, time, method, tool, seconds: row.seconds("seconds"), outcome });
+        self.calls.push(Call { name, session, time, method, tool, seconds, ended, outcome });
     }
 
     fn take_failure(&mut self, row: &Row) {
@@ -192,6 +194,7 @@ impl Facts {
         let failure = FailureFact {
             name: call.map_or_else(|| self.name(row.text("message")), |call| call.name.clone()),
             time: call.and_then(|call| call.time).or(time),
+            ended: time,
             is_tool: row.text("tool").is_some(),
             what: row.text("tool").or(row.text("method")).unwrap_or("HTTP").to_owned(),
             code: row.owned("code"),

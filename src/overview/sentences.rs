@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::facts::{CallOutcome, Facts, SilentCall};
-use super::incident::Incident;
+use super::incident::{Incident, IncidentKind};
 use super::moment::{Zone, clock, date};
 use super::units::{counted, duration, in_words, number, share};
 
@@ -26,6 +26,7 @@ pub enum Topic {
     Failures,
     /// More about the sentence before.
     Incident,
+    Slowness,
     Silent,
     Other,
 }
@@ -60,6 +61,13 @@ impl Sentence<'_> {
             Phrase::Text(text) | Phrase::Span(text, _) | Phrase::Message(text, _) => text.clone(),
         };
         self.phrases.iter().map(text).collect()
+    }
+}
+
+impl Incident {
+    /// Its times, as a part of a sentence.
+    fn phrase(&self, facts: &Facts) -> Phrase {
+        Phrase::Span(self.span(facts), [self.from, self.to])
     }
 }
 
@@ -102,7 +110,7 @@ impl Facts {
             all.push(Sentence::new(Severity::Warn, Topic::Other, text));
         }
         self.failed(incident, &mut all);
-        self.unanswered(&mut all);
+        self.unanswered(incident, &mut all);
         all.extend(self.normal());
         all.extend(self.wrong());
         all
@@ -125,15 +133,21 @@ impl Facts {
     fn failed(&self, incident: Option<&Incident>, all: &mut Vec<Sentence<'_>>) {
         let Self { failures, calls, .. } = self;
         let known = calls.iter().filter(|call| call.outcome != CallOutcome::Unknown).count();
-        if failures.is_empty() && incident.is_none() {
+        let kind = incident.map(Incident::kind);
+        if failures.is_empty() {
             let read = if self.others > 0 { " that were read" } else { "" };
             let are_answered = calls.iter().all(|call| call.outcome == CallOutcome::Answered);
-            let is_good = self.others == 0 && are_answered && self.unsolicited.is_empty() && self.silent.is_empty();
+            let is_good = kind.is_none()
+                && self.others == 0
+                && are_answered
+                && self.unsolicited.is_empty()
+                && self.silent.is_empty();
             let level = if is_good { Severity::Good } else { Severity::Plain };
             if known > 0 {
                 let text = format!("0 of {}{read} failed", counted(known, "call"));
                 all.push(Sentence::new(level, Topic::Failures, text));
             }
+            all.extend(self.slow(incident));
             return;
         }
         let text = match known {
@@ -144,11 +158,13 @@ impl Facts {
             }
         };
         let mut sentence = Sentence::new(Severity::Bad, Topic::Failures, text);
-        let Some(incident) = incident else { return all.push(sentence) };
+        let Some(incident) = incident.filter(|_| kind == Some(IncidentKind::Failing)) else {
+            all.push(sentence);
+            return all.extend(self.slow(incident));
+        };
         let Incident { within, rest, .. } = incident;
-        let span = || Phrase::Span(incident.span(self), [incident.from, incident.to]);
         let text = format!(", {} of them ", number(within.failed));
-        sentence.phrases.extend([Phrase::Text(text), span()]);
+        sentence.phrases.extend([Phrase::Text(text), incident.phrase(self)]);
         all.push(sentence);
         let p95 = within.p95().zip(rest.p95());
         let p95 = p95.map(|(within, rest)| format!("; p95 {}, else {}", duration(within), duration(rest)));
@@ -160,12 +176,23 @@ impl Facts {
             p95.unwrap_or_default()
         );
         let mut during = Sentence::new(Severity::Plain, Topic::Incident, text);
-        during.phrases.insert(0, span());
+        during.phrases.insert(0, incident.phrase(self));
         all.push(during);
     }
 
+    /// When calls were slow, if an incident is no more than that.
+    fn slow(&self, incident: Option<&Incident>) -> Option<Sentence<'static>> {
+        let incident = incident.filter(|incident| incident.kind() == IncidentKind::Slow)?;
+        let (within, rest) = incident.within.p95().zip(incident.rest.p95())?;
+        let mut sentence = Sentence::new(Severity::Bad, Topic::Slowness, "calls were slow ".to_owned());
+        let of = counted(incident.within.calls, "call");
+        let text = format!(": p95 {} of {of}, else {}", duration(within), duration(rest));
+        sentence.phrases.extend([incident.phrase(self), Phrase::Text(text)]);
+        Some(sentence)
+    }
+
     /// Calls that nothing answered: lost in a restart, never answered, or open as the log ended.
-    fn unanswered<'f>(&'f self, all: &mut Vec<Sentence<'f>>) {
+    fn unanswered<'f>(&'f self, incident: Option<&Incident>, all: &mut Vec<Sentence<'f>>) {
         let of_states = |states: &[&str]| -> Vec<&SilentCall> {
             self.silent.iter().filter(|silent| states.contains(&silent.state.as_str())).collect()
         };
@@ -177,6 +204,12 @@ impl Facts {
             let were = if silent.len() == 1 { "was" } else { "were" };
             let text = format!("{} {were} {how}", counted(silent.len(), "call"));
             let mut sentence = Sentence::new(Severity::Bad, Topic::Silent, text);
+            let incident = incident.filter(|incident| incident.kind() == IncidentKind::Silent);
+            if let Some(incident) = incident.filter(|_| silent.iter().any(|silent| silent.state != "open")) {
+                let count = incident.within.silent;
+                let text = if count == silent.len() { " ".to_owned() } else { format!(", {} of them ", number(count)) };
+                sentence.phrases.extend([Phrase::Text(text), incident.phrase(self)]);
+            }
             sentence.phrases.extend(self.restarts(&silent));
             sentence.silent = silent;
             all.push(sentence);
@@ -205,7 +238,8 @@ impl Facts {
             let session = &self.sessions[*place];
             let Some((name, time)) = &session.begun else { continue };
             // What waited long before a restart was hardly lost in it.
-            let text = if *lost > 0 { format!(", {} lost as ", number(*lost)) } else { format!(", {} until ", number(*all)) };
+            let text =
+                if *lost > 0 { format!(", {} lost as ", number(*lost)) } else { format!(", {} until ", number(*all)) };
             let server = session.server.as_deref().unwrap_or(&session.label);
             let at = time.map_or_else(String::new, |time| format!(" at{}", self.clock_of(Some(time))));
             phrases.push(Phrase::Text(text));

@@ -10,7 +10,7 @@ use oxrdf::{Literal, Term, Variable};
 
 use super::causes::causes;
 use super::facts::{Call, CallOutcome, Facts, FailureFact};
-use super::incident::{Bucket, Incident};
+use super::incident::{Bucket, Incident, IncidentKind};
 use super::moment::{Zone, clock, date};
 use super::rows::Row;
 use super::units::{counted, duration};
@@ -144,7 +144,7 @@ impl Facts {
         // The log may begin within the time before the onset: its first calls are not a change.
         let start = self.from.map_or(0.0, |start| start + step);
         let is_near = |time: &f64| (from - step.max(BEFORE)).max(start) <= *time && time < to;
-        let failures: Vec<_> = self.failures.iter().filter(|failure| is_within(failure.time)).cloned().collect();
+        let failures: Vec<_> = self.failures.iter().filter(|failure| is_within(failure.ended)).cloned().collect();
         let first = failures.iter().min_by(|a, b| a.time.unwrap_or_default().total_cmp(&b.time.unwrap_or_default()));
         let first = first.map(|failure| failure.name.clone());
         let mut rows = vec![
@@ -156,6 +156,10 @@ impl Facts {
             row.counted(bucket.failed, bucket.calls)
         };
         rows.extend([of_bucket("failed calls", within), of_bucket("failed calls in the rest", rest)]);
+        if within.silent > 0 {
+            let row = StoryRow::new(StoryPart::Incident, "calls that were never answered");
+            rows.push(row.counted(within.silent, within.calls));
+        }
         rows.extend(self.causes(&failures, &calls));
         rows.extend(self.victims(incident, &calls));
         beside.retain(|row| row.part != StoryPart::Change || row.time.as_ref().is_none_or(is_near));
@@ -176,7 +180,11 @@ impl Facts {
         let commands = [
             // `show` takes one log.
             (self.logs.len() == 1).then(|| format!("rpcgraph show {log} {}", shown.join(" "))),
-            Some(format!("rpcgraph errors {log} {times}")),
+            match incident.kind() {
+                IncidentKind::Failing => Some(format!("rpcgraph errors {log} {times}")),
+                IncidentKind::Silent => Some(format!("rpcgraph unanswered {log} {times}")),
+                IncidentKind::Slow => None,
+            },
             Some(format!("rpcgraph slowest {log} {times}")),
         ];
         let commands: Vec<_> = commands.into_iter().flatten().collect();
@@ -198,7 +206,10 @@ impl Facts {
         let Incident { from, to, .. } = incident;
         match self.is_of_one_day() {
             true => format!("--since {} --until {}", clock(*from, true), clock(to - 1.0, true)),
-            false => format!("--since {} --until {}", self.moment(*from).value(), self.moment(*to).value()),
+            false => {
+                let last = self.moment(to - 0.001);
+                format!("--since {} --until {}", self.moment(*from).value(), last.value())
+            }
         }
     }
 
@@ -309,7 +320,8 @@ impl Facts {
 
     /// What the numbers rest on.
     fn certainty(&self, have_clocks_agreed: bool) -> Vec<StoryRow> {
-        let is_answered = |call: &&Call| !matches!(call.outcome, CallOutcome::Silent | CallOutcome::Unknown);
+        let is_answered =
+            |call: &&Call| !matches!(call.outcome, CallOutcome::Silent | CallOutcome::Open | CallOutcome::Unknown);
         let answered: Vec<_> = self.calls.iter().filter(is_answered).collect();
         let timed = answered.iter().filter(|call| call.seconds.is_some()).count();
         let unsure = self.problems.iter().filter(|(problem, ..)| UNSURE.contains(&problem.as_str()));

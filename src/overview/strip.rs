@@ -1,7 +1,7 @@
 //! The strip of calls over time: a row of small bars each for calls, failures and the 95th percentile.
 
 use super::facts::Facts;
-use super::incident::{Bucket, Buckets, Incident};
+use super::incident::{Bucket, Buckets, Incident, IncidentKind};
 use super::moment::{clock, date};
 use super::units::{duration, number};
 
@@ -29,10 +29,16 @@ pub fn rows(facts: &Facts, buckets: &Buckets, incident: Option<&Incident>) -> Ve
     };
     let calls = buckets.buckets.iter().map(|bucket| bucket.calls as f64).collect::<Vec<_>>();
     let failed = buckets.buckets.iter().map(|bucket| bucket.failed as f64).collect::<Vec<_>>();
+    let silent = buckets.buckets.iter().map(|bucket| bucket.silent as f64).collect::<Vec<_>>();
+    let is_silent = incident.is_some_and(|incident| incident.kind() == IncidentKind::Silent);
     let p95 = buckets.buckets.iter().map(|bucket| Bucket::p95(bucket).unwrap_or(0.0)).collect::<Vec<_>>();
     let mut rows = vec![labels(buckets)];
-    for (name, values, unit) in [("calls", calls, 0), ("failed", failed, 0), ("p95", p95, 1)] {
+    for (name, values, unit) in [("calls", calls, 0), ("failed", failed, 0), ("silent", silent, 0), ("p95", p95, 1)] {
         let most = values.iter().copied().fold(0.0, f64::max);
+        // Most logs have few silent calls, and a log whose clocks differ has no latencies.
+        if name == "silent" && !is_silent || unit == 1 && most <= 0.0 {
+            continue;
+        }
         let text = match (unit, most) {
             (_, 0.0) => "none".to_owned(),
             (0, most) => per_minute(most),

@@ -142,6 +142,7 @@ fn take(
         let outcome = match (end, row.state) {
             (_, RowState::Cancelled) => CallOutcome::Cancelled,
             (None, RowState::NotCaptured) => CallOutcome::Unknown,
+            (None, RowState::Open | RowState::Waiting) => CallOutcome::Open,
             (None, _) => CallOutcome::Silent,
             (Some(end), _) if end.failed => CallOutcome::Failed,
             (Some(end), _) => CallOutcome::of_code(failure(index, end).0.as_deref()),
@@ -154,15 +155,17 @@ fn take(
             facts.silent.push(SilentCall { name: own.clone(), time: row.time, what, state, waited });
         }
         let (is_tool, seconds) = (tool.is_some(), end.and_then(|end| end.latency));
+        let ended = end.and_then(|end| end.time);
         if let Some(end) = end.filter(|end| end.failed) {
             let (code, text) = failure(index, end);
-            facts.failures.push(FailureFact { name: own.clone(), time: row.time, what, is_tool, code, text });
+            facts.failures.push(FailureFact { name: own.clone(), time: row.time, ended, what, is_tool, code, text });
         }
-        facts.calls.push(Call { name: own, session, time: row.time, method, tool, seconds, outcome });
+        facts.calls.push(Call { name: own, session, time: row.time, method, tool, seconds, ended, outcome });
     } else if row.failed && row.answers.is_none() && !ended.contains(&place) {
         let (code, text) = failure(index, row);
         let what = if row.kind == RowKind::Exchange { "HTTP".to_owned() } else { self::text(index, row.method) };
-        facts.failures.push(FailureFact { name: own, time: row.time, what, is_tool: false, code, text });
+        let (time, ended) = (row.time, row.time);
+        facts.failures.push(FailureFact { name: own, time, ended, what, is_tool: false, code, text });
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn svg(facts: &Facts, incident: Option<&Incident>) -> String {
         let bucket = &mut buckets[((share(time) * BUCKETS as f64) as usize).min(BUCKETS - 1)];
         bucket.0[match call.outcome {
             CallOutcome::Failed => 0,
-            CallOutcome::Silent => 1,
+            CallOutcome::Silent | CallOutcome::Open => 1,
             CallOutcome::Cancelled | CallOutcome::Outdated | CallOutcome::Unknown => 2,
             CallOutcome::Answered => 3,
         }] += 1;

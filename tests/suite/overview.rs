@@ -69,7 +69,7 @@ fn an_incident_is_seen_and_said() {
         ")\n     3  web  first m",
         "  connection  calls  failed  no answer     p50     p95     max\n",
         "  two search    602                  3  100 ms  1.50 s  1.50 s  1 restart\n",
-        "next: rpcgraph errors gateway.ndjson --since 14:08 --until 14:12\n",
+        "next: rpcgraph errors gateway.ndjson --since 14:08:00 --until 14:11:59\n",
     ] {
         assert!(text.contains(said), "{said} is missing in\n{text}");
     }
@@ -117,6 +117,90 @@ fn the_story_of_an_incident_is_told() {
     assert_eq!(place.run(&["incident", "gateway.ndjson", "--fail-if", "rows"]).status, Some(1));
 }
 
+/// Calls of one connection, one each second for twenty minutes: the time and the text of the answer, if there is one.
+fn steady(answer: impl Fn(u32) -> Option<(f64, &'static str)>) -> String {
+    let mut lines = Vec::new();
+    for id in 1..1200 {
+        let call = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t"}}}}"#);
+        lines.push(line(f64::from(id), "one", "client", &call));
+        if let Some((seconds, result)) = answer(id) {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},{result}}}"#);
+            // The lines are in the order of the messages, whatever the clock says.
+            lines.push((f64::from(id) + seconds.max(0.0), line(f64::from(id) + seconds, "one", "server", &text).1));
+        }
+    }
+    lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+    lines.into_iter().map(|(_, text)| text).collect()
+}
+
+const GOOD: &str = r#""result":{}"#;
+const BAD: &str = r#""error":{"code":-32603,"message":"boom"}"#;
+
+#[test]
+fn an_incident_of_slow_calls_is_no_incident_of_failures() {
+    let log = steady(|id| Some((if (480..720).contains(&id) { 2.0 } else { 0.1 }, GOOD)));
+    let mut place = Place::with("log.ndjson", log);
+    place.set("COLUMNS", "80");
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    for said in [
+        "· 0 of 1,199 calls failed\n✗ calls were slow 14:08–14:12: p95 2.00 s of ",
+        " calls, else 100 ms\n",
+        "next: rpcgraph slowest log.ndjson --since 14:08:00 --until 14:11:59\n",
+    ] {
+        assert!(text.contains(said), "{said} is missing in\n{text}");
+    }
+    let text = place.run(&["incident", "log.ndjson"]).text().to_owned();
+    assert!(text.contains("\n  calls were slow 14:08–14:12: ") && !text.contains("rpcgraph errors"), "{text}");
+}
+
+#[test]
+fn an_incident_of_silent_calls_is_said_in_words() {
+    let log = steady(|id| (!(480..720).contains(&id) || id % 2 == 0).then_some((0.1, GOOD)));
+    let mut place = Place::with("log.ndjson", log);
+    place.set("COLUMNS", "80");
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    for said in [
+        "✗ 120 calls were never answered 14:08–14:12\n",
+        "\nsilent  ",
+        "next: rpcgraph unanswered log.ndjson --since 14:08:00 --until 14:11:59\n",
+    ] {
+        assert!(text.contains(said), "{said} is missing in\n{text}");
+    }
+    let ran = place.run(&["unanswered", "log.ndjson", "--since", "14:08:00", "--until", "14:11:59"]);
+    assert!(ran.stderr.contains("120 rows"), "{}", ran.stderr);
+    let text = place.run(&["incident", "log.ndjson"]).text().to_owned();
+    assert!(text.contains("\n  120 calls were never answered 14:08–14:12\n"), "{text}");
+    assert!(text.contains("  rpcgraph unanswered log.ndjson --since 14:08:00 "), "{text}");
+    // Calls that the log's end cut off are no incident.
+    place.put("cut.ndjson", steady(|id| (id < 1100).then_some((0.1, GOOD))));
+    let text = place.run(&["cut.ndjson"]).text().to_owned();
+    assert!(text.contains("✗ 100 calls were open as the log ended\n") && !text.contains('╰'), "{text}");
+}
+
+/// The clock of a server that is behind leaves no latencies.
+#[test]
+fn an_incident_of_failures_needs_no_latencies() {
+    let fails = |id| (480..720).contains(&id) && id % 4 == 0;
+    let log = steady(|id| Some((if id < 5 { 0.0 } else { -3.0 }, if fails(id) { BAD } else { GOOD })));
+    let mut place = Place::with("log.ndjson", log);
+    place.set("COLUMNS", "80");
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    assert!(text.contains("✗ 60 of 1,199 calls failed (5 %), 60 of them 14:07:40–14:12\n"), "{text}");
+    assert!(!text.contains("p95"), "{text}");
+}
+
+/// The command that the overview advises lists as many failures as its sentence counts, whatever the calls took.
+#[test]
+fn the_advised_command_has_the_failures_of_the_sentence() {
+    let fails = |id| (478..722).contains(&id) && id % 2 == 0;
+    let place = Place::with("log.ndjson", steady(|id| Some((if fails(id) { 4.0 } else { 0.1 }, if fails(id) { BAD } else { GOOD }))));
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    let next = text.lines().find_map(|line| line.strip_prefix("next: rpcgraph ")).expect("a command");
+    let count = text.split(" calls failed (10 %), ").nth(1).and_then(|rest| rest.split(' ').next()).expect(&text);
+    let ran = place.run(&next.split(' ').collect::<Vec<_>>());
+    assert!(ran.stderr.contains(&format!("{count} rows")), "{}\n{text}", ran.stderr);
+}
+
 /// A time of day would choose the calls of each day.
 #[test]
 fn an_incident_past_midnight_is_chosen_by_its_dates() {
@@ -124,7 +208,7 @@ fn an_incident_past_midnight_is_chosen_by_its_dates() {
     let mut place = Place::with("gateway.ndjson", late);
     let ran = place.run(&["gateway.ndjson"]);
     let next = "next: rpcgraph errors gateway.ndjson --since 2026-03-02T23:58:00Z";
-    let until = "--until 2026-03-03T00:02:00Z\n";
+    let until = "--until 2026-03-03T00:01:59.999Z\n";
     assert!(ran.text().ends_with(&format!("{next} {until}")), "{}", ran.text());
     place.set("COLUMNS", "80");
     let ran = place.run(&["gateway.ndjson"]);

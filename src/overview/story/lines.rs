@@ -5,7 +5,7 @@ use anstyle::Style;
 use super::{StoryPart, StoryRow};
 use crate::diagnostic::printable;
 use crate::overview::facts::Facts;
-use crate::overview::incident::Incident;
+use crate::overview::incident::{Incident, IncidentKind};
 use crate::overview::lines::{Screen, ScreenStyle};
 use crate::overview::sentences::Topic;
 use crate::overview::units::{counted, duration, number, one_line, share};
@@ -41,7 +41,8 @@ pub fn story_lines(
         screen.bad(&title);
     }
     for sentence in facts.sentences(Some(incident)) {
-        if matches!(sentence.topic, Topic::Failures | Topic::Incident) {
+        let is_silent = sentence.topic == Topic::Silent && incident.kind() == IncidentKind::Silent;
+        if is_silent || matches!(sentence.topic, Topic::Failures | Topic::Incident | Topic::Slowness) {
             screen.plain(format!("{}{}", if is_markdown { "- " } else { "  " }, escaped(sentence.text())));
         }
     }
@@ -94,7 +95,7 @@ impl Facts {
 
     /// The sentence that there is no incident.
     fn no_incident(&self) -> String {
-        let timed = self.calls.iter().filter(|call| call.time.is_some() && call.seconds.is_some()).count();
+        let timed = self.timed_calls();
         let least = crate::overview::MIN_TIMED;
         let calls = counted(timed, "timed call");
         match timed < least {
