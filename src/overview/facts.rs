@@ -61,6 +61,9 @@ impl Call {
     }
 }
 
+/// Where an error was that answers no request in the log.
+pub const UNKNOWN_REQUEST: &str = "unknown request";
+
 /// A failure.
 #[derive(Debug, Clone)]
 pub struct FailureFact {
@@ -70,7 +73,7 @@ pub struct FailureFact {
     pub time: Option<f64>,
     /// The time of the message that failed.
     pub ended: Option<f64>,
-    /// The tool, the method, or `HTTP`.
+    /// The tool, the method, `HTTP`, or [`UNKNOWN_REQUEST`].
     pub what: String,
     pub is_tool: bool,
     pub code: Option<String>,
@@ -127,6 +130,8 @@ pub struct Facts {
     pub failures: Vec<FailureFact>,
     pub silent: Vec<SilentCall>,
     pub unsolicited: Vec<String>,
+    /// The most by which an answer is before its request, in seconds.
+    pub clock_offset: Option<f64>,
     /// Problem, number and first message.
     pub problems: Vec<(String, usize, String)>,
     /// The sessions and the calls by their IRIs.

@@ -8,7 +8,7 @@ use oxrdf::{Literal, Term, Variable};
 use percent_encoding::percent_decode_str;
 
 use super::causes::{grouped, normalised};
-use super::facts::{Call, CallOutcome, Facts, FailureFact, SilentCall};
+use super::facts::{Call, CallOutcome, Facts, FailureFact, SilentCall, UNKNOWN_REQUEST};
 use crate::query::catalogue::{Condition, NamedQuery};
 use crate::query::{QueryError, QuerySolution, Solutions};
 
@@ -23,10 +23,11 @@ pub enum Part {
     Silent,
     Unsolicited,
     Problems,
+    Clocks,
 }
 
 impl Part {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Kinds,
         Self::Sessions,
         Self::Programs,
@@ -35,6 +36,7 @@ impl Part {
         Self::Silent,
         Self::Unsolicited,
         Self::Problems,
+        Self::Clocks,
     ];
 
     /// Returns the text of the query, about messages under conditions.
@@ -48,8 +50,10 @@ impl Part {
             Self::Silent => *NamedQuery::find("unanswered")?,
             Self::Unsolicited => *NamedQuery::find("unsolicited")?,
             Self::Problems => *NamedQuery::find("problems")?,
+            Self::Clocks => NamedQuery { name: "clocks", text: include_str!("clocks.rq") },
         };
-        Ok(query.with(&[], conditions)?)
+        // Clocks differ whatever messages are asked about.
+        Ok(query.with(&[], if self == Self::Clocks { &[] } else { conditions })?)
     }
 }
 
@@ -103,6 +107,9 @@ impl Facts {
                     self.unsolicited.push(name);
                 }
                 Part::Problems => self.take_problem(&row),
+                Part::Clocks => {
+                    self.clock_offset = self.clock_offset.into_iter().chain(row.seconds("seconds")).reduce(f64::max);
+                }
             }
         }
         if part == Part::Sessions {
@@ -191,12 +198,13 @@ impl Facts {
     fn take_failure(&mut self, row: &Row) {
         let time = row.text("time").and_then(|text| self.time(text));
         let call = row.text("request").and_then(|request| self.requests.get(request)).map(|place| &self.calls[*place]);
+        let unknown = if row.text("failure") == Some("http") { "HTTP" } else { UNKNOWN_REQUEST };
         let failure = FailureFact {
             name: call.map_or_else(|| self.name(row.text("message")), |call| call.name.clone()),
             time: call.and_then(|call| call.time).or(time),
             ended: time,
             is_tool: row.text("tool").is_some(),
-            what: row.text("tool").or(row.text("method")).unwrap_or("HTTP").to_owned(),
+            what: row.text("tool").or(row.text("method")).unwrap_or(unknown).to_owned(),
             code: row.owned("code"),
             text: row.owned("error").unwrap_or_default(),
         };

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::message::Problem;
+
 use super::facts::{CallOutcome, Facts, SilentCall};
 use super::incident::{Incident, IncidentKind};
 use super::moment::{Zone, clock, date};
@@ -285,7 +287,9 @@ impl Facts {
                 && problem != "MalformedRecord"
         });
         texts.extend(rare.take(MAX_PROBLEMS).map(|(problem, count, first)| {
-            (format!("{}: {}, first ", counted(*count, "message"), in_words(problem)), first)
+            let offset = self.clock_offset.filter(|_| problem == Problem::AnswerBeforeRequest.name());
+            let behind = offset.map(|seconds| format!(" by up to {}", duration(seconds))).unwrap_or_default();
+            (format!("{}: {}{behind}, first ", counted(*count, "message"), in_words(problem)), first)
         }));
         let sentences = texts.into_iter().map(|(text, first)| {
             let mut sentence = Sentence::new(Severity::Warn, Topic::Other, text);

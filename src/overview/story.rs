@@ -12,7 +12,7 @@ use super::causes::causes;
 use super::facts::{Call, CallOutcome, Facts, FailureFact};
 use super::incident::{Bucket, Incident, IncidentKind};
 use super::moment::{Zone, clock, date};
-use super::rows::Row;
+use super::rows::{Part, Row};
 use super::units::{counted, duration};
 use crate::diagnostic::display_width;
 use crate::query::catalogue::NamedQuery;
@@ -92,11 +92,9 @@ pub enum Beside {
 impl Beside {
     /// Returns the text of the query; `one` is the IRI of the earlier log.
     pub fn text(self, one: Option<&str>) -> anyhow::Result<String> {
-        const CLOCKS: &str = "SELECT ?seconds ?count { ?session rpcg:clockOffsetSeconds ?seconds ; \
-            rpcg:clockOffsetAnswers ?count }";
         let parameters: Vec<_> = one.map(|iri| ("one".to_owned(), iri.to_owned())).into_iter().collect();
         Ok(match self {
-            Self::Clocks => CLOCKS.to_owned(),
+            Self::Clocks => Part::Clocks.text(&[])?,
             Self::ToolChanges => NamedQuery::find("tool-changes")?.with(&[], &[])?,
             Self::Compare => NamedQuery::find("compare")?.with(&parameters, &[])?,
         })

@@ -8,7 +8,7 @@ use super::index::{PageIndex, PageRow, RowKind, RowState};
 use crate::json::Value;
 use crate::message::{Message, Problem};
 use crate::overview::Facts;
-use crate::overview::facts::{Call, CallOutcome, FailureFact, SilentCall};
+use crate::overview::facts::{Call, CallOutcome, FailureFact, SilentCall, UNKNOWN_REQUEST};
 
 /// The names and versions of the programs of a session, and the version that they agreed on.
 #[derive(Debug, Default)]
@@ -163,7 +163,11 @@ fn take(
         facts.calls.push(Call { name: own, session, time: row.time, method, tool, seconds, ended, outcome });
     } else if row.failed && row.answers.is_none() && !ended.contains(&place) {
         let (code, text) = failure(index, row);
-        let what = if row.kind == RowKind::Exchange { "HTTP".to_owned() } else { self::text(index, row.method) };
+        let what = match row.kind {
+            RowKind::Exchange => "HTTP".to_owned(),
+            RowKind::Response | RowKind::Error => UNKNOWN_REQUEST.to_owned(),
+            _ => self::text(index, row.method),
+        };
         let (time, ended) = (row.time, row.time);
         facts.failures.push(FailureFact { name: own, time, ended, what, is_tool: false, code, text });
     }

@@ -187,6 +187,17 @@ fn an_incident_of_failures_needs_no_latencies() {
     let text = place.run(&["log.ndjson"]).text().to_owned();
     assert!(text.contains("✗ 60 of 1,199 calls failed (5 %), 60 of them 14:07:40–14:12\n"), "{text}");
     assert!(!text.contains("p95"), "{text}");
+    // Latencies of a few answers do not stand for the others.
+    assert!(text.contains("! 1,195 messages: answer before request by up to 3.00 s, first m"), "{text}");
+}
+
+/// An error that answers no request of the log was not necessarily carried by HTTP.
+#[test]
+fn an_error_without_its_request_has_no_invented_place() {
+    let error = |id: u32| line(f64::from(id), "one", "server", &format!(r#"{{"jsonrpc":"2.0","id":{id},{BAD}}}"#)).1;
+    let place = Place::with("log.ndjson", (1..9).map(error).collect::<String>());
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    assert!(text.contains("     8  -32603 boom  unknown request  first m1 14:00:01\n"), "{text}");
 }
 
 /// The command that the overview advises lists as many failures as its sentence counts, whatever the calls took.
