@@ -171,7 +171,7 @@ impl AskArgs {
         let met = Cell::new(0);
         let (found, noun) = match self.answer(&source, &query, question.engine.allow_service, &cancel)? {
             Answer::Solutions(rows) => {
-                let start = if question.times.relative { source.edge("MIN", &cancel)? } else { None };
+                let start = if question.times.relative { source.start(&cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
                 let rows = if question.has_parts { first_of_parts(rows) } else { rows };
                 let rows = match question.by.as_slice() {

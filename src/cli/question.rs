@@ -200,13 +200,17 @@ impl QuerySource {
         Ok(())
     }
 
-    /// Returns the first time of the messages, or another aggregate of their times: a date and time or, if no message
-    /// has a date, a time of day.
-    pub fn edge(&self, aggregate: &str, cancel: &Cancel) -> anyhow::Result<Option<Term>> {
-        for property in ["capturedAt", "clockTime"] {
-            let text = format!("SELECT ({aggregate}(?time) AS ?edge) {{ ?message rpcg:{property} ?time }}");
-            if let Some(edge) = self.values(&text, cancel)?.pop() {
-                return Ok(Some(edge));
+    /// Returns the first time of the messages: a date and time or, if no message has a date, a time of day.
+    pub fn start(&self, cancel: &Cancel) -> anyhow::Result<Option<Term>> {
+        const DATED: &str = "SELECT (MIN(?time) AS ?start) { ?message rpcg:capturedAt ?time }";
+        // In a log that passes midnight, the least time of day is not the first.
+        const CLOCK: &str = "SELECT (COALESCE(IF(HOURS(?first) - HOURS(?least) > 12, ?first, ?least), ?least) AS ?start) {
+            { SELECT (MIN(?time) AS ?least) { ?message rpcg:clockTime ?time } }
+            { SELECT (?time AS ?first) { ?message rpcg:clockTime ?time ; rpcg:sequence ?record } ORDER BY ?record LIMIT 1 }
+        }";
+        for text in [DATED, CLOCK] {
+            if let Some(start) = self.values(text, cancel)?.pop() {
+                return Ok(Some(start));
             }
         }
         Ok(None)

@@ -4,6 +4,11 @@ use std::collections::HashMap;
 
 use super::moment::{Zone, parse};
 
+/// The seconds of a day.
+const DAY: f64 = 86_400.0;
+/// A message is late by less than these seconds.
+const LATE: f64 = 60.0;
+
 /// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallOutcome {
@@ -122,6 +127,8 @@ pub struct Facts {
     pub from: Option<f64>,
     pub to: Option<f64>,
     pub zone: Option<Zone>,
+    /// The first time of a log of times of day that passes midnight: earlier times are of the next day.
+    pub(super) before_midnight: Option<f64>,
     pub has_senders: bool,
     /// Client, server and protocol, with the number of their connections.
     pub programs: Vec<(String, usize)>,
@@ -185,6 +192,21 @@ impl Facts {
         let (time, zone) = parse(text)?;
         let first = *self.zone.get_or_insert(zone);
         let east = |zone| if let Zone::Offset(seconds) = zone { f64::from(seconds) } else { 0.0 };
-        Some(time - east(zone) + east(first))
+        let is_after_midnight = |first: f64| zone == Zone::OfDay && time < first - LATE;
+        let days = if self.before_midnight.is_some_and(is_after_midnight) { DAY } else { 0.0 };
+        Some(time - east(zone) + east(first) + days)
+    }
+
+    /// Takes the times of a log of times of day, in its order. The log passes midnight where its clock goes back by more than
+    /// half a day.
+    pub(super) fn take_clock(&mut self, times: &[f64]) {
+        let passes: Vec<_> = (1..times.len()).filter(|place| times[*place] < times[place - 1] - DAY / 2.0).collect();
+        let ([pass], Some(first)) = (passes.as_slice(), times.first()) else { return };
+        let last = times[*pass..].iter().copied().filter(|time| *time < DAY / 2.0 + first).reduce(f64::max);
+        // A time of day of a longer log may be of two days.
+        if let Some(last) = last.filter(|last| *last < first - LATE) {
+            (self.from, self.to) = (Some(*first), Some(last + DAY));
+            self.before_midnight = Some(*first);
+        }
     }
 }

@@ -417,9 +417,8 @@ fn cells(group: &[&Call]) -> [String; COLUMNS] {
     let some = |count: usize| if count > 0 { number(count) } else { String::new() };
     let mut latencies: Vec<f64> = group.iter().filter_map(|call| call.seconds).collect();
     latencies.sort_by(f64::total_cmp);
-    let is_answered = |call: &&&Call| {
-        matches!(call.outcome, CallOutcome::Answered | CallOutcome::Failed | CallOutcome::Outdated)
-    };
+    let is_answered =
+        |call: &&&Call| matches!(call.outcome, CallOutcome::Answered | CallOutcome::Failed | CallOutcome::Outdated);
     if latencies.len() * 2 < group.iter().filter(is_answered).count() {
         // Where clocks differ, the few answers with a latency do not stand for the others.
         latencies.clear();

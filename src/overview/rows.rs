@@ -15,6 +15,7 @@ use crate::query::{QueryError, QuerySolution, Solutions};
 /// A question of the overview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
+    TimesOfDay,
     Kinds,
     Sessions,
     Programs,
@@ -27,7 +28,8 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
+        Self::TimesOfDay,
         Self::Kinds,
         Self::Sessions,
         Self::Programs,
@@ -42,6 +44,7 @@ impl Part {
     /// Returns the text of the query, about messages under conditions.
     pub fn text(self, conditions: &[Condition]) -> anyhow::Result<String> {
         let query = match self {
+            Self::TimesOfDay => NamedQuery { name: "clock", text: include_str!("clock.rq") },
             Self::Kinds => NamedQuery { name: "kinds", text: include_str!("kinds.rq") },
             Self::Calls => NamedQuery { name: "calls", text: include_str!("calls.rq") },
             Self::Sessions => *NamedQuery::find("sessions")?,
@@ -92,10 +95,11 @@ impl Facts {
     ///
     /// A row cannot be read.
     pub fn take(&mut self, part: Part, solutions: Solutions<'_>) -> Result<(), QueryError> {
-        let mut restarts = Vec::new();
+        let (mut restarts, mut times_of_day) = (Vec::new(), Vec::new());
         for solution in solutions.rows {
             let row = Row(solution?);
             match part {
+                Part::TimesOfDay => times_of_day.extend(row.text("time").and_then(|text| self.time(text))),
                 Part::Kinds => self.take_kind(&row),
                 Part::Sessions => restarts.extend(self.take_session(&row)),
                 Part::Programs => self.take_programs(&row),
@@ -111,6 +115,10 @@ impl Facts {
                     self.clock_offset = self.clock_offset.into_iter().chain(row.seconds("seconds")).reduce(f64::max);
                 }
             }
+        }
+        // The records of several logs are not in one order.
+        if self.logs.len() == 1 {
+            self.take_clock(&times_of_day);
         }
         if part == Part::Sessions {
             let before = |(session, before)| Some((session, *self.places.get(&before)?));
@@ -129,7 +137,9 @@ impl Facts {
             _ => {}
         }
         for (name, is_first) in [("from", true), ("to", false)] {
-            if let Some(time) = row.text(name).and_then(|text| self.time(text)) {
+            // The least and the greatest time of day are not the edges of a log that passes midnight.
+            let time = row.text(name).filter(|_| self.before_midnight.is_none()).and_then(|text| self.time(text));
+            if let Some(time) = time {
                 let edge = if is_first { &mut self.from } else { &mut self.to };
                 let keep = edge.is_some_and(|edge| if is_first { edge <= time } else { edge >= time });
                 if !keep {

@@ -76,7 +76,8 @@ impl Incident {
 impl Facts {
     /// True if the first and the last time are of one day.
     pub(crate) fn is_of_one_day(&self) -> bool {
-        self.from.zip(self.to).is_some_and(|(first, last)| date(first) == date(last))
+        // Times of day have no date to be shown, also after midnight.
+        self.zone == Some(Zone::OfDay) || self.from.zip(self.to).is_some_and(|(first, last)| date(first) == date(last))
     }
 
     /// Formats a time after a space, in a log of days with its date.

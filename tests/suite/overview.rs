@@ -185,10 +185,36 @@ fn an_incident_of_failures_needs_no_latencies() {
     let mut place = Place::with("log.ndjson", log);
     place.set("COLUMNS", "80");
     let text = place.run(&["log.ndjson"]).text().to_owned();
-    assert!(text.contains("✗ 60 of 1,199 calls failed (5 %), 60 of them 14:07:40–14:12\n"), "{text}");
+    assert!(text.contains("✗ 60 of 1,199 calls failed (5 %), 59 of them 14:08–14:12\n"), "{text}");
     assert!(!text.contains("p95"), "{text}");
     // Latencies of a few answers do not stand for the others.
     assert!(text.contains("! 1,195 messages: answer before request by up to 3.00 s, first m"), "{text}");
+}
+
+/// Times without a date go on after midnight.
+#[test]
+fn a_log_of_times_of_day_passes_midnight() {
+    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"c","version":"1"}}}"#;
+    let ping = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+    let answer = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+    let lines = [
+        ("23:59:50.000", "-->", hello.to_owned()),
+        ("23:59:50.100", "<--", answer(0)),
+        ("23:59:51.000", "-->", ping(1)),
+        ("00:00:20.000", "-->", ping(2)),
+        ("00:00:20.100", "<--", answer(2)),
+        ("00:00:30.000", "-->", hello.to_owned()),
+    ];
+    let all = lines.map(|(time, arrow, message)| format!("{time} [s] {arrow} {message}\n"));
+    let place = Place::with("log", all[..5].concat());
+    let text = place.run(&["log"]).text().to_owned();
+    assert!(text.contains(" · 23:59:50–00:00:20, no date (30.1 s)\n"), "{text}");
+    assert!(text.contains("     1  ping  m3 23:59:51  waited 29.1 s\n"), "{text}");
+    let ran = place.run(&["timeline", "log", "--relative", "--columns", "time", "-t", "csv", "--quiet"]);
+    assert_eq!(ran.text(), "time\r\n0\r\n0.1\r\n1\r\n30\r\n30.1\r\n");
+    place.put("restarted", all.concat());
+    let ran = place.run(&["unanswered", "restarted", "--columns", "waited,until", "-t", "csv", "--quiet"]);
+    assert_eq!(ran.text(), "waited,until\r\n39,restart\r\n,end\r\n");
 }
 
 /// An error that answers no request of the log was not necessarily carried by HTTP.
@@ -204,10 +230,13 @@ fn an_error_without_its_request_has_no_invented_place() {
 #[test]
 fn the_advised_command_has_the_failures_of_the_sentence() {
     let fails = |id| (478..722).contains(&id) && id % 2 == 0;
-    let place = Place::with("log.ndjson", steady(|id| Some((if fails(id) { 4.0 } else { 0.1 }, if fails(id) { BAD } else { GOOD }))));
+    let place = Place::with(
+        "log.ndjson",
+        steady(|id| Some((if fails(id) { 4.0 } else { 0.1 }, if fails(id) { BAD } else { GOOD }))),
+    );
     let text = place.run(&["log.ndjson"]).text().to_owned();
     let next = text.lines().find_map(|line| line.strip_prefix("next: rpcgraph ")).expect("a command");
-    let count = text.split(" calls failed (10 %), ").nth(1).and_then(|rest| rest.split(' ').next()).expect(&text);
+    let count = text.split(" calls failed (10.2 %), ").nth(1).and_then(|rest| rest.split(' ').next()).expect(&text);
     let ran = place.run(&next.split(' ').collect::<Vec<_>>());
     assert!(ran.stderr.contains(&format!("{count} rows")), "{}\n{text}", ran.stderr);
 }
@@ -371,9 +400,16 @@ fn a_silent_call_waits_until_the_log_ends_or_its_connection_begins_anew() {
 /// Each restart that left calls without an answer is named, and a call waits until its own.
 #[test]
 fn each_restart_that_left_calls_without_an_answer_is_named() {
-    let hello = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"clientInfo":{{"name":"a","version":"1"}}}}}}"#);
-    let welcome = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"serverInfo":{{"name":"srv","version":"1"}}}}}}"#);
-    let call = |id: u32, tool: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
+    let hello = |id: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"clientInfo":{{"name":"a","version":"1"}}}}}}"#
+        )
+    };
+    let welcome =
+        |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"serverInfo":{{"name":"srv","version":"1"}}}}}}"#);
+    let call = |id: u32, tool: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"}}}}"#)
+    };
     let mut log = String::new();
     for (start, hangs) in [(0.0, "slow"), (60.0, "hang"), (120.0, "none")] {
         let at = |second: f64, sender, message: &str| line(start + second, "one", sender, message).1;

@@ -63,7 +63,9 @@ pub fn relative<'a>(solutions: Solutions<'a>, start: Option<&Term>) -> Solutions
             let found = moment_of(value.as_ref());
             let since = found.and_then(|(has_date, seconds)| {
                 let (dated, first) = *start.get_or_insert((has_date, seconds));
-                seconds.checked_sub(first).filter(|_| dated == has_date)
+                let since = seconds.checked_sub(first).filter(|_| dated == has_date)?;
+                // Times without a date pass midnight where they go back by more than half a day.
+                if !has_date && since < Decimal::from(-43_200) { since.checked_add(86_400) } else { Some(since) }
             });
             since.map_or_else(
                 || value.clone(),
