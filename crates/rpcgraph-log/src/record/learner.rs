@@ -76,11 +76,12 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
     let scan = Scan::of(text);
     let mut places = places(&scan.candidates);
     let (headings, headed) = headings(&scan, &places);
-    let is_transport = |place: &Place| {
-        let PlaceKey { within, skeleton, spelling, pointer, .. } = &place.key;
-        skeleton.is_empty() && pointer.is_empty() && within.is_none() && *spelling == Spelling::Json.name()
-    };
-    if places.is_empty() || places.len() > PLACES || headings.is_empty() && places.iter().all(is_transport) {
+    let is_line =
+        |place: &Place| place.key.skeleton.is_empty() && place.key.pointer.is_empty() && place.key.within.is_none();
+    // A message in another spelling between lines of JSON is damaged.
+    let is_transport =
+        || places.iter().all(is_line) && places.iter().any(|place| place.key.spelling == Spelling::Json.name());
+    if places.is_empty() || places.len() > PLACES || headings.is_empty() && is_transport() {
         return None;
     }
     if is_about_messages(&scan.candidates) {

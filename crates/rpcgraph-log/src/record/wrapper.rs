@@ -217,7 +217,7 @@ fn docker(line: &[u8], ended: bool) -> Option<UnwrappedLine<'_>> {
     let (object, used) = object(line, ended)?;
     let log = only(&object, "log")?;
     let text = unescape(log)?;
-    let is_dockers = object.has("stream") || object.has("time") || !object.is_whole();
+    let is_dockers = ["stream", "time", "kubernetes"].iter().any(|name| object.has(name)) || !object.is_whole();
     is_dockers.then(|| {
         let (text, goes_on) = match text {
             Cow::Owned(mut text) => {
@@ -236,7 +236,8 @@ fn docker(line: &[u8], ended: bool) -> Option<UnwrappedLine<'_>> {
             (None, None) => names(&object, &["container_name", "container_id"]),
         };
         let start = offset_in(line, log) + 1;
-        UnwrappedLine { text, start, time: object.date_time("time"), writer: writer.into(), stream, goes_on, used }
+        let time = ["time", "@timestamp", "timestamp"].iter().find_map(|name| object.date_time(name));
+        UnwrappedLine { text, start, time, writer: writer.into(), stream, goes_on, used }
     })
 }
 
@@ -342,6 +343,11 @@ mod tests {
             (Docker, r#"{"log":"a\n","time":"x"}{"log":"b\n","time":"x"}"#, Some(("a", false))),
             (Docker, r#"{"log":"a\n","log":"b\n","time":"x"}"#, None),
             (Docker, r#"{"log":"a\n"}"#, None),
+            (
+                Docker,
+                r#"{"log":"a\n","kubernetes":{"pod_name":"p"},"@timestamp":"2026-01-05T10:00:00Z"}"#,
+                Some(("a", false)),
+            ),
             (Docker, r#"{"log":{"version":"1.2"},"time":"x"}"#, None),
             (Docker, r#"{"log":"a\n","stream":"stdout",oops}"#, None),
             (Cri, "2026-01-05T10:00:00.123456789Z stdout F a b", Some(("a b", false))),

@@ -252,9 +252,9 @@ fn token(name: &[u8]) -> String {
     pointer_token(&String::from_utf8_lossy(name)).to_string()
 }
 
-/// True if a text has one of the words that messages have, or the bracket of an object in hexadecimal.
+/// True if a text has one of the words that messages have, escaped letters, or the bracket of an object in hexadecimal.
 fn names_any(text: &[u8]) -> bool {
-    [&b"jsonrpc"[..], b"method", b"result", b"error", b"7b", b"7B"]
+    [&b"jsonrpc"[..], b"method", b"result", b"error", b"\\u00", b"7b", b"7B"]
         .iter()
         .any(|word| memmem::find(text, word).is_some())
 }

@@ -15,7 +15,9 @@ pub(super) fn prefix(text: &[u8]) -> Option<(&[u8], usize)> {
     let end = memchr::memchr(b'\n', text)?;
     let below = text[end + 1..].split(|byte| *byte == b'\n').next()?;
     let prefix = trim_end(&below[..memchr::memchr(b'"', below)?]);
-    (trim_end(&text[..end]) == b"{" && !prefix.trim_ascii().is_empty()).then_some((prefix, end))
+    // A member stands there, and no object of its own.
+    let is_prefix = !prefix.trim_ascii().is_empty() && !prefix.ends_with(b"{") && !prefix.ends_with(b"[");
+    (trim_end(&text[..end]) == b"{" && is_prefix).then_some((prefix, end))
 }
 
 /// Reads an object up to its end. `None` if a line has another text in front.
