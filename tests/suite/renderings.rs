@@ -193,7 +193,10 @@ fn assert_renderings(renderings: &[Rendering]) {
         for cut in (0..log.len()).filter(|&cut| log.is_char_boundary(cut)).step_by(7) {
             // The meaning of words depends on all messages.
             let found = entries(&log.as_bytes()[..cut]);
-            let kept = found.len().saturating_sub(1);
+            // A message up to its cut stands beside its line.
+            let is_cut_line = |entry: &&Entry<'_>| matches!(entry, Entry::LogLine(line) if line.is_copy);
+            let lost = found.iter().rev().skip(1).take(1).filter(is_cut_line).count() + 1;
+            let kept = found.len().saturating_sub(lost);
             let texts = |entries: &[Entry<'_>]| -> Vec<_> {
                 let is_record = |entry: &Entry<'_>| matches!(entry, Entry::Record(_));
                 let text = |entry: &Entry<'_>| (entry.location(), is_record(entry), entry.bytes().to_vec());

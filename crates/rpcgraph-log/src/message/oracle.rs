@@ -54,7 +54,7 @@ fn kind_of(object: &Object<'_>, result_unknown: bool) -> Result<Kind, &'static s
         (Some(Value::String(_)), ..) => Err("a method, and a result or error"),
         (Some(_), ..) => Err(OTHER_METHOD),
         (None, Some(_), None | Some(Value::Null)) => Ok(Kind::Response),
-        (None, None | Some(Value::Null), Some(error)) if !matches!(error, Value::Null) => {
+        (None, None | Some(Value::Null | Value::Bool(false)), Some(error)) if !matches!(error, Value::Null) => {
             if let Some(message @ Value::String(_)) = error.member("message") {
                 message.to_cow().ok_or(HALF)?;
             }
@@ -111,7 +111,7 @@ fn message<'a>(object: Object<'a>, kind: Kind, mut problems: Problems, text: Opt
                 true
             }
             other => {
-                // A `result` or `error` that was not taken is null, beside the other one.
+                // A `result` or `error` that was not taken is null or false, beside the other one.
                 problems.insert_if(matches!(other, Some("result" | "error")), Problem::BothResultAndError);
                 problems.insert_if(other.is_some_and(is_keyword_like), Problem::KeywordMember);
                 false

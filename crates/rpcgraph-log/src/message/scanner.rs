@@ -247,7 +247,7 @@ impl Scanner {
                 Some("result") => {
                     members.known(4);
                     *result = Some(self.payload(cursor, depth, PartOf::Result, payloads, problems)?);
-                    null_result = (first == b'n').then(|| start..cursor.at());
+                    null_result = matches!(first, b'n' | b'f').then(|| start..cursor.at());
                 }
                 Some("error") => {
                     members.known(5);
@@ -293,7 +293,7 @@ impl Scanner {
             Ok(kind) => kind,
             Err(reason) => return Some(Err(reason)),
         };
-        // A null beside the other one is not a member of the message.
+        // A null beside the other one is not a member of the message, nor is a false result beside an error.
         let null = match message.kind {
             Kind::Response => null_error.inspect(|_| *error = None),
             Kind::ErrorResponse => null_result.inspect(|_| *result = None),

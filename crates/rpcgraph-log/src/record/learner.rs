@@ -348,6 +348,9 @@ impl LearnedFormat<'_> {
             let both = pairs.iter().filter_map(|(call, answer)| Some((self.meaning(*call)?, self.meaning(*answer)?)));
             let (same, other): (Vec<_>, Vec<_>) = both.partition(|(call, answer)| call == answer);
             if same.len() <= other.len() {
+                if self.stated.is_empty() && self.headed.is_empty() {
+                    self.stated = self.named_before(&numbers, &pairs);
+                }
                 return;
             }
         }
@@ -355,6 +358,27 @@ impl LearnedFormat<'_> {
         self.stated.retain(|_, stated| {
             matches!(stated.meaning, WordMeaning::Sent(_)) && stated.pointer.as_ref().is_some_and(is_member)
         });
+    }
+
+    /// Finds the sides that a word right before each message names, as in `Client: {…}` and `editor → server: {…}`. The name of
+    /// a program is the same for both sides of an exchange, or alone.
+    fn named_before(&self, numbers: &BTreeSet<usize>, pairs: &[(usize, usize)]) -> HashMap<usize, Stated> {
+        let one = |number: &usize| {
+            let [.., Token::Word(word), Token::Mark(mark)] = self.candidates[*number].front.as_slice() else {
+                return None;
+            };
+            let at = self.candidates[*number].front.len() - 2;
+            let side = named_side(word).filter(|_| mark.trim() == ":")?;
+            let before = self.candidates[*number].front[..at].iter().rev();
+            let arrow = before.take(2).find(|token| matches!(token, Token::Arrow(_))).map(Token::text);
+            let is_receiver = arrow.and_then(named_direction) == Some(Direction::Out);
+            let meaning = WordMeaning::Sent(if is_receiver { side.other() } else { side });
+            Some((*number, Stated { tokens: Some(at..=at), pointer: None, text: word.clone(), meaning }))
+        };
+        let named: HashMap<usize, Stated> = numbers.iter().filter_map(one).collect();
+        let side = |number: &usize| named.get(number).map(|stated| stated.meaning);
+        let are_apart = |(call, answer): &(usize, usize)| side(call) != side(answer);
+        if pairs.is_empty() || !pairs.iter().all(are_apart) { HashMap::new() } else { named }
     }
 
     /// Sets apart the places whose messages all stand at another place too, with the same direction.

@@ -142,8 +142,8 @@ impl<'r> Reader<'r> {
         reader.order = reader.format.early_side().map(|side| Box::new(AnswerOrder::new(side)) as _);
         if !reader.wrappers.is_empty() {
             reader.take_off(options.max_record_size);
-        } else if is_examined {
-            if options.own_format.is_some() {
+        } else if reader.order.is_none() {
+            if options.own_format.is_some() || !is_examined {
                 reader.fill_window();
             }
             reader.order_by_time();
@@ -421,7 +421,7 @@ impl<'r> Reader<'r> {
         let raw = self.current.unread().to_vec();
         let head = &raw[..raw.len().min(Format::WINDOW)];
         let one_way = one_way_writers(&self.wrappers, head);
-        let texts = UnwrappedLog::texts(&self.wrappers, head).into_iter();
+        let texts = UnwrappedLog::texts(&self.wrappers, head);
         let of_messages = texts.filter(|(writer, text)| mentions_message(text) && !one_way.contains_key(writer));
         let writers: HashSet<String> = of_messages.map(|(writer, _)| writer).collect();
         // Of several writers, each has a session with its name.

@@ -30,6 +30,8 @@ pub(super) enum Spelling {
     Lisp,
     /// Two digits for each byte.
     Hex,
+    /// JSON in HTML, with entities such as `&quot;`.
+    Html,
     /// JSON over several lines, each of which but the first has the same text in front, with other digits.
     Prefixed,
 }
@@ -55,6 +57,7 @@ impl Spelling {
             Self::JavaScript => "javascript",
             Self::Lisp => "lisp",
             Self::Hex => "hex",
+            Self::Html => "html",
             Self::Prefixed => "prefixed",
         }
     }
@@ -69,6 +72,7 @@ impl Spelling {
         match text.first()? {
             b'{' | b'[' if is_string(text) => Some(Self::String),
             b'{' if is_field(text) => Some(Self::Csv),
+            b'{' if ["&quot;", "&#34;"].iter().any(|quote| inside().starts_with(quote.as_bytes())) => Some(Self::Html),
             b'"' if is_field(&text[1..]) || text[1..].starts_with(b"[") && is_field(&text[2..]) => Some(Self::Csv),
             b'{' => match inside() {
                 [b':', b'a'..=b'z', ..] => Some(Self::JavaScript),
@@ -101,6 +105,13 @@ impl Spelling {
     pub fn decode(self, text: &[u8]) -> Option<SpelledValue<'_>> {
         match self {
             Self::Json => structured(text),
+            Self::Html => {
+                let (json, ends) = without_entities(text);
+                let found = structured(&json)?;
+                let (length, is_broken) = (found.json.len(), found.is_broken);
+                let used = ends.get(length.checked_sub(1)?).copied()?;
+                Some(SpelledValue { json: json[..length].to_vec().into(), used, is_broken, is_cut: found.is_cut })
+            }
             Self::String => {
                 let quoted = text.strip_prefix(b"\"");
                 let rest = quoted.unwrap_or(text);
@@ -227,6 +238,29 @@ fn length_of_bytes(text: &[u8], count: usize) -> usize {
     (0..count).fold(0, |at, _| at + if text.get(at..).is_some_and(|rest| rest.starts_with(b"\\x")) { 4 } else { 1 })
 }
 
+/// Returns a text of HTML with its characters for entities, and for each byte the end of its spelling.
+fn without_entities(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
+    const ENTITIES: [(&[u8], u8); 8] = [
+        (b"&quot;", b'"'),
+        (b"&#34;", b'"'),
+        (b"&#x27;", b'\''),
+        (b"&#39;", b'\''),
+        (b"&apos;", b'\''),
+        (b"&lt;", b'<'),
+        (b"&gt;", b'>'),
+        (b"&amp;", b'&'),
+    ];
+    let (mut plain, mut ends, mut at) = (Vec::new(), Vec::new(), 0);
+    while let Some(&byte) = text.get(at) {
+        let entity = ENTITIES.iter().find(|(name, _)| byte == b'&' && text[at..].starts_with(name));
+        let (character, length) = entity.map_or((byte, 1), |(name, character)| (*character, name.len()));
+        at += length;
+        plain.push(character);
+        ends.push(at);
+    }
+    (plain, ends)
+}
+
 /// True for the bare name of a member and its colon.
 fn begins_member(text: &[u8]) -> bool {
     let name = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -324,6 +358,8 @@ mod tests {
             (r#""{\"id\":1,\"method\":\"a\"}""#.to_owned(), M),
             (r#"{\"id\":1,\"method\":\"a\"}"#.to_owned(), M),
             (r"{\x22id\x22:1,\x22method\x22:\x22a\x22}".to_owned(), M),
+            ("{&quot;id&quot;:1,&quot;method&quot;:&quot;a&quot;}".to_owned(), M),
+            ("{&#34;a&#34;:&#34;&lt;&amp;lt;&#34;}".to_owned(), r#"{"a":"<&lt;"}"#),
             (r#""{\x22a\x22:\x22\xC3\xA9 \x5C\x22 'x22\x22}\x0A""#.to_owned(), r#"{"a":"é \" 'x22"}"#),
             (format!("b'Content-Length: 21\\r\\n\\r\\n{M}'"), M),
             (r#"b"{'x"#.to_owned(), ""),

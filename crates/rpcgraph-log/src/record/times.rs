@@ -203,18 +203,24 @@ pub(super) fn later(time: Time, seconds: Decimal) -> Option<Time> {
 /// `2025-03-10T17:03:18.764Z`. Returns its length, and the time if that exists.
 pub(super) fn timestamp(line: &[u8]) -> Option<(usize, Option<Time>)> {
     let Some(mut length) = fits(line, b"0000-00-00 00:00:00") else { return spelled_otherwise(line) };
-    if line.get(length) == Some(&b'.') || fits(&line[length..], b",000").is_some() {
+    if line.get(length) == Some(&b'.') || fits(&line[length..], b",000").is_some() || has_colon(&line[length..]) {
         length += 1 + digits(&line[length + 1..]);
     }
-    let (local, half) = (&line[..length], half_of_day(&line[length..]));
+    let local = with_point(&line[..length], b"0000-00-00 00:00:00".len());
+    let half = half_of_day(&line[length..]);
     length += half.map_or(0, |(length, _)| length);
     let (more, zone) = zone(&line[length..]);
     length += more;
     let is_common = half.is_none() && matches!(&*zone, "" | "Z");
-    if let Some(time) = if is_common { common(&line[..length]) } else { None } {
+    let common = match &local {
+        Cow::Borrowed(_) if is_common => common(&line[..length]),
+        Cow::Owned(local) if is_common => common(&[local, zone.as_bytes()].concat()),
+        _ => None,
+    };
+    if let Some(time) = common {
         return Some((length, Some(Time::DateTime(time))));
     }
-    let mut text = std::str::from_utf8(local).ok()?.replacen(' ', "T", 1).replace(',', ".");
+    let mut text = std::str::from_utf8(&local).ok()?.replacen(' ', "T", 1).replace(',', ".");
     if let Some((_, is_after_noon)) = half {
         set_half(&mut text, "0000-00-00T".len(), is_after_noon);
     }
@@ -335,15 +341,30 @@ pub(super) fn first(text: &[u8]) -> Option<Time> {
 /// Parses the time of day at the beginning of `text`.
 pub(super) fn clock(text: &[u8]) -> Option<Time> {
     let mut length = fits(text, b"00:00:00")?;
-    if matches!(text.get(length), Some(b'.' | b',')) {
+    if matches!(text.get(length), Some(b'.' | b',')) || has_colon(&text[length..]) {
         length += 1 + digits(&text[length + 1..]);
     }
     let rest = &text[length..];
-    let mut text = std::str::from_utf8(&text[..length]).ok()?.trim_end_matches(['.', ',']).replace(',', ".");
+    let local = with_point(&text[..length], b"00:00:00".len());
+    let mut text = std::str::from_utf8(&local).ok()?.trim_end_matches(['.', ',']).replace(',', ".");
     if let Some((_, is_after_noon)) = half_of_day(rest) {
         set_half(&mut text, 0, is_after_noon);
     }
     text.parse().ok().filter(|_| !matches!(rest, [b'0'..=b'9', ..] | [b':', b'0'..=b'9', ..])).map(Time::Clock)
+}
+
+/// True if a colon and three digits of milliseconds begin here.
+fn has_colon(text: &[u8]) -> bool {
+    fits(text, b":000").is_some() && !text.get(4).is_some_and(|next| next.is_ascii_digit() || *next == b':')
+}
+
+/// Returns a time whose fraction begins with a point, where some programs write a colon.
+fn with_point(text: &[u8], seconds: usize) -> Cow<'_, [u8]> {
+    let (before, fraction) = text.split_at(seconds);
+    match fraction.strip_prefix(b":") {
+        Some(digits) => [before, b".", digits].concat().into(),
+        None => text.into(),
+    }
 }
 
 /// Returns the length of `shape`, if `text` begins like this: `0` stands for a digit, a blank also for `T`.

@@ -182,10 +182,10 @@ impl Wrapper {
                 (!is_about_a_message(&found.writer)).then_some(found)
             })?,
             Self::Cri => behind_front(&CRI, line)?,
-            // A level of logging is not a service.
-            Self::Compose => {
-                behind_front(&COMPOSE, line).filter(|found| !is_level(&String::from_utf8_lossy(&found.writer)))?
-            }
+            // Neither a level of logging nor a time is a service.
+            Self::Compose => behind_front(&COMPOSE, line).filter(|found| {
+                found.writer.iter().any(u8::is_ascii_alphabetic) && !is_level(&String::from_utf8_lossy(&found.writer))
+            })?,
             Self::Kubectl => behind_front(&KUBECTL, line)?,
             Self::Quoted => behind_front(&QUOTED, line)?,
         };
@@ -380,6 +380,7 @@ mod tests {
             (Compose, "api_1 |", Some(("", false))),
             (Compose, "api-1| a", None),
             (Compose, "| a |", None),
+            (Compose, "1741083358.700 | a", None),
             (Compose, "two words | a", None),
             (Colours, "\x1b[1;32ma\x1b[0m b\x1b[K", Some(("a b", false))),
             (Colours, "a\x1b[", Some(("a", false))),

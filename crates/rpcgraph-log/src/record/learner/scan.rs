@@ -128,7 +128,8 @@ impl<'a> Scan<'a> {
                 is_glued: is_glued(&line[..at], spelling)
                     && !(front > 0 && line[front..at].iter().all(|byte| b" \t,".contains(byte))),
             };
-            if line[..at].ends_with(b"`") {
+            // Text quotes a message in backquotes, as a cell of a table does not.
+            if line[..at].ends_with(b"`") && !line.starts_with(b"|") {
                 at += found.used;
                 continue;
             }
