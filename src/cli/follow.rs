@@ -72,8 +72,8 @@ pub fn answer(
     Ok((attempt, found))
 }
 
-/// Writes rows in another thread while `make` passes them on, some at a time. An error of `make` ends the writing with an error, so that no
-/// file is left with a part of the rows.
+/// Writes rows in another thread while `make` passes them on, some at a time. An error of `make` ends the writing with an error,
+/// so that no file is left with a part of the rows.
 pub fn stream<T, W: Send>(
     variables: Vec<Variable>,
     write: impl FnOnce(Solutions<'_>) -> anyhow::Result<W> + Send,

@@ -310,7 +310,8 @@ fn line_at(text: &[u8], at: usize) -> &[u8] {
     text[at..].split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default()
 }
 
-/// Returns the JSON after a label, or on the lines below it, if any, and the offset of its end; `None` if it is broken or cut off.
+/// Returns the JSON after a label, or on the lines below it, if any, and the offset of its end; `None` if it is broken or cut
+/// off.
 fn json(text: &[u8], start: usize) -> Option<(Option<&[u8]>, usize)> {
     let start = start + line_at(text, start).iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let below = start + text[start..].iter().take_while(|byte| is_blank(**byte)).count();

@@ -55,7 +55,8 @@ fn request_in(text: &[u8]) -> Option<(usize, &[u8])> {
     (is_request && text[at + length..].starts_with(b"'")).then_some((at, request))
 }
 
-/// An event with a message, or a request in a command above the stream, is a record; every other line that is not blank is a [`LogLine`], given before it.
+/// An event with a message, or a request in a command above the stream, is a record; every other line that is not blank is a
+/// [`LogLine`], given before it.
 #[derive(Default)]
 struct Sse {
     /// The event at the beginning of the input. Its lines are given one by one: an event may have millions of comments.
