@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The maximum number of bytes of the entries that wait.
 const MAX_BYTES: usize = 64 << 20;
+/// The number of entries without a time, and of those on a line, after which a log has no lines to sort.
+const ENTRIES: usize = 16;
 /// The size that is assumed of an entry beside its bytes.
 const ENTRY: usize = 256;
 
@@ -31,15 +33,13 @@ impl TimeOrder {
     pub fn of(mut decoder: impl Decoder, mut text: &[u8]) -> Option<Self> {
         let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
         let (mut misordered, mut early, mut falling, mut last) = (0, 0, 0_i64, None);
+        let (mut entries, mut untimed, mut lines) = (0, 0, 1);
         loop {
             let step = decoder.step(text, true);
             if let Step::Entry { entry: Entry::Record(record), .. } = &step
+                && let Some(time) = record.time.and_then(|time| time_after(time, last))
                 && let Some(object) = RawObject::parse(&record.bytes)
             {
-                let Some(time) = record.time.and_then(|time| time_after(time, last)) else {
-                    text = &text[step.consumed()..];
-                    continue;
-                };
                 falling += last.map_or(0, |last| (time < last) as i64 - (time > last) as i64);
                 last = Some(time);
                 if let Some(id) = object.get("id").filter(|id| *id != b"null") {
@@ -58,9 +58,18 @@ impl TimeOrder {
                     }
                 }
             }
-            match step.consumed() {
-                0 => break,
-                consumed => text = &text[consumed..],
+            let (is_entry, consumed) = (matches!(step, Step::Entry { .. }), step.consumed());
+            entries += 1;
+            untimed +=
+                usize::from(matches!(&step, Step::Entry { entry: Entry::Record(record), .. } if record.time.is_none()));
+            lines += memchr::memchr_iter(b'\n', &text[..consumed]).count();
+            text = &text[consumed..];
+            // Without times, or without lines, nothing is out of order.
+            if untimed > ENTRIES && last.is_none() || entries > ENTRIES * lines {
+                return None;
+            }
+            if consumed == 0 && !is_entry {
+                break;
             }
         }
         let (held, ready) = (BTreeMap::new(), VecDeque::new());
