@@ -183,7 +183,7 @@ impl Facts {
         all.push(during);
     }
 
-    /// When calls were slow, if an incident is no more than that.
+    /// Says when calls were slow, for an incident in which they neither failed nor stayed unanswered.
     fn slow(&self, incident: Option<&Incident>) -> Option<Sentence<'static>> {
         let incident = incident.filter(|incident| incident.kind() == IncidentKind::Slow)?;
         let (within, rest) = incident.within.p95().zip(incident.rest.p95())?;
@@ -240,7 +240,7 @@ impl Facts {
         for (place, (lost, all)) in restarts.iter().take(MAX_RESTARTS) {
             let session = &self.sessions[*place];
             let Some((name, time)) = &session.begun else { continue };
-            // What waited long before a restart was hardly lost in it.
+            // Calls that had waited long before the restart were probably not lost in it.
             let text =
                 if *lost > 0 { format!(", {} lost as ", number(*lost)) } else { format!(", {} until ", number(*all)) };
             let server = session.server.as_deref().unwrap_or(&session.label);

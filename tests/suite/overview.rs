@@ -171,7 +171,7 @@ fn an_incident_of_silent_calls_is_said_in_words() {
     let text = place.run(&["incident", "log.ndjson"]).text().to_owned();
     assert!(text.contains("\n  120 calls were never answered 14:08–14:12\n"), "{text}");
     assert!(text.contains("  rpcgraph unanswered log.ndjson --since 14:08:00 "), "{text}");
-    // Calls that the log's end cut off are no incident.
+    // Calls whose answers the end of the log may have cut off do not make an incident.
     place.put("cut.ndjson", steady(|id| (id < 1100).then_some((0.1, GOOD))));
     let text = place.run(&["cut.ndjson"]).text().to_owned();
     assert!(text.contains("✗ 100 calls were open as the log ended\n") && !text.contains('╰'), "{text}");

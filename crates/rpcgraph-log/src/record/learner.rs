@@ -410,9 +410,10 @@ impl LearnedFormat<'_> {
                 let differ: Vec<_> =
                     words.split(' ').zip(other_words.split(' ')).filter(|(one, other)| one != other).collect();
                 // Two steps of one program, such as `Received:` and `Forwarding:`.
-                let are_steps = differ.iter().any(|(one, other)| is_step(one) && is_step(other));
-                let are_steps = are_steps
-                    || at != other_at && [words, other_words].iter().all(|words| words.split(' ').any(is_step));
+                let are_steps = match at == other_at {
+                    true => differ.iter().any(|(one, other)| is_step(one) && is_step(other)),
+                    false => [words, other_words].iter().all(|words| words.split(' ').any(is_step)),
+                };
                 let is_as_long = words.split(' ').count() == other_words.split(' ').count();
                 if at == other_at && !(is_as_long && (are_steps || differ.len() > 1)) {
                     return false;
@@ -485,9 +486,10 @@ impl LearnedFormat<'_> {
 
     /// Returns the fields that separate the sessions.
     fn sessions(&self, places: &[Place]) -> Vec<Field> {
-        let place_of = |number: usize| places.iter().position(|place| place.found.contains(&number));
-        let observed = originals(places).into_iter().map(|number| {
-            let place = place_of(number).unwrap_or_default();
+        let originals = places.iter().enumerate().filter(|(_, place)| !place.is_copy);
+        let placed: BTreeMap<usize, usize> =
+            originals.flat_map(|(at, place)| place.found.iter().map(move |number| (*number, at))).collect();
+        let observed = placed.into_iter().map(|(number, place)| {
             let candidate = &self.candidates[number];
             let stated = self.stated.get(&number);
             let is_stated =
@@ -538,7 +540,7 @@ fn stated(candidate: &Candidate, with_arrows: bool) -> Option<Stated> {
     in_front().or_else(|| in_member(&SENDERS, &named_meaning)).or_else(|| in_member(&EVENTS, &in_text))
 }
 
-/// Returns the numbers of the messages that are no copies.
+/// Returns the numbers of the messages that are not copies.
 fn originals(places: &[Place]) -> BTreeSet<usize> {
     places.iter().filter(|place| !place.is_copy).flat_map(|place| place.found.iter().copied()).collect()
 }

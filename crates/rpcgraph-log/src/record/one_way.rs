@@ -1,16 +1,15 @@
 //! Writers of a wrapped log that wrote one direction of a connection each, as where each end of a pipe has a tag of its own.
 
+use super::Direction;
 use super::object::{RawObject, objects};
 use super::surroundings::named_direction;
-use super::unwrapped::UnwrappedLog;
-use super::{Direction, Wrapper};
 use memchr::memchr;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Returns the writers that each belong to the connection of another writer, given the beginning of a log: the two answer
-/// each other, and neither of them answers itself more often, or says of some messages that it sent them and of some that it
-/// received them.
-pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<String, String> {
+/// Returns the writers that each belong to the connection of another writer, given the lines at the beginning of a log, each
+/// with its writer: the two answer each other, and neither of them answers itself more often, or says of some messages that it
+/// sent them and of some that it received them.
+pub(super) fn one_way_writers(texts: &[(String, Vec<u8>)]) -> BTreeMap<String, String> {
     let mut open: HashMap<Vec<u8>, BTreeSet<String>> = HashMap::new();
     let mut pairs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     // By writer, the answers to requests that only others wrote, without those to requests that it wrote itself.
@@ -18,11 +17,11 @@ pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<Str
     let mut first_seen: Vec<String> = Vec::new();
     // By writer, the directions that the words before messages name.
     let mut named: HashMap<String, Vec<Direction>> = HashMap::new();
-    for (writer, text) in UnwrappedLog::texts(wrappers, head) {
-        if !first_seen.contains(&writer) {
+    for (writer, text) in texts {
+        if !first_seen.contains(writer) {
             first_seen.push(writer.clone());
         }
-        let start = memchr(b'{', &text).unwrap_or(text.len());
+        let start = memchr(b'{', text).unwrap_or(text.len());
         let (front, message) = text.split_at(start);
         if !message.is_empty() {
             let front = String::from_utf8_lossy(front);
@@ -38,14 +37,14 @@ pub(super) fn one_way_writers(wrappers: &[Wrapper], head: &[u8]) -> BTreeMap<Str
                 continue;
             }
             // Both sides of a connection may use the same ids.
-            if askers.remove(&writer) {
+            if askers.remove(writer) {
                 *crossed.entry(writer.clone()).or_default() -= 1;
                 continue;
             }
             // An answer without a request belongs to no other writer.
             let others = if askers.is_empty() { [writer.clone()].into() } else { std::mem::take(askers) };
             for other in others {
-                for one in [&writer, &other] {
+                for one in [writer, &other] {
                     *crossed.entry(one.clone()).or_default() += 1;
                 }
                 pairs.entry(writer.clone()).or_default().insert(other.clone());

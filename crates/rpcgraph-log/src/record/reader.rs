@@ -170,7 +170,7 @@ impl<'r> Reader<'r> {
         true
     }
 
-    /// True if the rest of the input is no longer than the window.
+    /// True if the rest of the input fits into the window.
     fn is_whole(&self) -> bool {
         !matches!(self.state, ReaderState::Open) && self.current.unread().len() <= Format::WINDOW
     }
@@ -420,10 +420,10 @@ impl<'r> Reader<'r> {
         self.fill_window();
         let raw = self.current.unread().to_vec();
         let head = &raw[..raw.len().min(Format::WINDOW)];
-        let one_way = one_way_writers(&self.wrappers, head);
-        let texts = UnwrappedLog::texts(&self.wrappers, head);
-        let of_messages = texts.filter(|(writer, text)| mentions_message(text) && !one_way.contains_key(writer));
-        let writers: HashSet<String> = of_messages.map(|(writer, _)| writer).collect();
+        let texts: Vec<_> = UnwrappedLog::texts(&self.wrappers, head).collect();
+        let one_way = one_way_writers(&texts);
+        let of_messages = texts.iter().filter(|(writer, text)| mentions_message(text) && !one_way.contains_key(writer));
+        let writers: HashSet<&str> = of_messages.map(|(writer, _)| writer.as_str()).collect();
         // Of several writers, each has a session with its name.
         self.first_writer = (writers.len() > 1).then(String::new);
         let unwrapped = UnwrappedLog::new(&self.wrappers, limit, raw, self.current.here);

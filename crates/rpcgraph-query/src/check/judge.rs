@@ -169,7 +169,7 @@ impl Judge<'_> {
         let (verdict, faults) = match self.sessions_for(rule)? {
             Err(verdict) => (verdict, Vec::new()),
             Ok(sessions) => match self.faults(rule, &sessions)? {
-                // What breaks a rule exercises it.
+                // A rule that something breaks is exercised.
                 faults if faults.is_empty() && !self.is_exercised(rule)? => {
                     (Verdict::Unexercised("nothing in this log exercises it".to_owned()), faults)
                 }

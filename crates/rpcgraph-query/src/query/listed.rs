@@ -57,7 +57,7 @@ pub struct Listed<'q, R> {
 }
 
 impl<'q, R: FnMut(Vec<QuerySolution>) -> io::Result<()> + Send> Listed<'q, R> {
-    /// Creates a listing with the columns of its query. `pass` takes its rows, those of a part of the log at a time.
+    /// Creates a listing with the columns of its query. `pass` is called for each part of the log, with the rows of that part.
     pub fn new(listing: Listing, query: &'q Query, limit: Option<usize>, cancel: &'q Cancel, pass: R) -> Self {
         let variables = query.columns().into();
         Self { listing, query, variables, biggest: BTreeMap::new(), limit: limit.unwrap_or(BIGGEST), cancel, pass }

@@ -31,37 +31,22 @@ impl TimeOrder {
     /// Reads the beginning of a log, and returns the order if answers stand above their requests there and have later times.
     /// `None` if the log is sorted, or if more answers stand below and have earlier times, as where clocks differ.
     pub fn of(mut decoder: impl Decoder, mut text: &[u8]) -> Option<Self> {
-        let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
-        let (mut misordered, mut early, mut falling, mut last) = (0, 0, 0_i64, None);
+        let (mut pairs, mut falling, mut last) = (Pairs::default(), 0_i64, None);
         let (mut entries, mut untimed, mut lines) = (0, 0, 1);
         loop {
             let step = decoder.step(text, true);
-            if let Step::Entry { entry: Entry::Record(record), .. } = &step
-                && let Some(time) = record.time.and_then(|time| time_after(time, last))
-                && let Some(object) = RawObject::parse(&record.bytes)
-            {
-                falling += last.map_or(0, |last| (time < last) as i64 - (time > last) as i64);
-                last = Some(time);
-                if let Some(id) = object.get("id").filter(|id| *id != b"null") {
-                    let key = (record.session.as_deref().map(str::to_owned), id.to_vec());
-                    if object.has("method") {
-                        let is_answered = answered.remove(&key).is_some_and(|answer| answer > time);
-                        match is_answered && !asked.contains_key(&key) {
-                            true => misordered += 1,
-                            false => _ = asked.insert(key, time),
-                        }
-                    } else {
-                        match asked.remove(&key) {
-                            Some(request) => early += i32::from(time < request),
-                            None => _ = answered.insert(key, time),
-                        }
-                    }
+            if let Step::Entry { entry: Entry::Record(record), .. } = &step {
+                untimed += usize::from(record.time.is_none());
+                if let Some(time) = record.time.and_then(|time| time_after(time, last))
+                    && let Some(object) = RawObject::parse(&record.bytes)
+                {
+                    falling += last.map_or(0, |last| (time < last) as i64 - (time > last) as i64);
+                    last = Some(time);
+                    pairs.add(record.session.as_deref(), &object, time);
                 }
             }
             let (is_entry, consumed) = (matches!(step, Step::Entry { .. }), step.consumed());
             entries += 1;
-            untimed +=
-                usize::from(matches!(&step, Step::Entry { entry: Entry::Record(record), .. } if record.time.is_none()));
             lines += memchr::memchr_iter(b'\n', &text[..consumed]).count();
             text = &text[consumed..];
             // Without times, or without lines, nothing is out of order.
@@ -73,14 +58,8 @@ impl TimeOrder {
             }
         }
         let (held, ready) = (BTreeMap::new(), VecDeque::new());
-        (misordered > early).then_some(Self {
-            is_reversed: falling > 0,
-            last: None,
-            count: 0,
-            held,
-            held_bytes: 0,
-            ready,
-        })
+        let order = Self { is_reversed: falling > 0, last: None, count: 0, held, held_bytes: 0, ready };
+        (pairs.misordered > pairs.early).then_some(order)
     }
 
     fn give_first(&mut self) -> bool {
@@ -88,6 +67,37 @@ impl TimeOrder {
         self.held_bytes -= ENTRY + entry.bytes().len();
         self.ready.push_back(entry);
         true
+    }
+}
+
+/// Requests and answers in the order of their lines.
+#[derive(Default)]
+struct Pairs {
+    /// The times of the last request and the last answer, by session and id.
+    asked: HashMap<(Option<String>, Vec<u8>), i128>,
+    answered: HashMap<(Option<String>, Vec<u8>), i128>,
+    /// The number of answers above their requests, with later times.
+    misordered: usize,
+    /// The number of answers below their requests, with earlier times.
+    early: usize,
+}
+
+impl Pairs {
+    fn add(&mut self, session: Option<&str>, object: &RawObject<'_>, time: i128) {
+        let Some(id) = object.get("id").filter(|id| *id != b"null") else { return };
+        let key = (session.map(str::to_owned), id.to_vec());
+        if object.has("method") {
+            let is_answered = self.answered.remove(&key).is_some_and(|answer| answer > time);
+            match is_answered && !self.asked.contains_key(&key) {
+                true => self.misordered += 1,
+                false => _ = self.asked.insert(key, time),
+            }
+        } else {
+            match self.asked.remove(&key) {
+                Some(request) => self.early += usize::from(time < request),
+                None => _ = self.answered.insert(key, time),
+            }
+        }
     }
 }
 

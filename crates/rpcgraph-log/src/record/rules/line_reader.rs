@@ -217,8 +217,7 @@ impl RuleReader {
                 said.is_truncated |= is_cut;
                 let result_unknown = cut.as_ref().is_some_and(|cut| cut.result_unknown);
                 let mut record = said.of_rule(rule, cut.map_or(found.json, |cut| cut.json.into()));
-                let flags = Flags { shares_time, reconstructed: is_cut, result_unknown, ..record.flags };
-                record.flags = flags;
+                record.flags = Flags { shares_time, reconstructed: is_cut, result_unknown, ..record.flags };
                 (at, record.into())
             }
         };
