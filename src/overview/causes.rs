@@ -6,7 +6,7 @@ use super::facts::FailureFact;
 use super::units::one_line;
 
 /// Failures with one text.
-pub struct Cause<'f> {
+pub struct FailureCause<'f> {
     pub count: usize,
     /// True if all failures have the code of the first.
     pub has_one_code: bool,
@@ -18,7 +18,7 @@ pub struct Cause<'f> {
     pub names: Vec<&'f str>,
 }
 
-impl Cause<'_> {
+impl FailureCause<'_> {
     /// Where it happened: the tool or method, or the number of them.
     pub fn place(&self) -> String {
         match self.places.as_slice() {
@@ -29,14 +29,14 @@ impl Cause<'_> {
 }
 
 /// Groups failures by their causes; the most frequent first.
-pub fn causes<'f>(failures: &'f [FailureFact]) -> Vec<Cause<'f>> {
+pub fn causes<'f>(failures: &'f [FailureFact]) -> Vec<FailureCause<'f>> {
     let causes = grouped(failures, |failure| &failure.text).into_iter().filter_map(|failures| {
         let earlier =
             |first: &'f FailureFact, failure: &'f FailureFact| if failure.time < first.time { failure } else { first };
         let first: &FailureFact = failures.iter().copied().reduce(earlier)?;
         let names = failures.iter().map(|failure| failure.name.as_str()).collect();
         let mut cause =
-            Cause { count: failures.len(), has_one_code: true, first, last: None, places: Vec::new(), names };
+            FailureCause { count: failures.len(), has_one_code: true, first, last: None, places: Vec::new(), names };
         for failure in failures {
             cause.has_one_code &= failure.code == first.code;
             cause.last = if cause.last < failure.time { failure.time } else { cause.last };

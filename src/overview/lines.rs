@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use anstyle::{AnsiColor, Style};
 
-use super::causes::{Cause, causes};
+use super::causes::{FailureCause, causes};
 use super::facts::{Call, CallOutcome, Facts, SilentCall};
 use super::incident::{Incident, IncidentKind, percentile};
 use super::moment::clock;
@@ -171,8 +171,8 @@ impl<'f> Screen<'f> {
     }
 
     /// A number, a text, where it was, and the first message or the times of a burst.
-    fn cause(&self, cause: &Cause<'_>) -> [String; 4] {
-        let Cause { count, first, .. } = cause;
+    fn cause(&self, cause: &FailureCause<'_>) -> [String; 4] {
+        let FailureCause { count, first, .. } = cause;
         let code =
             first.code.as_ref().filter(|_| cause.has_one_code).map(|code| format!("{code} ")).unwrap_or_default();
         let log = self.facts.from.zip(self.facts.to).map_or(0.0, |(from, to)| to - from);

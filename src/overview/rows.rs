@@ -61,9 +61,9 @@ impl Part {
 }
 
 /// A row of an answer.
-pub(super) struct Row(pub(super) QuerySolution);
+pub(super) struct AnswerRow(pub(super) QuerySolution);
 
-impl Row {
+impl AnswerRow {
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         match self.0.get(name)? {
             Term::NamedNode(node) => Some(node.as_str()),
@@ -97,7 +97,7 @@ impl Facts {
     pub fn take(&mut self, part: Part, solutions: Solutions<'_>) -> Result<(), QueryError> {
         let (mut restarts, mut times_of_day) = (Vec::new(), Vec::new());
         for solution in solutions.rows {
-            let row = Row(solution?);
+            let row = AnswerRow(solution?);
             match part {
                 Part::TimesOfDay => times_of_day.extend(row.text("time").and_then(|text| self.time(text))),
                 Part::Kinds => self.take_kind(&row),
@@ -128,7 +128,7 @@ impl Facts {
         Ok(())
     }
 
-    fn take_kind(&mut self, row: &Row) {
+    fn take_kind(&mut self, row: &AnswerRow) {
         let (count, kind) = (row.count("count"), row.text("kind").unwrap_or_default());
         match kind.rsplit('#').next().unwrap_or_default() {
             "Request" | "Notification" | "Response" | "ErrorResponse" => self.messages += count,
@@ -150,7 +150,7 @@ impl Facts {
     }
 
     /// Takes a session. Returns its place and the session that it restarted, if there is one.
-    fn take_session(&mut self, row: &Row) -> Option<(usize, String)> {
+    fn take_session(&mut self, row: &AnswerRow) -> Option<(usize, String)> {
         let (session, format) = (row.text("session")?, row.owned("format").unwrap_or_default());
         if !self.formats.contains(&format) {
             self.formats.push(format);
@@ -164,7 +164,7 @@ impl Facts {
         Some((place, row.owned("before")?))
     }
 
-    fn take_programs(&mut self, row: &Row) {
+    fn take_programs(&mut self, row: &AnswerRow) {
         let with = |name: &str, version: &str| {
             let name = row.text(name)?;
             Some(row.text(version).map_or_else(|| name.to_owned(), |version| format!("{name} {version}")))
@@ -179,7 +179,7 @@ impl Facts {
         self.add_programs(client.as_deref(), server.as_deref(), row.text("agreed"));
     }
 
-    fn take_call(&mut self, row: &Row) {
+    fn take_call(&mut self, row: &AnswerRow) {
         let Some(request) = row.text("request") else { return };
         let name = self.name(Some(request));
         // A second answer to a request is a row, too.
@@ -205,7 +205,7 @@ impl Facts {
         self.calls.push(Call { name, session, time, method, tool, seconds, ended, outcome });
     }
 
-    fn take_failure(&mut self, row: &Row) {
+    fn take_failure(&mut self, row: &AnswerRow) {
         let time = row.text("time").and_then(|text| self.time(text));
         let call = row.text("request").and_then(|request| self.requests.get(request)).map(|place| &self.calls[*place]);
         let unknown = if row.text("failure") == Some("http") { "HTTP" } else { UNKNOWN_REQUEST };
@@ -221,7 +221,7 @@ impl Facts {
         self.failures.push(failure);
     }
 
-    fn take_silent(&mut self, row: &Row) {
+    fn take_silent(&mut self, row: &AnswerRow) {
         let time = row.text("time").and_then(|text| self.time(text));
         // Times without a date do not tell the question when the log ended.
         let to_end = self.to.zip(time).filter(|_| row.text("until") == Some("end")).map(|(to, time)| to - time);
@@ -235,7 +235,7 @@ impl Facts {
         self.silent.push(silent);
     }
 
-    fn take_problem(&mut self, row: &Row) {
+    fn take_problem(&mut self, row: &AnswerRow) {
         let Some(problem) = row.text("problem").filter(|problem| !problem.is_empty()) else { return };
         let (count, first) = (row.count("count"), self.name(row.text("message")));
         match self.problems.iter_mut().find(|(known, ..)| known == problem) {
@@ -244,7 +244,7 @@ impl Facts {
         }
     }
 
-    fn session(&self, row: &Row) -> Option<usize> {
+    fn session(&self, row: &AnswerRow) -> Option<usize> {
         self.places.get(row.text("session")?).copied()
     }
 
@@ -257,7 +257,7 @@ impl Facts {
 }
 
 /// Returns the value of a column.
-fn value(row: Option<&Row>, name: &str) -> Option<Term> {
+fn value(row: Option<&AnswerRow>, name: &str) -> Option<Term> {
     row.and_then(|row| row.0.get(name)).cloned()
 }
 
@@ -270,9 +270,9 @@ fn value(row: Option<&Row>, name: &str) -> Option<Term> {
 pub fn by_columns(solutions: Solutions<'_>, columns: &[&'static str]) -> Result<Solutions<'static>, QueryError> {
     let of_answer = |column: &&'static str| if *column == "cause" { "error" } else { column };
     let sources: Vec<_> = columns.iter().map(of_answer).collect();
-    let mut groups = IndexMap::<Vec<String>, Vec<Row>>::new();
+    let mut groups = IndexMap::<Vec<String>, Vec<AnswerRow>>::new();
     for row in solutions.rows {
-        let row = Row(row?);
+        let row = AnswerRow(row?);
         let key = |column: &&'static str| {
             let text = row.text(of_answer(column)).unwrap_or_default();
             if *column == "cause" { normalised(text) } else { text.to_owned() }
@@ -305,7 +305,7 @@ pub fn by_cause(solutions: Solutions<'_>) -> Result<Solutions<'static>, QueryErr
     let names = ["message", "count", "error"].into_iter().chain(SHARED).chain(["time", "last"]);
     let variables: Vec<_> = names.map(Variable::new_unchecked).collect();
     let columns = variables.clone();
-    let rows = solutions.rows.map(|row| row.map(Row)).collect::<Result<Vec<_>, _>>()?;
+    let rows = solutions.rows.map(|row| row.map(AnswerRow)).collect::<Result<Vec<_>, _>>()?;
     let causes = grouped(rows, |row| row.text("error").unwrap_or_default());
     let rows = causes.into_iter().map(move |failures| {
         let (first, last) = (failures.first(), failures.last());

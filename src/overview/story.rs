@@ -12,7 +12,7 @@ use super::causes::causes;
 use super::facts::{Call, CallOutcome, Facts, FailureFact};
 use super::incident::{Bucket, Incident, IncidentKind};
 use super::moment::{Zone, clock, date};
-use super::rows::{Part, Row};
+use super::rows::{AnswerRow, Part};
 use super::units::{counted, duration};
 use crate::diagnostic::display_width;
 use crate::query::catalogue::NamedQuery;
@@ -31,7 +31,7 @@ const UNSURE: [&str; 2] = ["AmbiguousPairing", "IdReusedWhileOpen"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoryPart {
     Incident,
-    Cause,
+    FailureCause,
     Victim,
     Change,
     Certainty,
@@ -43,7 +43,7 @@ impl StoryPart {
     pub fn names(self) -> [&'static str; 2] {
         match self {
             Self::Incident => ["incident", "Incident"],
-            Self::Cause => ["cause", "Causes"],
+            Self::FailureCause => ["cause", "Causes"],
             Self::Victim => ["victim", "Calls that waited"],
             Self::Change => ["change", "What changed"],
             Self::Certainty => ["certainty", "How sure this is"],
@@ -108,7 +108,7 @@ impl Beside {
     pub fn rows(self, facts: &mut Facts, solutions: Solutions<'_>) -> Result<Vec<StoryRow>, QueryError> {
         let mut found = Vec::new();
         for solution in solutions.rows {
-            let row = Row(solution?);
+            let row = AnswerRow(solution?);
             let text = |name| row.text(name).unwrap_or_default();
             found.push(match self {
                 Self::Clocks => StoryRow {
@@ -238,9 +238,9 @@ impl Facts {
             server: one_or_number(cause.names.iter().filter_map(|name| self.server(calls.get(name)?)), "server"),
             time: cause.first.time,
             message: Some(cause.first.name.clone()),
-            ..StoryRow::new(StoryPart::Cause, &cause.first.text).counted(cause.count, failures.len())
+            ..StoryRow::new(StoryPart::FailureCause, &cause.first.text).counted(cause.count, failures.len())
         });
-        shortened(causes.collect(), StoryPart::Cause, "in other texts")
+        shortened(causes.collect(), StoryPart::FailureCause, "in other texts")
     }
 
     /// Calls without a failure that took longer than the rest's p95, and calls that nothing answered, by tool or method.

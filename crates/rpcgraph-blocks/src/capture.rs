@@ -24,7 +24,7 @@ use crate::session::{Annotated, Name, Node, Sessions};
 
 /// The outcome of an exchange.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CallOutcome {
+pub enum ExampleOutcome {
     /// A result.
     Result,
     /// A result that reports the failure of a tool: an object in which `isError` is true, as in MCP.
@@ -50,7 +50,7 @@ pub struct ExampleKey {
 
 /// One side of an exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Side {
+pub struct ExampleSide {
     /// The message, as canonical JSON that keeps all numbers exactly.
     pub text: String,
     /// The message's place in its log.
@@ -65,13 +65,13 @@ pub struct ChosenExchange {
     /// Its method and caller.
     pub subject: ExampleKey,
     /// Its outcome.
-    pub outcome: CallOutcome,
+    pub outcome: ExampleOutcome,
     /// The name of its log.
     pub log: String,
     /// The request or the notification.
-    pub call: Option<Side>,
+    pub call: Option<ExampleSide>,
     /// The answer to the request.
-    pub answer: Option<Side>,
+    pub answer: Option<ExampleSide>,
     /// The number of exchanges of its kind.
     pub count: u64,
     /// The programs on both sides, as the log states them before this exchange ends.
@@ -147,7 +147,7 @@ pub struct Capture {
     subjects: IndexSet<ExampleKey>,
     options: CaptureOptions,
     /// The shortest exchanges of each kind, in the order of their lengths.
-    chosen: BTreeMap<(usize, CallOutcome), Vec<ChosenExchange>>,
+    chosen: BTreeMap<(usize, ExampleOutcome), Vec<ChosenExchange>>,
     logs: Vec<CapturedLog>,
     /// The programs of each session of the log being read, by key.
     peers: HashMap<Option<String>, Peers>,
@@ -157,7 +157,7 @@ pub struct Capture {
 
 /// One side of a completed exchange, `None` if it is not in the log; or the reason why its message cannot be in an
 /// example.
-type CapturedSide = Result<Option<Side>, &'static str>;
+type CapturedSide = Result<Option<ExampleSide>, &'static str>;
 
 /// The requests that are not answered yet, each with the index of its subject.
 type OpenCalls = HashMap<Name, (usize, CapturedSide)>;
@@ -192,7 +192,7 @@ impl Capture {
         let mut open: Vec<_> = open.into_iter().collect();
         open.sort_by_key(|(name, _)| *name);
         for (_, (place, call)) in open {
-            self.settle(log, &None, place, CallOutcome::NoAnswer, call, Ok(None));
+            self.settle(log, &None, place, ExampleOutcome::NoAnswer, call, Ok(None));
         }
         summary.end_input(options.is_stated() || reader.learned().is_some(), reader.head());
         drop(reader);
@@ -261,10 +261,10 @@ impl Capture {
         let is_call = matches!(message.kind, Kind::Notification | Kind::Request);
         let place = if is_call { self.place(message.method.as_deref(), tool(message), node.sender) } else { 0 };
         match message.kind {
-            Kind::Notification => self.settle(log, session, place, CallOutcome::Notification, part, Ok(None)),
+            Kind::Notification => self.settle(log, session, place, ExampleOutcome::Notification, part, Ok(None)),
             // A null id does not identify the answer.
             Kind::Request if message.id == Some(Id::Null) => {
-                self.settle(log, session, place, CallOutcome::NoAnswer, part, Ok(None));
+                self.settle(log, session, place, ExampleOutcome::NoAnswer, part, Ok(None));
             }
             Kind::Request => drop(open.insert(node.name, (place, part))),
             Kind::Response | Kind::ErrorResponse => match node.responds_to.and_then(|name| open.remove(&name)) {
@@ -296,7 +296,7 @@ impl Capture {
             problem.name()
         } else {
             let reconstructed = node.problems.contains(Problem::Reconstructed);
-            return Ok(Some(Side { text, name: node.name, reconstructed }));
+            return Ok(Some(ExampleSide { text, name: node.name, reconstructed }));
         };
         self.leave_out(reason);
         Err(reason)
@@ -308,7 +308,7 @@ impl Capture {
         log: &str,
         session: &Option<String>,
         place: usize,
-        outcome: CallOutcome,
+        outcome: ExampleOutcome,
         call: CapturedSide,
         answer: CapturedSide,
     ) {
@@ -339,7 +339,7 @@ impl Capture {
 
 impl ChosenExchange {
     /// Its messages, the call first.
-    pub fn sides(&self) -> impl Iterator<Item = &Side> {
+    pub fn sides(&self) -> impl Iterator<Item = &ExampleSide> {
         self.call.iter().chain(&self.answer)
     }
 
@@ -409,11 +409,11 @@ fn tool(message: &Message<'_>) -> Option<String> {
     params.string_member("name").map(String::from)
 }
 
-fn outcome(message: &Message<'_>) -> CallOutcome {
+fn outcome(message: &Message<'_>) -> ExampleOutcome {
     match &message.error {
-        Some(ErrorMember::Object(error)) => CallOutcome::Error(error.code.as_deref().unwrap_or_default().to_owned()),
-        Some(ErrorMember::Other(_)) => CallOutcome::Error(String::new()),
-        None if message.is_error() == Some(true) => CallOutcome::ToolFailure,
-        None => CallOutcome::Result,
+        Some(ErrorMember::Object(error)) => ExampleOutcome::Error(error.code.as_deref().unwrap_or_default().to_owned()),
+        Some(ErrorMember::Other(_)) => ExampleOutcome::Error(String::new()),
+        None if message.is_error() == Some(true) => ExampleOutcome::ToolFailure,
+        None => ExampleOutcome::Result,
     }
 }

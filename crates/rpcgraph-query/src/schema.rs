@@ -40,7 +40,7 @@ const MAX_KEPT: usize = 8 << 20;
 const MAX_ANSWERS: usize = 10_000;
 
 /// The first error in a value, if there is one; or the reason why that is unknown.
-type Outcome = Result<Option<String>, String>;
+type ValidationOutcome = Result<Option<String>, String>;
 
 /// The schemas that a query can use.
 #[derive(Default)]
@@ -61,7 +61,7 @@ struct UntrustedSchemas {
     /// The schemas of a worker: a browser's, where no process can be started.
     compiled: CompiledSchemas,
     /// The answers by digest of the request.
-    answers: HashMap<String, Outcome>,
+    answers: HashMap<String, ValidationOutcome>,
     unanswered: u8,
 }
 
@@ -144,7 +144,7 @@ impl QuerySchemas {
         self.decided(self.untrusted(json, schema))
     }
 
-    fn decided(&self, outcome: Outcome) -> Option<String> {
+    fn decided(&self, outcome: ValidationOutcome) -> Option<String> {
         outcome.unwrap_or_else(|why| {
             self.undecided.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
             None
@@ -170,7 +170,7 @@ impl QuerySchemas {
     }
 
     /// Returns the outcome by an untrusted schema.
-    fn untrusted(&self, json: Option<&str>, schema: &str) -> Outcome {
+    fn untrusted(&self, json: Option<&str>, schema: &str) -> ValidationOutcome {
         if let (Some(json), Some(ahead)) = (json, &mut *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)) {
             return ahead.outcome(json, schema, &mut |schema, values| self.together(schema, values));
         }
@@ -178,7 +178,7 @@ impl QuerySchemas {
     }
 
     /// Returns the outcomes of values by an untrusted schema, in one question if the worker answers it.
-    fn together(&self, schema: &str, values: &[String]) -> Vec<Outcome> {
+    fn together(&self, schema: &str, values: &[String]) -> Vec<ValidationOutcome> {
         let request = json!({ "conforms": schema, "values": values });
         let mut untrusted = self.untrusted.lock().unwrap_or_else(PoisonError::into_inner);
         let UntrustedSchemas { worker, unanswered, .. } = &mut *untrusted;
@@ -191,7 +191,7 @@ impl QuerySchemas {
     }
 
     /// Returns the outcome by an untrusted schema, from the worker.
-    fn asked(&self, json: Option<&str>, schema: &str) -> Outcome {
+    fn asked(&self, json: Option<&str>, schema: &str) -> ValidationOutcome {
         let mut untrusted = self.untrusted.lock().unwrap_or_else(PoisonError::into_inner);
         let UntrustedSchemas { worker, compiled, answers, unanswered } = &mut *untrusted;
         if cfg!(target_family = "wasm") {
@@ -234,7 +234,7 @@ impl CompiledSchemas {
         })
     }
 
-    fn outcome(&mut self, json: Option<&str>, schema: &str) -> Outcome {
+    fn outcome(&mut self, json: Option<&str>, schema: &str) -> ValidationOutcome {
         if !self.0.contains_key(schema) && self.0.keys().map(String::len).sum::<usize>() > MAX_KEPT {
             self.0.clear();
         }
@@ -265,7 +265,7 @@ impl CompiledSchema {
     }
 }
 
-fn first_error(validator: &SchemaValidator, json: &str) -> Outcome {
+fn first_error(validator: &SchemaValidator, json: &str) -> ValidationOutcome {
     let value = serde_json::from_str(json).map_err(|error| format!("a value cannot be validated: {error}"))?;
     match validator.validate(&value) {
         Validity::Valid => Ok(None),

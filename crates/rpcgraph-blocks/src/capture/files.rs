@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{CallOutcome, Capture, CapturedLog, ChosenExchange, Side};
+use super::{Capture, CapturedLog, ChosenExchange, ExampleOutcome, ExampleSide};
 use crate::context::{JSON_RPC_SCHEMA_URL, JSON_RPC_URL};
 use crate::diagnostic;
 use crate::json::{self, pretty, without_nulls};
@@ -43,7 +43,7 @@ pub fn collection(capture: &Capture) -> Files {
     for chosen in capture.chosen() {
         let path = format!("calls/{}.ndjson", unique(&slug(&title(chosen)), &mut names));
         let code = match &chosen.outcome {
-            CallOutcome::Error(code) => code.parse::<i64>().ok(),
+            ExampleOutcome::Error(code) => code.parse::<i64>().ok(),
             _ => None,
         };
         calls.push(without_nulls(json!({
@@ -118,8 +118,8 @@ fn title(chosen: &ChosenExchange) -> String {
 fn example(chosen: &ChosenExchange, each: usize, names: &mut HashSet<String>) -> Example {
     let title = title(chosen);
     let (call, answer) = match chosen.outcome {
-        CallOutcome::Notification => ("#Notification", ""),
-        CallOutcome::Error(_) => ("#Request", "#ErrorResponse"),
+        ExampleOutcome::Notification => ("#Notification", ""),
+        ExampleOutcome::Error(_) => ("#Request", "#ErrorResponse"),
         _ => ("#Request", "#Response"),
     };
     let call = chosen.call.iter().map(|side| snippet(side, call));
@@ -134,7 +134,7 @@ fn example(chosen: &ChosenExchange, each: usize, names: &mut HashSet<String>) ->
     }
 }
 
-fn snippet(side: &Side, element: &str) -> Snippet {
+fn snippet(side: &ExampleSide, element: &str) -> Snippet {
     let schema_ref = Some(element.to_owned());
     Snippet { schema_ref, ..Snippet::new("json", text(&side.text)) }
 }
@@ -148,28 +148,28 @@ fn text(message: &str) -> String {
     text.replace('\u{FFFE}', "\\uFFFE").replace('\u{FFFF}', "\\uFFFF")
 }
 
-fn in_title(outcome: &CallOutcome) -> Cow<'static, str> {
+fn in_title(outcome: &ExampleOutcome) -> Cow<'static, str> {
     match outcome {
-        CallOutcome::Result => "result".into(),
-        CallOutcome::ToolFailure => "tool failure".into(),
-        CallOutcome::Error(code) => format!("error {code}").into(),
-        CallOutcome::NoAnswer => "no answer".into(),
-        CallOutcome::Notification => "notification".into(),
+        ExampleOutcome::Result => "result".into(),
+        ExampleOutcome::ToolFailure => "tool failure".into(),
+        ExampleOutcome::Error(code) => format!("error {code}").into(),
+        ExampleOutcome::NoAnswer => "no answer".into(),
+        ExampleOutcome::Notification => "notification".into(),
     }
 }
 
 /// Describes the example in Markdown.
 fn content(chosen: &ChosenExchange, each: usize) -> String {
     let how = match &chosen.outcome {
-        CallOutcome::Result => "The call succeeded.".to_owned(),
-        CallOutcome::ToolFailure => {
+        ExampleOutcome::Result => "The call succeeded.".to_owned(),
+        ExampleOutcome::ToolFailure => {
             "To JSON-RPC the call succeeded; its result says that the tool failed (`isError`).".to_owned()
         }
-        CallOutcome::Error(code) => format!("The call failed with the error {code}."),
-        CallOutcome::NoAnswer => "The log does not hold an answer to this call.".to_owned(),
-        CallOutcome::Notification => "A notification: nobody answers it.".to_owned(),
+        ExampleOutcome::Error(code) => format!("The call failed with the error {code}."),
+        ExampleOutcome::NoAnswer => "The log does not hold an answer to this call.".to_owned(),
+        ExampleOutcome::Notification => "A notification: nobody answers it.".to_owned(),
     };
-    let sides: Vec<&Side> = chosen.sides().collect();
+    let sides: Vec<&ExampleSide> = chosen.sides().collect();
     let records: Vec<_> = sides.iter().map(|side| side.name.to_string().replacen('m', "", 1)).collect();
     let records = match records.as_slice() {
         [one] => format!("record {one}"),

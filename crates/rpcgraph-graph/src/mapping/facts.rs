@@ -1,4 +1,4 @@
-//! Facts that a payload holds and that many queries need, so that queries do not have to parse the payload.
+//! MessageFacts that a payload holds and that many queries need, so that queries do not have to parse the payload.
 //!
 //! | message | payload | member | property |
 //! |---|---|---|---|
@@ -20,7 +20,7 @@ use crate::message::{Kind, Message};
 
 /// The facts of a message.
 #[derive(Default)]
-pub(super) struct Facts<'a> {
+pub(super) struct MessageFacts<'a> {
     /// The name of the called tool.
     pub tool_name: Option<Cow<'a, str>>,
     /// The document or resource that the params name.
@@ -31,7 +31,7 @@ pub(super) struct Facts<'a> {
     pub is_error: Option<bool>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> MessageFacts<'a> {
     /// Extracts the facts of a message.
     pub fn of(message: &'a Message<'_>) -> Self {
         let mut facts = Self::default();

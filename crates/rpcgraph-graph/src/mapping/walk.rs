@@ -22,7 +22,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::facts::Facts;
+use super::facts::MessageFacts;
 use super::further::{MembersPlan, MessagePlan};
 use super::terms::{class, kind_of_error};
 use crate::json::{Canonical, Object, Value, sha256};
@@ -489,7 +489,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             self.writer.literal(rpcg::LATENCY_SECONDS, &latency.to_string(), xsd::DECIMAL);
         }
         if let Node::Message(message) = &annotated.node {
-            let facts = Facts::of(message);
+            let facts = MessageFacts::of(message);
             self.optional_string(rpcg::TOOL_NAME, facts.tool_name.as_deref());
             self.optional_string(rpcg::TARGET_URI, facts.target_uri.as_deref());
             self.optional_string(rpcg::PROTOCOL_VERSION, facts.protocol_version.as_deref());

@@ -20,8 +20,8 @@ pub(super) fn by_hash(first: GraphPattern, second: GraphPattern) -> GraphPattern
     let mut first = first;
     let mut second = second;
     for (nth, variable) in uncertain.iter().enumerate() {
-        first = keyed(first, variable, nth, Side::First);
-        second = keyed(second, variable, nth, Side::Second);
+        first = keyed(first, variable, nth, JoinSide::First);
+        second = keyed(second, variable, nth, JoinSide::Second);
     }
     let keys = (0..uncertain.len()).map(key);
     let variables = of_first.iter().cloned().chain(keys).collect();
@@ -34,7 +34,7 @@ pub(super) fn by_hash(first: GraphPattern, second: GraphPattern) -> GraphPattern
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Side {
+enum JoinSide {
     First,
     Second,
 }
@@ -53,19 +53,19 @@ fn projected(pattern: GraphPattern, variables: Names) -> GraphPattern {
 /// |---|---|---|
 /// | with a value | the value, *second absent* | the value, *first absent* |
 /// | without | *first absent* | *first absent*, *second absent* |
-fn keyed(pattern: GraphPattern, variable: &Variable, nth: usize, side: Side) -> GraphPattern {
+fn keyed(pattern: GraphPattern, variable: &Variable, nth: usize, side: JoinSide) -> GraphPattern {
     let copy = Variable::new_unchecked(format!("copy {nth}"));
     let mark = |side| {
-        let name = if side == Side::First { "first" } else { "second" };
+        let name = if side == JoinSide::First { "first" } else { "second" };
         Expression::NamedNode(NamedNode::new_unchecked(format!("urn:absent:{name}")))
     };
-    let other = if side == Side::First { Side::Second } else { Side::First };
+    let other = if side == JoinSide::First { JoinSide::Second } else { JoinSide::First };
     let copies = [0, 1].map(|nth| vec![Some(GroundTerm::Literal(Literal::from(nth)))]);
     let copies = GraphPattern::Values { variables: vec![copy.clone()], bindings: copies.into() };
     let mut inner = GraphPattern::Join { left: Box::new(pattern), right: Box::new(copies) };
     let is_original =
         Expression::Equal(Box::new(Expression::Variable(copy)), Box::new(Expression::Literal(Literal::from(0))));
-    if side == Side::First {
+    if side == JoinSide::First {
         let expr = Expression::Or(Box::new(is_original.clone()), Box::new(Expression::Bound(variable.clone())));
         inner = GraphPattern::Filter { expr, inner: Box::new(inner) };
     }

@@ -48,7 +48,7 @@ struct JoinOrder<'c> {
 }
 
 /// A part of a group.
-struct Piece {
+struct JoinInput {
     pattern: PiecePattern,
     /// The estimated rows of the piece alone, and for each value of its subject or object.
     alone: f64,
@@ -192,7 +192,7 @@ impl JoinOrder<'_> {
         !in_scope(pattern).is_disjoint(&left.visible) && is_safe(pattern, &left.visible)
     }
 
-    fn flatten(&mut self, pattern: GraphPattern, pieces: &mut Vec<Piece>) {
+    fn flatten(&mut self, pattern: GraphPattern, pieces: &mut Vec<JoinInput>) {
         match pattern {
             GraphPattern::Join { left, right } => {
                 self.flatten(*left, pieces);
@@ -203,26 +203,26 @@ impl JoinOrder<'_> {
                     let names =
                         if let NamedNodePattern::NamedNode(name) = &triple.predicate { Some(name) } else { None };
                     let [alone, by_object] = self.costs(names.map(|name| vec![name]), &triple.object);
-                    pieces.push(Piece { pattern: PiecePattern::Triple(triple), alone, by_subject: 1.0, by_object });
+                    pieces.push(JoinInput { pattern: PiecePattern::Triple(triple), alone, by_subject: 1.0, by_object });
                 }
             }
             GraphPattern::Path { subject, path, object } => {
                 let [alone, by_object] = self.costs(names_in(&path), &object);
                 let pattern = PiecePattern::Path(subject, path, object);
-                pieces.push(Piece { pattern, alone: 1.5 * alone, by_subject: 1.5, by_object: 1.5 * by_object });
+                pieces.push(JoinInput { pattern, alone: 1.5 * alone, by_subject: 1.5, by_object: 1.5 * by_object });
             }
             pattern => {
                 let (rows, names) = (self.rows(&pattern), in_scope(&pattern));
                 let near = rows.min(2.0);
                 let pattern = PiecePattern::Other(pattern, names);
-                pieces.push(Piece { pattern, alone: rows, by_subject: near, by_object: near });
+                pieces.push(JoinInput { pattern, alone: rows, by_subject: near, by_object: near });
             }
         }
     }
 
     /// Joins pieces: first the cheapest, then the cheapest of those that share a variable with the pieces before.
-    fn group(&mut self, pieces: Vec<Piece>, around: &JoinContext) -> GraphPattern {
-        let mut left: Vec<Option<Piece>> = pieces.into_iter().map(Some).collect();
+    fn group(&mut self, pieces: Vec<JoinInput>, around: &JoinContext) -> GraphPattern {
+        let mut left: Vec<Option<JoinInput>> = pieces.into_iter().map(Some).collect();
         let mut known = around.clone();
         let mut by_name: HashMap<Variable, Vec<usize>> = HashMap::new();
         for (place, piece) in left.iter().enumerate() {
@@ -283,7 +283,7 @@ impl JoinOrder<'_> {
         merged(joined, chain).unwrap_or_else(empty)
     }
 
-    fn piece_cost(&self, piece: &Piece, known: &JoinContext) -> PieceCost {
+    fn piece_cost(&self, piece: &JoinInput, known: &JoinContext) -> PieceCost {
         let names = piece.pattern.names();
         // Most variables that may have a value have one.
         let rows = self.cost(piece, &known.visible);
@@ -294,7 +294,7 @@ impl JoinOrder<'_> {
     }
 
     /// Estimates the number of rows that a piece makes of a row in which these variables have values.
-    fn cost(&self, piece: &Piece, known: &Names) -> f64 {
+    fn cost(&self, piece: &JoinInput, known: &Names) -> f64 {
         let is_known = |term: &TermPattern| variable(term).is_none_or(|name| known.contains(name));
         let (subject, object) = match &piece.pattern {
             PiecePattern::Triple(triple) => (is_known(&triple.subject), is_known(&triple.object)),

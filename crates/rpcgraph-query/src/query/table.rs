@@ -48,7 +48,7 @@ const NEXT: &str = "server code seconds";
 /// The maximum number of lines of a long text in a record; other values are never cut.
 const LINES: usize = 6;
 /// Formats a number with its unit.
-type Unit = fn(f64) -> String;
+type ColumnUnit = fn(f64) -> String;
 
 const GAP: &str = "  ";
 const RED: &str = "\u{1b}[31m";
@@ -321,7 +321,7 @@ impl Table {
     }
 
     /// Adds a row to a page.
-    fn add(&self, row: &QuerySolution, units: &[Option<Unit>], cells: &mut CellPage) -> Result<(), QueryError> {
+    fn add(&self, row: &QuerySolution, units: &[Option<ColumnUnit>], cells: &mut CellPage) -> Result<(), QueryError> {
         for (place, value) in row.values().iter().enumerate() {
             let unit = units.get(place).copied().flatten();
             let with_unit = |literal: &Literal| Some(unit?(literal.value().parse().ok()?));
@@ -346,14 +346,14 @@ impl Table {
     }
 
     /// Returns the units of columns.
-    fn units(&self, names: &[&str]) -> Vec<Option<Unit>> {
+    fn units(&self, names: &[&str]) -> Vec<Option<ColumnUnit>> {
         names.iter().map(|name| self.unit(name)).collect()
     }
 
-    fn unit(&self, name: &str) -> Option<Unit> {
+    fn unit(&self, name: &str) -> Option<ColumnUnit> {
         let is_of = |names: &[String]| names.iter().any(|known| known == name);
         let TableColumns { seconds, bytes, .. } = &self.columns;
-        if is_of(seconds) { Some(duration) } else { is_of(bytes).then_some(units::bytes as Unit) }
+        if is_of(seconds) { Some(duration) } else { is_of(bytes).then_some(units::bytes as ColumnUnit) }
     }
 
     fn literal<'l>(&self, literal: &'l Literal) -> (Cow<'l, str>, CellKind) {

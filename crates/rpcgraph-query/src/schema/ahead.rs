@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Outcome;
+use super::ValidationOutcome;
 
 /// The number of values by one schema that are validated together.
 const TOGETHER: usize = 64;
@@ -27,15 +27,15 @@ struct Values {
     open: Vec<String>,
     length: usize,
     /// The outcomes of values that are not valid.
-    refused: HashMap<String, Outcome>,
+    refused: HashMap<String, ValidationOutcome>,
 }
 
 /// Validates values by a schema.
-type Validate<'v> = dyn FnMut(&str, &[String]) -> Vec<Outcome> + 'v;
+type Validate<'v> = dyn FnMut(&str, &[String]) -> Vec<ValidationOutcome> + 'v;
 
 impl AskedAhead {
     /// Returns the outcome of a value that is known to be refused; any other counts as valid.
-    pub fn outcome(&mut self, json: &str, schema: &str, validate: &mut Validate<'_>) -> Outcome {
+    pub fn outcome(&mut self, json: &str, schema: &str, validate: &mut Validate<'_>) -> ValidationOutcome {
         if !self.values.contains_key(schema) {
             self.values.insert(schema.to_owned(), Values::default());
         }
