@@ -1,8 +1,11 @@
 //! Asks the questions of the overview, for the screens that show them.
 
+use std::thread;
+
+use anyhow::{anyhow, bail};
+
 use crate::overview::{Facts, Part};
-use crate::query::{Answer, Cancel, Query};
-use anyhow::bail;
+use crate::query::{Answer, Cancel, Query, Solutions};
 
 use super::ask::{AskArgs, AskedData, EngineName, check_missing, note_filter};
 use super::bounds::LogTimes;
@@ -25,11 +28,11 @@ pub fn ask(
     let cancel = ask.limits.cancel()?;
     ask.check_mapping()?;
     let (sources, missing) = ask.there(sources)?;
-    let kinds = Question::named(|conditions| Part::Kinds.text(conditions), filter, RowTimes::default());
-    let query = kinds.query(&LogTimes::default(), None)?;
+    let edges = Question::named(|conditions| Part::Edges.text(conditions), filter, RowTimes::default());
+    let query = edges.query(&LogTimes::default(), None)?;
     let conditions = filter.conditions(&LogTimes::default())?;
     let texts = Part::ALL.into_iter().map(|part| part.text(&conditions)).chain(beside.iter().cloned().map(Ok));
-    let mut loading = kinds.loading(&query)?;
+    let mut loading = edges.loading(&query)?;
     for text in texts {
         loading = loading.with_needs_of(&Query::parse(&text?, None)?);
     }
@@ -39,20 +42,33 @@ pub fn ask(
     if are_graphs && source.values(SESSIONS, &cancel)?.is_empty() {
         bail!(NO_SESSION);
     }
-    let times = kinds.times(&source, &cancel)?;
+    let times = edges.times(&source, &cancel)?;
     let conditions = filter.conditions(&times)?;
     let names: Vec<_> = sources.iter().map(InputSource::file_name).collect();
     let mut facts = Facts::of(if names.is_empty() { vec!["store".to_owned()] } else { names });
-    for part in Part::ALL {
-        let query = Query::parse(&part.text(&conditions)?, None)?;
-        if let Answer::Solutions(solutions) = source.answer(&query, &cancel)? {
-            facts.take(part, solutions)?;
+    let answer = |part: &Part| match source.answer(&Query::parse(&part.text(&conditions)?, None)?, &cancel)? {
+        Answer::Solutions(solutions) => Ok(solutions),
+        _ => Err(anyhow!("{part:?} is not a SELECT query")),
+    };
+    let (first, later) = Part::before_and_after_calls();
+    // Two at a time: the list of calls takes as long as the questions after it together.
+    thread::scope(|scope| {
+        let rows = |part| {
+            let Solutions { variables, rows } = answer(part)?;
+            Ok((variables, rows.collect::<Vec<_>>()))
+        };
+        let later_rows = scope.spawn(move || later.iter().map(rows).collect::<anyhow::Result<Vec<_>>>());
+        first.iter().try_for_each(|part| Ok::<_, anyhow::Error>(facts.take(*part, answer(part)?)?))?;
+        let later_rows = later_rows.join().map_err(|_| anyhow!("a question of the overview panicked"))??;
+        for (part, (variables, rows)) in later.iter().zip(later_rows) {
+            facts.take(*part, Solutions { variables, rows: Box::new(rows.into_iter()) })?;
         }
-    }
+        anyhow::Ok(())
+    })?;
     let in_log = (facts.messages + facts.others) as u64;
     let found = show(ask, facts, (&source, &cancel))?;
     if !ask.summary.quiet {
-        note_filter(&kinds, (in_log, &query), &AskedData { source: &source, base: None, times: &times }, &cancel)?;
+        note_filter(&edges, (in_log, &query), &AskedData { source: &source, base: None, times: &times }, &cancel)?;
     }
     all_read?;
     check_missing(missing, &sources)?;

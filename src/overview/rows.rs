@@ -16,7 +16,7 @@ use crate::query::{QueryError, QuerySolution, Solutions};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     TimesOfDay,
-    Kinds,
+    Edges,
     Sessions,
     Programs,
     Calls,
@@ -30,7 +30,7 @@ pub enum Part {
 impl Part {
     pub const ALL: [Self; 10] = [
         Self::TimesOfDay,
-        Self::Kinds,
+        Self::Edges,
         Self::Sessions,
         Self::Programs,
         Self::Calls,
@@ -41,11 +41,17 @@ impl Part {
         Self::Clocks,
     ];
 
+    /// Returns the questions up to the calls, and those whose rows name calls.
+    pub fn before_and_after_calls() -> (&'static [Self], &'static [Self]) {
+        const ALL: &[Part] = &Part::ALL;
+        ALL.split_at(5)
+    }
+
     /// Returns the text of the query, about messages under conditions.
     pub fn text(self, conditions: &[Condition]) -> anyhow::Result<String> {
         let query = match self {
             Self::TimesOfDay => NamedQuery { name: "clock", text: include_str!("clock.rq") },
-            Self::Kinds => NamedQuery { name: "kinds", text: include_str!("kinds.rq") },
+            Self::Edges => NamedQuery { name: "edges", text: include_str!("edges.rq") },
             Self::Calls => NamedQuery { name: "calls", text: include_str!("calls.rq") },
             Self::Sessions => *NamedQuery::find("sessions")?,
             Self::Programs => *NamedQuery::find("handshake")?,
@@ -95,15 +101,15 @@ impl Facts {
     ///
     /// A row cannot be read.
     pub fn take(&mut self, part: Part, solutions: Solutions<'_>) -> Result<(), QueryError> {
-        let (mut restarts, mut times_of_day) = (Vec::new(), Vec::new());
+        let (mut restarts, mut times_of_day, mut calls) = (Vec::new(), Vec::new(), Vec::new());
         for solution in solutions.rows {
             let row = AnswerRow(solution?);
             match part {
                 Part::TimesOfDay => times_of_day.extend(row.text("time").and_then(|text| self.time(text))),
-                Part::Kinds => self.take_kind(&row),
+                Part::Edges => self.take_edges(&row),
                 Part::Sessions => restarts.extend(self.take_session(&row)),
                 Part::Programs => self.take_programs(&row),
-                Part::Calls => self.take_call(&row),
+                Part::Calls => calls.extend(self.call(&row)),
                 Part::Failures => self.take_failure(&row),
                 Part::Silent => self.take_silent(&row),
                 Part::Unsolicited => {
@@ -116,6 +122,7 @@ impl Facts {
                 }
             }
         }
+        self.take_calls(calls);
         // The records of several logs are not in one order.
         if self.logs.len() == 1 {
             self.take_clock(&times_of_day);
@@ -128,14 +135,8 @@ impl Facts {
         Ok(())
     }
 
-    fn take_kind(&mut self, row: &AnswerRow) {
-        let (count, kind) = (row.count("count"), row.text("kind").unwrap_or_default());
-        match kind.rsplit('#').next().unwrap_or_default() {
-            "Request" | "Notification" | "Response" | "ErrorResponse" => self.messages += count,
-            "MalformedRecord" => (self.malformed, self.others) = (count, self.others + count),
-            "InvalidMessage" => self.others += count,
-            _ => {}
-        }
+    fn take_edges(&mut self, row: &AnswerRow) {
+        self.malformed = row.count("count");
         for (name, is_first) in [("from", true), ("to", false)] {
             // The least and the greatest time of day are not the edges of a log that passes midnight.
             let time = row.text(name).filter(|_| self.before_midnight.is_none()).and_then(|text| self.time(text));
@@ -155,6 +156,9 @@ impl Facts {
         if !self.formats.contains(&format) {
             self.formats.push(format);
         }
+        self.messages +=
+            ["requests", "notifications", "responses", "errors"].map(|kind| row.count(kind)).iter().sum::<usize>();
+        self.others += row.count("others");
         let label = match session.split_once("#session-") {
             Some((_, key)) => percent_decode_str(key).decode_utf8_lossy().into_owned(),
             None => row.owned("source").unwrap_or_default(),
@@ -179,13 +183,9 @@ impl Facts {
         self.add_programs(client.as_deref(), server.as_deref(), row.text("agreed"));
     }
 
-    fn take_call(&mut self, row: &AnswerRow) {
-        let Some(request) = row.text("request") else { return };
-        let name = self.name(Some(request));
-        // A second answer to a request is a row, too.
-        if self.calls.last().is_some_and(|call| call.name == name) {
-            return;
-        }
+    /// Returns the call in a row: its place in the log, the IRI of its request, and the call.
+    fn call(&mut self, row: &AnswerRow) -> Option<([usize; 3], String, Call)> {
+        let (request, session) = (row.owned("request")?, self.session(row)?);
         let outcome = match (row.text("answer"), row.text("failed"), row.text("code")) {
             (None, ..) => match row.text("state").and_then(|state| state.rsplit('#').next()) {
                 Some("Cancelled") => CallOutcome::Cancelled,
@@ -196,13 +196,23 @@ impl Facts {
             (_, Some(_), _) => CallOutcome::Failed,
             (_, _, code) => CallOutcome::of_code(code),
         };
-        let Some(session) = self.session(row) else { return };
         self.has_senders |= row.text("sender").is_some();
         let [time, ended] = ["time", "ended"].map(|name| row.text(name).and_then(|text| self.time(text)));
         let (tool, seconds) = (row.owned("tool"), row.seconds("seconds"));
-        self.requests.insert(request.to_owned(), self.calls.len());
-        let method = row.owned("method").unwrap_or_default();
-        self.calls.push(Call { name, session, time, method, tool, seconds, ended, outcome });
+        let (name, method) = (self.name(Some(&request)), row.owned("method").unwrap_or_default());
+        let call = Call { name, session, time, method, tool, seconds, ended, outcome };
+        Some(([session, row.count("sequence"), row.count("index")], request, call))
+    }
+
+    /// Takes the calls in the order of the log, which is nearly that of the rows.
+    fn take_calls(&mut self, mut calls: Vec<([usize; 3], String, Call)>) {
+        calls.sort_by_key(|(place, ..)| *place);
+        // A second answer to a request is a row, too.
+        calls.dedup_by(|(_, request, _), (_, before, _)| request == before);
+        for (_, request, call) in calls {
+            self.requests.insert(request, self.calls.len());
+            self.calls.push(call);
+        }
     }
 
     fn take_failure(&mut self, row: &AnswerRow) {

@@ -28,7 +28,7 @@ pub(crate) use self::collect::ColumnsSink;
 pub(crate) use self::column::Column;
 pub use self::kept::TextStore;
 use self::kept::{TextForm, is_long};
-pub use self::lookup::ColumnLookUps;
+pub use self::lookup::{ColumnLookUps, ColumnMatches};
 use self::packed::PackedLiterals;
 pub use self::term::TermId;
 use self::term::{BASES, TermMeaning};

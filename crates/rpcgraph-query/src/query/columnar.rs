@@ -12,7 +12,7 @@ use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 use super::cancel::{Cancel, Cause};
 use super::{functions, items};
 use crate::session::triples::ObjectRef;
-use crate::sink::columns::{ColumnLookUps, Columns, TermId, TextStore};
+use crate::sink::columns::{ColumnLookUps, ColumnMatches, Columns, TermId, TextStore};
 
 /// A term in a row: its number. Its complement is stored, which is never 0, so that a row has one word for each variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,6 +114,32 @@ impl Columnar {
     }
 }
 
+/// The triples that a pattern finds. The evaluator moves it to the heap for each look-up, so it is small.
+enum PatternQuads {
+    /// The triples of one property: by far the most frequent pattern.
+    OfProperty(RowTerm, ColumnMatches),
+    OfAny(Box<dyn Iterator<Item = InternalQuad<RowTerm>>>),
+    /// Virtual triples, or an error.
+    Few(std::vec::IntoIter<io::Result<InternalQuad<RowTerm>>>),
+}
+
+impl Iterator for PatternQuads {
+    type Item = io::Result<InternalQuad<RowTerm>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::OfProperty(property, triples) => triples.next().and_then(|triple| quad(*property, triple)).map(Ok),
+            Self::OfAny(quads) => quads.next().map(Ok),
+            Self::Few(quads) => quads.next(),
+        }
+    }
+}
+
+fn quad(predicate: RowTerm, (subject, object): (TermId, TermId)) -> Option<InternalQuad<RowTerm>> {
+    let (subject, object) = (RowTerm::new(subject)?, RowTerm::new(object)?);
+    Some(InternalQuad { subject, predicate, object, graph_name: None })
+}
+
 impl QueryableDataset<'static> for Columnar {
     type InternalTerm = RowTerm;
     type Error = io::Error;
@@ -125,40 +151,32 @@ impl QueryableDataset<'static> for Columnar {
         object: Option<&RowTerm>,
         graph_name: Option<Option<&RowTerm>>,
     ) -> impl Iterator<Item = io::Result<InternalQuad<RowTerm>>> + use<> {
+        // Once cancelled, each pattern returns a single error, not one per triple.
+        if let Some(cause) = self.cancel.cause() {
+            return PatternQuads::Few(vec![Err(io::Error::other(cause))].into_iter());
+        }
         let id = |term: Option<&RowTerm>| term.map(|term| term.id());
         let is_computed = |term: Option<&RowTerm>| id(term).is_some_and(|id| id.as_computed().is_some());
-        let items = match predicate {
-            Some(property) if is_computed(predicate) => self.items(subject.copied(), *property, object.copied()),
-            _ => Vec::new(),
-        };
-        // Once cancelled, each pattern returns a single error, not one per triple.
-        let ended = self.cancel.cause();
-        let ended_or_items =
-            ended.map(|cause| Err(io::Error::other(cause))).into_iter().chain(items.into_iter().map(Ok));
-        let is_nowhere = [subject, predicate, object].into_iter().any(is_computed);
+        if let (Some(property), true) = (predicate, is_computed(predicate)) {
+            let items = self.items(subject.copied(), *property, object.copied());
+            return PatternQuads::Few(items.into_iter().map(Ok).collect::<Vec<_>>().into_iter());
+        }
+        let columns = &self.terms.columns;
         let places = match graph_name {
-            Some(None) if ended.is_none() && !is_nowhere => self.terms.columns.places(id(predicate)),
+            Some(None) if !is_computed(subject) && !is_computed(object) => columns.places(id(predicate)),
             _ => 0..0,
         };
         let (subject, object) = (id(subject), id(object));
-        // One property is the most frequent case by far.
-        let first = (places.len() == 1)
-            .then(|| self.look_ups.borrow_mut().matching(&self.terms.columns, places.start, subject, object));
-        let others = if first.is_some() { 0..0 } else { places.clone() };
-        let columns = self.terms.columns.clone();
-        let others =
-            others.map(move |place| (place, ColumnLookUps::default().matching(&columns, place, subject, object)));
-        let columns = self.terms.columns.clone();
-        let matches = first.map(|first| (places.start, first)).into_iter().chain(others);
-        let matches = matches.flat_map(move |(place, triples)| {
-            let predicate = columns.all().get(place).map(|(predicate, _)| *predicate);
-            triples.filter_map(move |(subject, object)| {
-                let [subject, predicate, object] =
-                    [RowTerm::new(subject)?, predicate.and_then(RowTerm::new)?, RowTerm::new(object)?];
-                Some(Ok(InternalQuad { subject, predicate, object, graph_name: None }))
-            })
-        });
-        matches.chain(ended_or_items)
+        if let (Some(property), 1) = (predicate, places.len()) {
+            let triples = self.look_ups.borrow_mut().matching(columns, places.start, subject, object);
+            return PatternQuads::OfProperty(*property, triples);
+        }
+        let columns = columns.clone();
+        PatternQuads::OfAny(Box::new(places.flat_map(move |place| {
+            let property = columns.all().get(place).and_then(|(property, _)| RowTerm::new(*property));
+            let triples = ColumnLookUps::default().matching(&columns, place, subject, object);
+            triples.filter_map(move |triple| quad(property?, triple))
+        })))
     }
 
     fn internal_named_graphs(&self) -> impl Iterator<Item = io::Result<RowTerm>> + use<> {

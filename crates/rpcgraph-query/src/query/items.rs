@@ -27,6 +27,11 @@ pub(super) const ELEMENT_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked
 pub(super) const MEMBER_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("member of");
 pub(super) const VALUE_OF: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("value of");
 
+/// Returns true for a property whose triples are not in the data.
+pub(super) fn is_virtual(name: &NamedNode) -> bool {
+    [ELEMENT_OF, MEMBER_OF, VALUE_OF].contains(&name.as_ref())
+}
+
 /// Returns the property from an item back to its literal.
 pub(super) fn inverse(predicate: NamedNodeRef<'_>) -> Option<NamedNodeRef<'static>> {
     match predicate {

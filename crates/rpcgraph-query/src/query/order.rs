@@ -6,12 +6,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use oxrdf::{NamedNode, Term, Variable};
+use oxrdf::{Literal, NamedNode, Term, Variable};
 use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::{operands_mut, parts, pattern_mut};
+use super::items;
 use super::join::by_hash;
 use super::paths::{Paths, empty, name_blanks};
 use super::scope::{Names, certain, in_scope, is_safe};
@@ -105,6 +106,7 @@ impl JoinOrder<'_> {
                 let (left, right) = (self.pattern(*left, around), self.pattern(*right, &behind));
                 GraphPattern::Lateral { left: boxed(left), right: boxed(right) }
             }
+            GraphPattern::LeftJoin { left, right, .. } if self.is_empty(&right) => self.pattern(*left, around),
             GraphPattern::LeftJoin { left, right, expression } => {
                 let behind = around.behind(&left);
                 let both = expression.is_some().then(|| behind.behind(&right));
@@ -126,10 +128,13 @@ impl JoinOrder<'_> {
                 let expression = self.condition(expression, &inner, around);
                 GraphPattern::Extend { inner: boxed(self.pattern(*inner, around)), variable, expression }
             }
+            GraphPattern::Union { left, right } if self.is_empty(&right) => self.pattern(*left, around),
+            GraphPattern::Union { left, right } if self.is_empty(&left) => self.pattern(*right, around),
             GraphPattern::Union { left, right } => GraphPattern::Union {
                 left: boxed(self.pattern(*left, around)),
                 right: boxed(self.pattern(*right, around)),
             },
+            GraphPattern::Minus { left, right } if self.is_empty(&right) => self.pattern(*left, around),
             GraphPattern::Minus { left, right } => GraphPattern::Minus {
                 left: boxed(self.pattern(*left, around)),
                 right: boxed(self.pattern(*right, &JoinContext::default())),
@@ -176,6 +181,9 @@ impl JoinOrder<'_> {
 
     fn expression(&mut self, mut expression: Expression, around: &JoinContext) -> Expression {
         if let Expression::Exists(pattern) = &mut expression {
+            if self.is_empty(pattern) {
+                return Literal::from(false).into();
+            }
             **pattern = self.pattern(std::mem::replace(&mut **pattern, empty()), around);
         }
         for operand in operands_mut(&mut expression) {
@@ -190,6 +198,36 @@ impl JoinOrder<'_> {
     /// Returns true if a pattern may be evaluated for each solution of another, whose variables it shares.
     fn is_lateral(&self, pattern: &GraphPattern, left: &JoinContext) -> bool {
         !in_scope(pattern).is_disjoint(&left.visible) && is_safe(pattern, &left.visible)
+    }
+
+    /// Returns true if a pattern has no solutions, since the columns lack a property or an object that it needs. Most logs lack what
+    /// many `OPTIONAL`s of the built-in questions ask for.
+    fn is_empty(&mut self, pattern: &GraphPattern) -> bool {
+        match pattern {
+            GraphPattern::Bgp { patterns } => patterns.iter().any(|TriplePattern { predicate, object, .. }| {
+                let NamedNodePattern::NamedNode(name) = predicate else { return false };
+                !items::is_virtual(name) && self.costs(Some(vec![name]), object)[1] == 0.0
+            }),
+            GraphPattern::Path { path, object, .. } => {
+                names_in(path).is_some_and(|names| self.costs(Some(names), object)[0] == 0.0)
+            }
+            GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
+                self.is_empty(left) || self.is_empty(right)
+            }
+            // The last pattern first: unions of many are nested to the left.
+            GraphPattern::Union { left, right } => self.is_empty(right) && self.is_empty(left),
+            GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => self.is_empty(left),
+            GraphPattern::Filter { inner, .. }
+            | GraphPattern::Extend { inner, .. }
+            | GraphPattern::OrderBy { inner, .. }
+            | GraphPattern::Project { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. } => self.is_empty(inner),
+            GraphPattern::Group { inner, variables, .. } => !variables.is_empty() && self.is_empty(inner),
+            GraphPattern::Values { bindings, .. } => bindings.is_empty(),
+            GraphPattern::Graph { .. } | GraphPattern::Service { .. } => false,
+        }
     }
 
     fn flatten(&mut self, pattern: GraphPattern, pieces: &mut Vec<JoinInput>) {

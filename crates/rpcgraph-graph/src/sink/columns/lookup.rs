@@ -17,8 +17,8 @@ pub enum ColumnMatches {
         next: TriplePosition,
     },
     One(Option<(TermId, TermId)>),
-    /// The triples from a position on, with an object if one is given.
-    All(ColumnScan),
+    /// All triples, or those with an object if one is given.
+    All(Box<ColumnScan>),
 }
 
 impl Iterator for ColumnMatches {
@@ -115,7 +115,7 @@ impl ColumnLookUps {
                 let next = column.by_object().seek(object);
                 ColumnMatches::Subjects { columns: columns.clone(), place, object, next }
             }
-            (None, object) => ColumnMatches::All(ColumnScan {
+            (None, object) => ColumnMatches::All(Box::new(ColumnScan {
                 columns: columns.clone(),
                 place,
                 object,
@@ -123,7 +123,7 @@ impl ColumnLookUps {
                 subjects: Vec::new(),
                 objects: Vec::new(),
                 next: 0,
-            }),
+            })),
         }
     }
 }
