@@ -5,7 +5,7 @@
 #   benches/build.sh               compares
 #   benches/build.sh --update      writes the figures to compare with
 #
-# Where the target folder has a release build, there is nothing to measure: CARGO_TARGET_DIR=EMPTY-FOLDER measures anew.
+# Needs a target folder without a release build: set CARGO_TARGET_DIR=EMPTY-FOLDER to measure anew.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."

@@ -5,7 +5,7 @@
 #
 #   benches/complexity.sh [N]       N is 500 where it is not given
 #
-# Needs valgrind. The exponent is that of the growth, so what the program takes to start does not count.
+# Needs valgrind. The exponent describes the growth, so the cost of starting the program does not count.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ n=${1:-500}
 most=1.3
 . benches/support/callgrind.sh
 
-# TEXT so many times: repeat TEXT TIMES; its escapes are those of printf
+# Prints TEXT, with escapes as in printf, TIMES times: repeat TEXT TIMES
 repeat() { awk -v text="$1" -v times="$2" 'BEGIN { for (i = 0; i < times; i++) printf "%s", text }'; }
 
 # Text for `repeat`, with the message as it is and in a string.
@@ -25,7 +25,7 @@ quoted='{\\"jsonrpc\\":\\"2.0\\",\\"method\\":\\"a\\"}'
 # Elements of an array, the last one without a comma: list TEXT TIMES
 list() { repeat "$1," $(($2 - 1)) && repeat "$1" 1; }
 
-# A name, the format and what writes a log of so many parts.
+# A name, the format, and the commands that write a log of $1 parts.
 cases=(
     'lengths on a line|content-length|printf x; repeat Content-Length: $1'
     'frames on a line|content-length|repeat "Content-Length: 30$message" $1'
@@ -46,7 +46,7 @@ cases=(
 )
 # An archive with an entry of these members.
 har() { printf '{"log":{"entries":[{%s}]}}' "$1"; }
-# A request with so many messages and the answer to each.
+# A request with N messages and the answer to each: batch N
 batch() {
     seq "$1" | awk '
         { asked = asked comma "{\\\"id\\\":" $1 ",\\\"method\\\":\\\"a\\\"}"

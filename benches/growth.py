@@ -69,7 +69,7 @@ def samples(rule):
 
 
 def repeated(head, bodies, messages, renumber=True):
-    """A session of about so many messages."""
+    """A session of about `messages` messages."""
     body = [line for body in bodies for line in body]
     copies = range(1 + messages // max(len(body), 1))
     return head + [renumbered(line, copy) if renumber else line for copy in copies for line in body]

@@ -15,7 +15,7 @@ tolerance=10 # percent
 told_bar=25 # percent
 messages=2000
 figures=benches/instructions.txt
-# What it costs to infer senders is the difference between the last two: their logs have other methods and are the same else.
+# The cost of inferring senders is the difference between the last two: their logs differ only in methods.
 # All but one are counted with `--protocol none`.
 cases=(
     'bblock to ntriples' 'session to nquads' 'session to turtle' 'session to nquads, protocols told'
@@ -81,7 +81,7 @@ for case in "${cases[@]}"; do
     fi
     case $case in
         'session to nquads') untold=$now ;;
-        # What protocols say may cost so much more; it costs a third as much again.
+        # The limit on the extra cost of protocols is $told_bar percent; the actual cost is a third.
         *', protocols told') verdict+=$(awk "BEGIN { printf \", %+.1f %% over untold (at most $told_bar is wanted)\", ($now / $untold - 1) * 100 }") ;;
     esac
     echo "$case: $now instructions for each message$verdict"

@@ -99,7 +99,7 @@ port=$((20000 + RANDOM % 20000))
 "$oxigraph" serve --location "$folder/store" --bind "127.0.0.1:$port" >/dev/null 2>&1 &
 server=$!
 for _ in $(seq 50); do curl -s -o /dev/null "http://127.0.0.1:$port/" && break || sleep 0.1; done
-# What loads into the server: arguments GRAPH-BASE
+# Sets the arguments of a load into the server: arguments GRAPH-BASE
 arguments() {
     local server=http://127.0.0.1:$port
     arguments=(load --quiet --base "$1" --endpoint "$server/query" --update "$server/update"

@@ -5,8 +5,8 @@
 #   benches/memory.sh [MB [ARGUMENT]...]     MB, the largest of the sizes, is 64 where it is not given; arguments of
 #                                            `convert`, such as -t turtle
 #
-# An exponent is 0 where a log eight times as long takes as much, 1 where it takes eight times as much. Of CPU time it is
-# that of the last doubling. Needs Linux and python3. benches/support/hostile.py says what the logs are.
+# An exponent is 0 if a log eight times as long takes as much, 1 if it takes eight times as much. For CPU time, it is
+# the exponent of the last doubling. Needs Linux and python3. benches/support/hostile.py describes the logs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +27,7 @@ while read -r kind file command arguments; do
     [ "$command" != convert ] || arguments+=" ${*:2}"
     for part in 8 4 2 1; do
         benches/support/hostile.py "$kind" $((megabytes * 1000000 / part)) >"$folder/$file"
-        # 1: records are malformed, which is said; 2: nothing is JSON-RPC; graphs that grow are refused.
+        # Exit status 1: malformed records are reported; 2: the log has no JSON-RPC, or a graph grows too large.
         # shellcheck disable=SC2086
         read -r _ cpu peak < <(WORST=2 python3 benches/support/timed.py "$RPCGRAPH" "$command" --quiet $arguments "$folder/$file" 2>/dev/null || true)
         peaks+=("${peak:-0}") times+=("${cpu:-0}")

@@ -23,7 +23,7 @@ trap 'rm -rf "$folder"' EXIT
 rustc --edition 2024 -O -o "$folder/workload" benches/workload.rs
 log=$folder/log.ndjson
 
-# Messages of so many megabytes: one has 241 bytes.
+# Writes N megabytes of messages, 241 bytes each: workload N
 workload() { "$folder/workload" $(($1 * 4150)); }
 
 # Median time and peak of three runs.
@@ -81,7 +81,7 @@ print_row 'the 100 MB in the log of Docker'
     workload 100 | paste -sd,
     printf ']}'
 } | tr -d '\n' >"$log"
-print_row 'one message: those of the 100 MB as an array'
+print_row 'one message: the 100 MB as an array'
 
 {
     printf '{"jsonrpc":"2.0","id":1,"result":['

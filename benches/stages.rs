@@ -203,7 +203,7 @@ mod session {
     }
 }
 
-/// The whole way, from bytes to bytes, with so many threads.
+/// All stages, from bytes to bytes, with `jobs` threads.
 mod convert {
     use super::*;
 

@@ -4,7 +4,7 @@
 //! cargo run --example convert -- examples/mcp-session.ndjson
 //! ```
 
-#![expect(clippy::print_stderr, reason = "a program tells its user what it did")]
+#![expect(clippy::print_stderr, reason = "a program reports to its user")]
 
 use std::error::Error;
 use std::io::Write;

@@ -4,7 +4,7 @@
 //! cargo run --example register -- examples/json-rpc register
 //! ```
 
-#![expect(clippy::print_stderr, reason = "a program tells its user what it did")]
+#![expect(clippy::print_stderr, reason = "a program reports to its user")]
 
 use std::error::Error;
 use std::path::Path;

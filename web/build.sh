@@ -16,7 +16,7 @@ bindings=$target/web-bindings
 version=$(awk '/^name = / { name = $3 } /^version = / && name == "\"wasm-bindgen\"" { gsub(/"/, "", $3); print $3 }' Cargo.lock)
 if [ "$("$tools/bin/wasm-bindgen" --version 2>/dev/null)" != "wasm-bindgen $version" ]; then
     install=(cargo install --quiet wasm-bindgen-cli --version "$version" --no-default-features --root "$tools")
-    # Where a registry is behind, its lock file cannot be kept.
+    # Builds without the lock file if the registry lacks one of its versions.
     "${install[@]}" --locked || "${install[@]}" || exit 3
 fi
 if [ ! -x "$tools/node_modules/.bin/wasm-opt" ]; then

@@ -6,7 +6,7 @@ const INSTALL = "The command reads logs of any size: `pip install rpcgraph`, the
 const part = (id) => document.getElementById(id);
 const progress = part("progress");
 
-/** What every page needs of its build: the text of the worker, and the compiled program. */
+/** The parts of the build that every page needs: the text of the worker, and the compiled program. */
 const built = build();
 
 async function build() {

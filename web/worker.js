@@ -26,7 +26,7 @@ const ACTIONS = {
   check: () => logs.check(),
 };
 
-/** What ended the program, which cannot go on after it; "" for any other error. */
+/** The reason why the program ended and cannot continue; "" for any other error. */
 function end(error) {
   if (error instanceof RangeError) return "it is nested too deeply, or too large, for this browser";
   return error instanceof WebAssembly.RuntimeError ? `it is too large for this browser, or a fault in the program (${error.message})` : "";

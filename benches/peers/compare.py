@@ -32,7 +32,7 @@ class Row(NamedTuple):
     command: list
     output: str
     check: str
-    """What its output is compared by with the first of its kind: `lines`, `count` of lines, or nothing."""
+    """How its output is compared with the first of its kind: `lines`, `count` of lines, or nothing."""
 
 
 def version(package):
@@ -98,7 +98,7 @@ def fingerprint(path):
 
 def run(row):
     path = FOLDER / row.output
-    # Whoever is given the name of its output has nothing to say on standard output.
+    # A command with the name of its output in the arguments prints nothing.
     return timed.run([str(part) for part in row.command], "/dev/null" if path in row.command else path)
 
 

@@ -16,7 +16,7 @@ folder=$target/peers
 rpcgraph=$target/release/rpcgraph
 mkdir -p "$folder"
 
-# Whether a file is as it was when it was last installed.
+# True if a file is unchanged since it was last installed.
 installed() { cmp -s "$peers/$1" "$folder/$1.installed"; }
 if ! installed requirements.txt; then
     python3 -m venv --clear "$folder/venv"

@@ -1,4 +1,4 @@
-# What benches/instructions.sh and benches/complexity.sh share: the release build, a folder for logs, and the count.
+# Shared by benches/instructions.sh and benches/complexity.sh: the release build, a folder for logs, and the count.
 # Sourced at the top of the project, under `set -euo pipefail`.
 
 if ! command -v valgrind >/dev/null; then

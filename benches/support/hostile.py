@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a log of one kind that is made to take memory, of about so many bytes.
+"""Writes a log of one kind, about BYTES long, that is made to take memory.
 
     hostile.py                lists the kinds, each with the file's name and the arguments of the command that takes it
     hostile.py KIND BYTES     writes the log
@@ -81,7 +81,7 @@ def entities(size):
 
 
 KINDS = {
-    # A batch of what are no messages.
+    # A batch of values that are not messages.
     "numbers": lambda size: filled("[", "1", "]\n", size),
     "empty-objects": lambda size: filled("[", "{}", "]\n", size),
     "notifications": lambda size: filled("[", '{"method":"a"}', "]\n", size),
@@ -121,7 +121,7 @@ KINDS = {
     "under-contexts": lambda size: lines(lambda _: "".join(filled(NOTE + "[", '{"a":1}', "]}", 8_000_000)), size),
     "expanded": lambda size: lines(lambda _: "".join(filled(NOTE + "[", '{"a":1}', "]}", 1_000_000)), size // 8),
     "not-expanded": lambda size: filled(NOTE + "[", '{"a":1}', "]}\n", size),
-    # What stands around messages.
+    # Text around messages.
     "lengths-on-a-line": lambda size: iter(["x", "Content-Length: " * (size // 16), "\n"]),
     "lines-in-an-event": lambda size: iter(["data: {\n", "junk\n" * (size // 5), "data: }\n\n"]),
     "records-on-a-line": lambda size: (part.strip() for part in lines(lambda n: in_session(1, REQUEST), size)),
@@ -129,7 +129,7 @@ KINDS = {
     "broken-frames": lambda size: har('"_webSocketMessages":', '{"data":oops},{"data":' + QUOTED + "}", size),
     "events": lambda size: har('"_eventSourceMessages":', '{"data":' + QUOTED + "}", size),
     "header-too-long": lambda size: iter([f"Content-Length: {size * 10}\r\n\r\n", f"Content-Length: {len(REQUEST)}\r\n\r\n{REQUEST}" * (size // 60)]),
-    # What is asked. A query holds what it joins, 18 kB for each of these: a 32nd of the size.
+    # Questions. A query holds the rows that it joins, 18 kB for each of these: a 32nd of the size.
     "cancelled": lambda size: lines(lambda n: f'{{"id":{n},"method":"a"}}\n{{"method":"$/cancelRequest","params":{{"id":{n}}}}}', size // 32),
     "failed": failed,
     "entities": entities,

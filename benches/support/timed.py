@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a command and tells its wall time, its CPU time and its peak memory.
+"""Runs a command and measures its wall time, its CPU time and its peak memory.
 
     timed.py COMMAND [ARGUMENT]...      prints seconds, CPU seconds and KiB; the command's own output is dropped
 
@@ -27,7 +27,7 @@ class Run(NamedTuple):
 
 
 def run(command, output=os.devnull):
-    """Runs the command, its standard output in a file; ends this process if it fails with a status above that of the
+    """Runs the command, its standard output in a file; ends this process if it fails with a status above the
     environment variable WORST (0). The caller has no other children."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "cannot adopt processes")

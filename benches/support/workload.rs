@@ -37,7 +37,7 @@ fn text(numbers: &mut Numbers, words: u64) -> String {
     text
 }
 
-/// Writes so many messages, a line each.
+/// Writes a number of messages, a line each.
 pub fn write(out: &mut impl Write, messages: u64, seed: u64) -> io::Result<()> {
     let mut numbers = Numbers(seed.max(1));
     let mut open = Vec::new();

@@ -6,9 +6,9 @@ LOGS are files, folders or globs, TABLES is a folder; both are wherever Hadoop's
 all nodes have to share), `hdfs://`, `s3a://` and so on. Executors run the binary, which is sent to them; no log is ever in
 memory as a whole. What is made:
 
-    TABLES/manifests/NUMBER.json    the newest tells what counts: `tables`, the files of each table, and `logs`
+    TABLES/manifests/NUMBER.json    the newest lists the valid files: `tables`, the files of each table, and `logs`
     TABLES/messages/ingested=DATE/  and sessions, problems: the columns that `rpcgraph vocab columns` explains
-    TABLES/findings/                what there is to say about logs: log, digest, status, finding, ingested
+    TABLES/findings/                findings about logs: log, digest, status, finding, ingested
 
 Readers take the files that the newest manifest names, as `read` below does, and so see all of a run or nothing of it. What
 a run replaces is deleted at the end of the next one. A file that no manifest names does not count.
@@ -19,7 +19,7 @@ with --verify. Rows of a log that is gone, empty, or cannot be converted any mor
 empty files nor those whose names begin with `_` or `.`.
 
 A log of more than 8 MiB has a file of its own in each table. The smaller ones of a folder are converted together. Of these,
-small files are merged, and where the rows of one log are replaced, those of the others are written again: by Spark, for
+small files are merged, and if the rows of one log are replaced, the rows of the others are written again: by Spark, for
 which every column is nullable. A log that cannot be read or converted is rows of findings, and is tried again in the next
 run; it fails no job. The status is the exit status of rpcgraph, negative for a signal, null where the log was not read or
 took too long.
@@ -60,9 +60,9 @@ from pyspark.sql import functions as f
 
 TABLES = ("messages", "sessions", "problems")
 FINDINGS = "log STRING, digest STRING, status INT, finding STRING, ingested DATE"
-# A log that is larger is converted alone; others until there are so many of them, or so many bytes.
+# A larger log is converted alone; smaller ones together, up to these numbers of logs and bytes.
 SMALL_LOG, BATCH_LOGS, BATCH_BYTES = 8 << 20, 1000, 256 << 20
-# Parts that have fewer bytes of messages are merged when a day has so many, into some of this size.
+# Parts with fewer bytes of messages are merged when a day has this many, into parts of this size.
 SMALL_PART, SMALL_PARTS, MERGED_PART = 16 << 20, 8, 128 << 20
 
 
@@ -171,7 +171,7 @@ def hadoop_of_executor(settings):
 
 
 class Job:
-    """What executors have to know."""
+    """The data that executors need."""
 
     def __init__(self, arguments, settings):
         self.tables, self.date = arguments.tables, datetime.now(timezone.utc).date().isoformat()
@@ -241,7 +241,7 @@ class Job:
         results = []
         for log in logs:
             findings = told.get(log["path"], [])
-            # Of several logs, what is wrong with one is that one's.
+            # Each of several logs has its own findings.
             own = status if len(logs) == 1 else int(any(line.startswith("error:") for line in findings))
             results.append(self.result(log, own, findings, part=place, bytes=size))
         return results
@@ -275,7 +275,7 @@ def digest_of(path):
 
 
 def expands(path):
-    """Whether a small file may hold a large log: how much zstd has compressed, Python cannot tell."""
+    """True if a small file may hold a large log; always for zstd, which Python cannot decompress."""
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
@@ -295,7 +295,7 @@ def reason(error):
 
 
 def run(command, timeout):
-    """Exit status, or none after too long a time, and what was said on standard error."""
+    """Exit status, or none after a timeout, and the lines of standard error."""
     try:
         ran = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -303,7 +303,7 @@ def run(command, timeout):
     said = ran.stderr.decode(errors="replace").splitlines()
     if ran.returncode < 0:
         said.append(f"error: rpcgraph was ended by {signal.Signals(-ran.returncode).name}")
-    # The summary at the end is no finding.
+    # The summary at the end is not a finding.
     end = next((number for number, line in enumerate(said) if re.match(r"[0-9]+ records? \(", line)), len(said))
     return ran.returncode, said[:end]
 
@@ -407,7 +407,7 @@ class Lake:
             if result["part"]:
                 sizes[result["part"]] = result["bytes"]
                 gone[known.get("part")].append(uri)
-            # What cannot be converted any more keeps the rows that it had.
+            # A log that cannot be converted any more keeps its rows.
             part = result["part"] or known.get("part")
             entry = {name: result[name] for name in ("length", "modified", "digest", "status")}
             logs[uri] = {**entry, "made": self.job.made, "part": part}
@@ -522,7 +522,7 @@ def batched(logs, most):
 
 
 def groups(sizes, stale):
-    """Parts to be written as one: those of which rows are replaced, and small ones if a day has many."""
+    """Parts to be written as one: parts whose rows are replaced, and small parts if a day has many."""
     days, found = defaultdict(list), []
     for part in sorted(sizes):
         days[part.partition("/")[0]].append(part)
@@ -581,6 +581,6 @@ def main():
 
 
 if __name__ == "__main__":
-    import lake  # What executors run is of a module that they have, too.
+    import lake  # Executors import the module, too.
 
     lake.main()

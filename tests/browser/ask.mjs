@@ -53,7 +53,7 @@ async function judge() {
 
 async function ask(query) {
   await tab.$eval("#text", (area, value) => (area.value = value), query);
-  // What the answer before said does not count: the page asks only once its address has changed.
+  // Clears the message of the answer before: the page asks only once its address has changed.
   await tab.$eval("#said", (one) => (one.textContent = ""));
   await tab.click("#question button");
   await tab.waitForFunction((value) => new URLSearchParams(location.hash.slice(1)).get("query") === value, {}, query);
@@ -131,7 +131,7 @@ await judge();
 await tab.keyboard.press("Enter");
 await tab.keyboard.type(" 'x' }");
 answer.completed = await tab.$eval("#text", (area) => area.value);
-// The browser itself tells the console of answers that are refusals.
+// The browser itself logs refusals to the console.
 refused = true;
 await ask("SELECT");
 answer.wrong = await text("#answer");

@@ -55,7 +55,7 @@ const tests = {
     const { length } = gzipSync(readFileSync(path.join(bindings, "rpcgraph_web_bg.wasm")), { level: 9 });
     assert.ok(length < 2.9e6, `${length} bytes, compressed`);
   },
-  "the clock is that of JavaScript"() {
+  "the clock is JavaScript's"() {
     const away = Date.parse(value("SELECT (NOW() AS ?now) {}")) - Date.now();
     assert.ok(Math.abs(away) < 60_000, `${away} ms`);
   },
@@ -98,7 +98,7 @@ const tests = {
       }
     }
   },
-  "graphs are those of the command"() {
+  "graphs equal the command's"() {
     for (const files of EXAMPLES) {
       const [name] = Object.keys(files);
       for (const [extension, syntax] of [
@@ -148,7 +148,7 @@ const tests = {
       /gzip data ends early/,
     );
   },
-  "what is no log is refused as by the command"() {
+  "a file that is not a log is refused as by the command"() {
     assert.match(
       failure(() => opened({ "notes.txt": "Dear diary,\ntoday nothing happened.\n" }).page(false, true)),
       /^notes\.txt: found no JSON-RPC/,

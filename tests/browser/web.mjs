@@ -115,7 +115,7 @@ const cases = {
     await tab.$eval("#tools", (tools) => (tools.open = true));
     await tab.select("#named", "methods");
     await tab.until(() => document.getElementById("answer").textContent.includes("first/one"));
-    assert.equal(await tab.text("#filter-count"), "2 calls", "a question is no filter");
+    assert.equal(await tab.text("#filter-count"), "2 calls", "a question is not a filter");
     await tab.judge();
     // SPARQL; a message of the answer is a link into the page.
     assert.deepEqual(await tab.ask("SELECT ?method { ?call jrpc:hasMethod ?method } ORDER BY ?method"), ["first/one", "first/two"]);

@@ -1,4 +1,4 @@
-// What jsonld.js makes of JSON-LD documents, one a line on standard input or in the files named as arguments.
+// Converts JSON-LD documents with jsonld.js, one a line on standard input or in the files named as arguments.
 //
 // A line is either
 //   {"document": …}                a JSON-LD document, maybe with its "base", and "contexts" that it names, by URL, or

@@ -39,7 +39,7 @@ def put(name, content):
     return path
 
 
-# What is wanted: of each log, how many rows; and which logs have findings.
+# Expected: the number of rows of each log, and the logs with findings.
 rows, bad = Counter(), set()
 for number in range(small):
     name = f"{number % 7} é#%/{number // 7} log.ndjson"  # The same names in several folders.
@@ -145,7 +145,7 @@ ran_well(run(folder / "logs", folder / "tables"), rf"{total - 1} logs: {total - 
 assert manifests()[-1].name == "00000002.json"
 judge()
 
-# What grew, changed back, is new, or was only touched; and a second job.
+# Logs that grew, were repaired, are new, or were only touched; and a second job.
 for name in ("0 é#%/0 log.ndjson", "large/0.ndjson"):
     with open(folder / "logs" / name, "a") as file:
         file.write(exchange(1_000_000) * 2)
@@ -165,7 +165,7 @@ assert len(manifests()) == 2
 os.remove(folder / "tables/lock")
 ran_well(run(folder / "logs", folder / "tables"), rf"{total} logs: {total - 5} as they were, 5 read, 1 of these .*")
 judge()
-# Whoever reads by the manifest before the last still finds its files.
+# Readers of the manifest before the last still find its files.
 before = json.loads(manifests()[-2].read_text())
 assert all((folder / "tables" / name).exists() for names in before["tables"].values() for name in names)
 assert not all((folder / "tables" / name).exists() for names in old["tables"].values() for name in names)

@@ -1,4 +1,4 @@
-// What is found in a message is found in its value, wherever it is folded; a member of a batch copies itself.
+// The search in a message finds text in folded values, too; a member of a batch copies itself.
 
 import assert from "node:assert/strict";
 

@@ -1,4 +1,4 @@
-// A chosen span is that of menus, restarts and times; what was never answered took no time; several days have dates.
+// A span can be chosen by menus, restarts and times; calls without an answer took no time; several days have dates.
 
 import assert from "node:assert/strict";
 

@@ -1,4 +1,4 @@
-// The verdict says the worst first, and nothing that is not so.
+// The verdict begins with the worst, and has no false sentence.
 
 import assert from "node:assert/strict";
 

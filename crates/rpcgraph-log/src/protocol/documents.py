@@ -76,7 +76,7 @@ def main():
     for method, members in STRINGS.items():
         found[method, "params"] |= {("files", "[]", member) for member in members}
     for (method, part), paths in sorted(found.items()):
-        # What a message is about stands first.
+        # The document that a message is about comes first.
         named = [".".join(path) for path in sorted(paths, key=lambda path: (len(path), path)) if not FOLDERS & set(path)]
         if named:
             print(method, part, *named)
