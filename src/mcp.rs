@@ -81,7 +81,7 @@ pub fn serve(options: McpOptions) -> Result<(), Box<dyn std::error::Error + Send
 fn tools(of_questions: &[(String, String)]) -> Result<Vec<Tool>, serde_json::Error> {
     let common = json!({
         "inputs": { "type": "array", "items": { "type": "string" }, "description": "Only these logs: names as in answers, or paths in an allowed folder" },
-        "cursor": { "type": "string", "description": "Where the rows of this page begin: `cursor` of the page before" },
+        "cursor": { "type": "string", "description": "The beginning of this page: `cursor` of the page before" },
         "width": { "type": "integer", "minimum": 20, "description": "The maximum length of a value, 400 characters by default" },
     });
     let output = json!({
@@ -89,9 +89,9 @@ fn tools(of_questions: &[(String, String)]) -> Result<Vec<Tool>, serde_json::Err
         "properties": {
             "rows": { "type": "array", "items": { "type": ["object", "string"] }, "description": "Rows, messages or lines of text" },
             "total": { "type": "integer", "description": "The number of rows of all pages" },
-            "cursor": { "type": "string", "description": "Where the next page begins; absent on the last" },
-            "notes": { "type": "string", "description": "What the program notes about the log" },
-            "next": { "type": "string", "description": "What to ask next" },
+            "cursor": { "type": "string", "description": "The beginning of the next page; absent on the last" },
+            "notes": { "type": "string", "description": "Notes of the program about the log" },
+            "next": { "type": "string", "description": "The question to ask next" },
             "warning": { "type": "string" },
         },
         "required": ["rows", "total", "warning"],

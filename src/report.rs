@@ -199,7 +199,7 @@ impl Report {
     }
 
     fn record(&mut self, record: &Record<'_>, log: &mut OpenLog<'_>) -> io::Result<()> {
-        let mut content = Content::of(record);
+        let mut content = Content::from_record(record);
         log.paired.summary.count(&content);
         content.look_up_methods();
         let texts = if log.chosen.is_some() { content.element_texts(&record.bytes) } else { Vec::new() };
@@ -212,7 +212,7 @@ impl Report {
         log.paired.link(&session, &mut nodes, &mut extracts, &mut statements);
         let mut place = TextSpan::default();
         match log.chosen {
-            None => place = self.pieces.place(record.location.byte, &record.bytes)?,
+            None => place = self.pieces.locate(record.location.byte, &record.bytes)?,
             Some(_) => self.pieces.leave_out(),
         }
         for node in nodes.iter().filter(|node| !matches!(node.node, Node::Batch)) {
@@ -223,7 +223,7 @@ impl Report {
                 }
                 let text = node.batch_index.and_then(|index| texts.get(index as usize - 1));
                 let text = text.map_or(&*record.bytes, |text| text.as_bytes());
-                place = self.pieces.place(record.location.byte, text)?;
+                place = self.pieces.locate(record.location.byte, text)?;
             }
             self.message(node, place, &statements, log);
         }
@@ -316,7 +316,7 @@ impl Report {
             self.pieces.leave_out();
             return Ok(());
         }
-        let place = self.pieces.place(line.location.byte, &line.bytes)?;
+        let place = self.pieces.locate(line.location.byte, &line.bytes)?;
         let time = line.time.and_then(|time| self.facts.time(&time.to_string()));
         self.index.push(PageRow::log_line(line, time, place));
         Ok(())

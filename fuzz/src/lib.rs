@@ -1,6 +1,6 @@
-//! What is fuzzed. Each target is a function of bytes, which it takes for choices: of a fixture, and of what is changed in
-//! it. It panics where something does not hold that has to. `cargo fuzz run TARGET` gives it bytes that lead to new places
-//! of the program; the test `fuzz` of rpcgraph gives it random ones.
+//! The fuzz targets. Each target is a function of bytes, which it takes for choices: of a fixture, and of changes to it. It
+//! panics if a property does not hold. `cargo fuzz run TARGET` gives it bytes that reach new places of the program; the
+//! test `fuzz` of rpcgraph gives it random ones.
 
 mod queries;
 mod redaction;
@@ -61,7 +61,7 @@ struct Place {
     what: Planted,
 }
 
-/// What is written in its place.
+/// The content that replaces it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Planted {
     /// A message of the same length.
@@ -97,7 +97,7 @@ static FIXTURES: LazyLock<Vec<Fixture>> = LazyLock::new(|| {
     fixtures
 });
 
-/// Where something can be planted in a log.
+/// Returns the places of a log where content can be planted.
 fn places(log: &[u8], format: Format) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     for entry in entries(log, format, log.len()).unwrap_or_default() {
@@ -108,7 +108,9 @@ fn places(log: &[u8], format: Format) -> Vec<Place> {
             let found = log.get(from..)?.windows(needle.len().max(1)).position(|window| window == needle.as_bytes())?;
             Some((from + found, from + found + needle.len()))
         };
-        let Content::Single(rpcgraph::message::Single::Message(message)) = Content::of(&record) else { continue };
+        let Content::Single(rpcgraph::message::Single::Message(message)) = Content::from_record(&record) else {
+            continue;
+        };
         let quoted = serde_json::Value::from(text).to_string();
         let quoted = quoted.get(1..quoted.len() - 1).unwrap_or_default();
         let planted = if let Some(found) = find(text).filter(|_| text.len() >= planted("0", 0).len() + 8) {
@@ -268,7 +270,7 @@ pub fn decoders(data: &[u8]) {
         number += u64::from(matches!(entry, Entry::Record(_)));
         let lines =
             log.iter().take(usize::try_from(location.byte).unwrap_or(usize::MAX)).filter(|byte| **byte == b'\n');
-        // What a log tells later is given first where it answers, and an event's fields before what is between them.
+        // Entries may be out of order: answers that the log has later, and an event's fields before the text between them.
         let in_order = location.byte >= last
             || matches!(
                 format,
@@ -329,7 +331,7 @@ fn same(left: &serde_json::Value, right: &serde_json::Value) -> bool {
     }
 }
 
-/// What a conversion gives: quads, and findings.
+/// Returns the quads and findings of a conversion.
 fn converted(log: &[u8], format: Format, reference: bool) -> Option<(Vec<Quad>, Vec<Finding>)> {
     let (mut quads, mut findings) = (Vec::new(), Vec::new());
     let mapper = Mapper::new(Mapping::Session, &[]).expect("contexts").with_reference_only(reference);
@@ -426,7 +428,7 @@ pub fn needle(data: &[u8]) {
         _ => choices.mutate(&mut before),
     }
     if is_lost(fixture.format, &before, &needle, &behind, &token) {
-        // What is not needed for the loss is left out, larger parts first.
+        // Parts that the loss does not need are removed, larger parts first.
         let mut size = before.len().max(behind.len());
         while size > 0 {
             for at in (0..before.len() + behind.len()).step_by(size).rev() {

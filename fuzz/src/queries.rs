@@ -118,11 +118,11 @@ impl Maker {
         usize::try_from((mixed ^ mixed >> 31) % end.max(1) as u64).unwrap_or_default()
     }
 
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+    fn choose<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.below(all.len())]
     }
 
-    /// True once in so many times.
+    /// True once in `times` calls.
     fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -140,11 +140,11 @@ impl Maker {
                     let elements: Vec<_> = (0..self.below(4)).map(|_| self.message()).collect();
                     format!("[{}]", elements.join(","))
                 }
-                1 => self.of(&["1", "\"text\"", "{}", "{\"id\":[]}"]).to_owned(),
+                1 => self.choose(&["1", "\"text\"", "{}", "{\"id\":[]}"]).to_owned(),
                 _ => self.message(),
             };
             if enveloped {
-                let (session, direction) = (self.of(&["s", "t"]), self.of(&["c2s", "s2c"]));
+                let (session, direction) = (self.choose(&["s", "t"]), self.choose(&["c2s", "s2c"]));
                 log += &format!(
                     "{{\"session_id\":\"{session}\",\"ts\":\"2026-01-05T10:00:{second}Z\",\"direction\":\"{direction}\",\
                      \"transport\":\"stdio\",\"raw\":{record}}}\n"
@@ -157,14 +157,14 @@ impl Maker {
     }
 
     fn message(&mut self) -> String {
-        let (id, payload) = (self.of(&IDS), self.of(&PAYLOADS));
-        let method = self.of(&METHODS);
+        let (id, payload) = (self.choose(&IDS), self.choose(&PAYLOADS));
+        let method = self.choose(&METHODS);
         match self.below(8) {
             0 => format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\"}}"),
             1 => format!("{{\"method\":\"{method}\",\"params\":{payload},\"more\":1}}"),
             2 | 3 => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{payload}}}"),
             4 => {
-                let code = self.of(&["-32601", "1", "\"text\""]);
+                let code = self.choose(&["-32601", "1", "\"text\""]);
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":\"{method}\"}}}}")
             }
             5 => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\"}}"),
@@ -174,7 +174,7 @@ impl Maker {
 
     /// A query out of the grammar.
     fn query(&mut self) -> String {
-        let from = if self.once_in(25) { format!(" FROM <{}>", self.of(&SESSIONS)) } else { String::new() };
+        let from = if self.once_in(25) { format!(" FROM <{}>", self.choose(&SESSIONS)) } else { String::new() };
         let group = self.group(2);
         if self.once_in(15) {
             return format!("ASK{from} {group}");
@@ -199,7 +199,7 @@ impl Maker {
                 query += " ?s ?n ?i";
             } else {
                 for _ in 0..1 + self.below(3) {
-                    let key = self.of(&keys);
+                    let key = self.choose(&keys);
                     query += &if self.once_in(4) { format!(" DESC({key})") } else { format!(" {key}") };
                 }
             }
@@ -218,10 +218,10 @@ impl Maker {
                 let distinct = if self.once_in(3) { "DISTINCT " } else { "" };
                 let counted = match self.below(5) {
                     0 => "COUNT(*)".to_owned(),
-                    1 => format!("COUNT({distinct}{})", self.of(&VALUES)),
-                    2 => format!("SUM(STRLEN(STR({})))", self.of(&VALUES)),
-                    3 => format!("{}(?n)", self.of(&["MIN", "MAX", "SUM"])),
-                    _ => format!("COUNT({distinct}{})", self.of(&NODES)),
+                    1 => format!("COUNT({distinct}{})", self.choose(&VALUES)),
+                    2 => format!("SUM(STRLEN(STR({})))", self.choose(&VALUES)),
+                    3 => format!("{}(?n)", self.choose(&["MIN", "MAX", "SUM"])),
+                    _ => format!("COUNT({distinct}{})", self.choose(&NODES)),
                 };
                 match self.once_in(5) {
                     true => (format!("({counted} AS ?k)"), String::new()),
@@ -229,7 +229,7 @@ impl Maker {
                 }
             }
             1 => {
-                let names = [self.of(&NODES), self.of(&VALUES), self.of(&NUMBERS)];
+                let names = [self.choose(&NODES), self.choose(&VALUES), self.choose(&NUMBERS)];
                 (names.join(" "), String::new())
             }
             _ => ("*".to_owned(), String::new()),
@@ -240,7 +240,7 @@ impl Maker {
         let mut group = String::from("{ ");
         if depth < 2 && self.once_in(8) {
             group += "{ ";
-            group += self.of(&["SELECT ?a (COUNT(*) AS ?x)", "SELECT DISTINCT ?a", "SELECT ?a ?v"]);
+            group += self.choose(&["SELECT ?a (COUNT(*) AS ?x)", "SELECT DISTINCT ?a", "SELECT ?a ?v"]);
             let by = if group.contains("COUNT") { " GROUP BY ?a" } else { "" };
             group += &format!(" {}{by} }} ", self.group(0));
         } else {
@@ -260,15 +260,15 @@ impl Maker {
                 }
                 (5, _) => {
                     let values: Vec<_> = (0..2).map(|_| self.constant(Kind::Text)).collect();
-                    let name = self.of(&VALUES);
+                    let name = self.choose(&VALUES);
                     format!(
                         "VALUES {name} {{ {} {} }} ",
                         values.join(" "),
-                        self.of(&["", "UNDEF", "2", "jrpc:Request"])
+                        self.choose(&["", "UNDEF", "2", "jrpc:Request"])
                     )
                 }
                 (6, 1..) => {
-                    let graph = format!("<{}>", self.of(&SESSIONS));
+                    let graph = format!("<{}>", self.choose(&SESSIONS));
                     let graph = if self.once_in(2) { "?s" } else { &graph };
                     match self.once_in(3) {
                         true => format!("GRAPH {graph} {} ", self.group(0)),
@@ -284,9 +284,9 @@ impl Maker {
 
     fn triple(&mut self) -> String {
         let subject = match self.below(12) {
-            0 => format!("<{}#m{}>", self.of(&SESSIONS), 1 + self.below(4)),
+            0 => format!("<{}#m{}>", self.choose(&SESSIONS), 1 + self.below(4)),
             1..5 => "?a".to_owned(),
-            _ => self.of(&NODES).to_owned(),
+            _ => self.choose(&NODES).to_owned(),
         };
         let (property, kind) = PROPERTIES[self.below(PROPERTIES.len())];
         let (path, kind) = match self.below(16) {
@@ -299,66 +299,67 @@ impl Maker {
                 (
                     format!(
                         "{}/{other}",
-                        self.of(&["rpcg:respondsTo", "^rpcg:respondsTo", "jrpc:hasId", "jrpc:hasError"])
+                        self.choose(&["rpcg:respondsTo", "^rpcg:respondsTo", "jrpc:hasId", "jrpc:hasError"])
                     ),
                     of,
                 )
             }
             2 => (format!("^{property}"), Kind::Node),
-            3 => {
-                (format!("{}{}", self.of(&["rpcg:respondsTo", "rpcg:inBatch"]), self.of(&["+", "*", "?"])), Kind::Node)
-            }
-            4 => (self.of(&["?p", "!rdf:type"]).to_owned(), Kind::Value),
+            3 => (
+                format!("{}{}", self.choose(&["rpcg:respondsTo", "rpcg:inBatch"]), self.choose(&["+", "*", "?"])),
+                Kind::Node,
+            ),
+            4 => (self.choose(&["?p", "!rdf:type"]).to_owned(), Kind::Value),
             _ => (property.to_owned(), kind),
         };
         let object = match (kind, self.once_in(4)) {
             (kind, true) => self.constant(kind),
             (Kind::Class, _) => "?t".to_owned(),
             (Kind::Session, _) => "?s".to_owned(),
-            (Kind::Node, _) => self.of(&NODES).to_owned(),
-            (Kind::Number, _) => self.of(&NUMBERS).to_owned(),
-            _ => self.of(&VALUES).to_owned(),
+            (Kind::Node, _) => self.choose(&NODES).to_owned(),
+            (Kind::Number, _) => self.choose(&NUMBERS).to_owned(),
+            _ => self.choose(&VALUES).to_owned(),
         };
         format!("{subject} {path} {object} . ")
     }
 
     fn constant(&mut self, kind: Kind) -> String {
         match kind {
-            Kind::Class => self.of(&CLASSES).to_owned(),
-            Kind::Session => format!("<{}>", self.of(&SESSIONS)),
+            Kind::Class => self.choose(&CLASSES).to_owned(),
+            Kind::Session => format!("<{}>", self.choose(&SESSIONS)),
             Kind::Number => (1 + self.below(3)).to_string(),
-            Kind::Node => format!("<{}#m{}>", self.of(&SESSIONS), 1 + self.below(4)),
-            Kind::Role => self.of(&["rpcg:Client", "rpcg:Server"]).to_owned(),
-            Kind::Text => format!("\"{}\"", self.of(&METHODS)),
-            Kind::Decimal => format!("\"{}\"^^xsd:decimal", self.of(&["1", "2", "15", "1.5"])),
-            Kind::Json => format!("'{}'^^rdf:JSON", self.of(&PAYLOADS)),
+            Kind::Node => format!("<{}#m{}>", self.choose(&SESSIONS), 1 + self.below(4)),
+            Kind::Role => self.choose(&["rpcg:Client", "rpcg:Server"]).to_owned(),
+            Kind::Text => format!("\"{}\"", self.choose(&METHODS)),
+            Kind::Decimal => format!("\"{}\"^^xsd:decimal", self.choose(&["1", "2", "15", "1.5"])),
+            Kind::Json => format!("'{}'^^rdf:JSON", self.choose(&PAYLOADS)),
             Kind::Value => {
-                self.of(&["-32601", "rpcg:MissingVersion", "\"2026-01-05T10:00:10Z\"^^xsd:dateTime"]).to_owned()
+                self.choose(&["-32601", "rpcg:MissingVersion", "\"2026-01-05T10:00:10Z\"^^xsd:dateTime"]).to_owned()
             }
         }
     }
 
     fn condition(&mut self, depth: usize) -> String {
         let all = [&NODES[..], &VALUES, &NUMBERS, &["?t"]].concat();
-        let (one, other) = (self.of(&all), self.of(&all));
+        let (one, other) = (self.choose(&all), self.choose(&all));
         match self.below(10) {
-            0 => format!("{one} {} {other}", self.of(&["=", "!=", "<"])),
+            0 => format!("{one} {} {other}", self.choose(&["=", "!=", "<"])),
             1 => format!("BOUND({one})"),
-            2 => format!("{} IN (\"a\", \"2\", 2)", self.of(&VALUES)),
-            3 => format!("STRSTARTS(STR({one}), \"{}\")", self.of(&["t", "h", "1"])),
-            4 if depth > 0 => format!("{}EXISTS {}", self.of(&["", "NOT "]), self.group(0)),
+            2 => format!("{} IN (\"a\", \"2\", 2)", self.choose(&VALUES)),
+            3 => format!("STRSTARTS(STR({one}), \"{}\")", self.choose(&["t", "h", "1"])),
+            4 if depth > 0 => format!("{}EXISTS {}", self.choose(&["", "NOT "]), self.group(0)),
             5 if depth > 0 => format!("{} && {}", self.condition(0), self.condition(depth - 1)),
             6 if depth > 0 => format!("!({}) || {}", self.condition(0), self.condition(0)),
-            7 => format!("?n {} {}", self.of(&["=", "<", ">="]), self.below(4)),
+            7 => format!("?n {} {}", self.choose(&["=", "<", ">="]), self.below(4)),
             _ => {
                 let value = self.constant(Kind::Text);
-                format!("{} {} {value}", self.of(&VALUES), self.of(&["=", "!=", ">"]))
+                format!("{} {} {value}", self.choose(&VALUES), self.choose(&["=", "!=", ">"]))
             }
         }
     }
 
     fn value(&mut self) -> String {
-        let (one, other) = (self.of(&VALUES), self.of(&VALUES));
+        let (one, other) = (self.choose(&VALUES), self.choose(&VALUES));
         match self.below(7) {
             0 => format!("STRLEN(STR({one}))"),
             1 => format!("STR({one})"),
@@ -389,7 +390,7 @@ impl Maker {
                 3 => lines[at] = lines[at].replacen("OPTIONAL", "", 1),
                 _ => {
                     let words: Vec<_> = PROPERTIES.iter().map(|(name, _)| *name).filter(|name| *name != "a").collect();
-                    let (old, new) = (self.of(&words), self.of(&words));
+                    let (old, new) = (self.choose(&words), self.choose(&words));
                     lines[at] = lines[at].replacen(old, new, 1);
                 }
             }
@@ -400,7 +401,7 @@ impl Maker {
 
 type Row = Vec<Option<Term>>;
 
-/// What an answer is made of: columns and rows.
+/// Returns the columns and rows of an answer.
 fn rows(answer: Result<Answer<'_>, QueryError>) -> Option<(Vec<String>, Vec<Row>)> {
     let (mut columns, mut rows) = (Vec::new(), Vec::new());
     match answer {
@@ -441,11 +442,11 @@ fn limited() -> Cancel {
     cancel
 }
 
-/// Compares the answers of the program with the store's. A text that is no query is passed over.
+/// Compares the answers of the program with the store's. A text that is not a query is skipped.
 pub fn compare(text: &str, logs: &[Vec<u8>]) {
     let (Ok(query), (base, tail)) = (Query::parse(text, None), modifiers(text)) else { return };
     let Ok(plain) = Query::parse(base, None) else { return };
-    // No order is said for what it joins.
+    // The order of the joined values is undefined.
     if text.contains("GROUP_CONCAT") {
         return;
     }
@@ -512,7 +513,7 @@ struct Modifiers {
     limit: Option<usize>,
 }
 
-/// Whether rows may have been found, where all are known.
+/// Checks the rows found against all rows and the modifiers of the query.
 fn judge(columns: &[String], all: &[Row], found: &[Row], modifiers: &Modifiers) -> Result<(), &'static str> {
     if found.len() != modifiers.limit.unwrap_or(usize::MAX).min(all.len()) {
         return Err("other number of rows");

@@ -1,4 +1,4 @@
-//! Redaction: nothing is left of a planted secret in any spelling, and every message is there, with its answer.
+//! Redaction: a planted secret is gone in any spelling, and every message is there, with its answer.
 
 use std::io::Cursor;
 

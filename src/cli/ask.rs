@@ -182,7 +182,7 @@ impl AskArgs {
                 let rows = self.watched(rows, &met)?;
                 match self.answer.are_messages() {
                     true => {
-                        let selected = SelectedMessages::of(rows, limit.unwrap_or(usize::MAX))?;
+                        let selected = SelectedMessages::from_rows(rows, limit.unwrap_or(usize::MAX))?;
                         (self.write_messages(&selected, (&source, &sources), &cancel)?, "message")
                     }
                     false => writer.write(Answer::Solutions(rows))?,
@@ -446,7 +446,7 @@ pub struct AskedData<'a> {
     pub times: &'a LogTimes,
 }
 
-/// Notes how bounds in time were understood, and what explains that nothing was found: conditions that no message fulfils,
+/// Notes how bounds in time were understood, and why no rows were found: conditions that no message fulfils,
 /// times that no message has, or a filter that leaves nothing; or else messages that conditions cannot judge.
 pub fn note_filter(
     question: &Question<'_>,
@@ -468,7 +468,7 @@ pub fn note_filter(
         if unmet.is_empty() && question.needs_times && source.values(&time, cancel)?.is_empty() {
             unmet.push("no message has a time, so no latency is known".to_owned());
         }
-        let said = filter.said(true);
+        let said = filter.given_options(true);
         if unmet.is_empty() && !said.is_empty() && has_rows(source.answer(&question.unfiltered(*base)?, cancel)?)? {
             unmet.push(format!("no row passes {said}; without it there are rows"));
         }

@@ -210,7 +210,7 @@ impl LogTimes {
     }
 
     /// Returns the expression that compares a date and time with a time of day: the first of the log if that is shorter
-    /// than a day, otherwise that of each day.
+    /// than a day, otherwise the time on each day.
     fn dated_clock(&self, sign: &str, clock: &str) -> String {
         let date = self.dated.as_ref().and_then(|(start, end)| {
             let [start, end] = [start, end].map(|time| without_zone(time));

@@ -58,7 +58,7 @@ impl<'c> Choice<'c> {
         let times = self.question.times(source, &cancel)?;
         let mut unmet = self.filter.unmet(&times, |text| source.values(text, &cancel))?;
         if unmet.is_empty() {
-            unmet.push(format!("no message is all of {}", self.filter.said(true)));
+            unmet.push(format!("no message is all of {}", self.filter.given_options(true)));
         }
         Ok(anyhow!("found nothing to show in {name}: {}", unmet.join("; ")))
     }

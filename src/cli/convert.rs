@@ -155,7 +155,7 @@ impl ConvertCommand {
         output.finish()?;
         self.summary.say(run.total.as_ref());
         if let Some(counts) = spans.filter(|_| !self.summary.quiet) {
-            say(&told(&counts));
+            say(&span_summary(&counts));
         }
         run.check("")?;
         Ok(outcome)
@@ -163,7 +163,7 @@ impl ConvertCommand {
 }
 
 /// Formats the summary of spans.
-fn told(counts: &SpanCounts) -> String {
+fn span_summary(counts: &SpanCounts) -> String {
     let SpanCounts { spans, untimed, unanswered, apart } = *counts;
     let (spans, untimed) = (counted(spans, "span"), counted(untimed, "message"));
     let (unanswered, apart) = (counted(unanswered, "request"), counted(apart, "other message"));

@@ -52,7 +52,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
     writeln!(out, "{}: {}", source.name(), summary.forms())?;
     while let Some(entry) = reader.next_entry()? {
         match &entry {
-            Entry::Record(record) => summary.count(&Content::of(record)),
+            Entry::Record(record) => summary.count(&Content::from_record(record)),
             Entry::LogLine(_) => summary.log_lines += 1,
         }
         if let Entry::Record(record) = &entry
@@ -75,7 +75,7 @@ fn explain(source: &InputSource, options: &ReaderOptions) -> anyhow::Result<Outc
     match reader.learned() {
         Some(file) => writeln!(out, "\n# This file for --from says the same.\n{file}")?,
         None if options.is_stated() => {}
-        None => writeln!(out, "\n{}", said(format, &head, &seen))?,
+        None => writeln!(out, "\n{}", reading_option(format, &head, &seen))?,
     }
     check_pointers(options)?;
     Ok(outcome)
@@ -106,11 +106,11 @@ fn show(out: &mut impl std::io::Write, record: &Record<'_>) -> std::io::Result<(
 }
 
 /// Returns the option that reads a log as it was detected. The log begins with `head`, which has the entries `seen`.
-fn said(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
+fn reading_option(format: Format, head: &[u8], seen: &[Entry<'_>]) -> String {
     let name = format.name();
     match entries(head, &ReaderOptions::default().with_format(format), seen.len()) == seen {
-        true => format!("`--from {name}` says the same."),
-        false => format!("No `--from` says quite the same; `--from {name}` is a start."),
+        true => format!("`--from {name}` reads this log identically."),
+        false => format!("No `--from` reads it identically; the closest is `--from {name}`."),
     }
 }
 

@@ -52,8 +52,8 @@ pub struct FilterArgs {
 
     /// Keep messages since 2026-01-05T10:00:00Z or 10:00:00
     ///
-    /// Or since a date; without a zone, in UTC. A time of day is the first one in the log, or that of each day if the log
-    /// has dates of several days. A duration, such as 90s, 10m, 2h or 1d, is a time before the last one in the log. Times
+    /// Or since a date; without a zone, in UTC. A time of day is the first one in the log, or applies to each day if the
+    /// log has dates of several days. A duration, such as 90s, 10m, 2h or 1d, is a time before the last one in the log. Times
     /// without a zone or a date are compared with the bound as it is written.
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     since: Option<TimeArgument>,
@@ -175,7 +175,7 @@ impl FilterArgs {
     }
 
     /// Returns the options that were given, with or without their `values`; empty if there are none.
-    pub fn said(&self, values: bool) -> String {
+    pub fn given_options(&self, values: bool) -> String {
         let limit = self.limit.map(|limit| limit.to_string());
         let globs = self.each_glob().map(|(property, glob)| (property.name, glob));
         let times = self.times().map(|(name, moment)| (name, moment.text.as_str()));
@@ -202,7 +202,7 @@ impl FilterArgs {
         self.times().next().is_some()
     }
 
-    /// Returns the conditions for the places in a query; `times` are those of the messages.
+    /// Returns the conditions for the places in a query; `times` are the times of the messages.
     pub fn conditions(&self, times: &LogTimes) -> anyhow::Result<Vec<Condition>> {
         let mut conditions = Vec::new();
         for (property, globs) in self.globs() {
@@ -271,7 +271,7 @@ impl FilterArgs {
     }
 
     /// Describes the conditions that no message fulfils; `ask` returns the first column of a query's rows, and `times` are
-    /// those of the messages.
+    /// the times of the messages.
     pub fn unmet(
         &self,
         times: &LogTimes,
@@ -316,7 +316,7 @@ impl FilterArgs {
 }
 
 /// Returns the expression that searches `?filtered` for a text. In JSON, the text may also be part of a string, with the
-/// escape sequences of canonical JSON; a text with a backslash is nothing else, since JSON has none outside of strings.
+/// escape sequences of canonical JSON; a text with a backslash can only be in a string of JSON.
 fn contains(text: &str) -> String {
     let is_in = |text: &str| format!("CONTAINS(STR(?filtered), {})", quoted(text));
     let mut escaped = quoted(text);

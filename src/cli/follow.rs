@@ -25,7 +25,7 @@ const PARTS: usize = 2;
 pub fn followed(mut sources: Vec<InputSource>) -> anyhow::Result<InputSource> {
     let source = sources.pop().filter(|source| sources.is_empty() && source.rdf_format().is_none());
     let Some(mut source) = source else {
-        bail!("--follow goes on with one log, a file that grows or a pipe: name that alone");
+        bail!("--follow takes exactly one log: a file that grows, or a pipe");
     };
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);

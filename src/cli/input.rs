@@ -318,7 +318,7 @@ impl InputSource {
         }
         let log = match (&self.path, &self.follow) {
             (Some(path), None) => match &self.kept {
-                Some(kept) => Log::kept(path, kept.clone())?,
+                Some(kept) => Log::at_path(path, kept.clone())?,
                 None => Log::open(path)?,
             },
             (Some(path), Some(stop)) => {

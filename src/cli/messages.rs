@@ -34,7 +34,7 @@ pub fn parse_name(text: &str) -> Option<Name> {
 
 impl SelectedMessages {
     /// Selects the messages that the first column of rows names.
-    pub fn of(solutions: Solutions<'_>, limit: usize) -> anyhow::Result<Self> {
+    pub fn from_rows(solutions: Solutions<'_>, limit: usize) -> anyhow::Result<Self> {
         let column = solutions.variables.first().map(|variable| variable.as_str().to_owned()).unwrap_or_default();
         let mut selected = Self::default();
         for row in solutions.rows.take(limit) {
@@ -141,10 +141,10 @@ pub type Entries<'e> = Box<dyn Iterator<Item = Result<LoggedEntry, LogError>> + 
 impl<'s> MessageSource<'s> {
     /// Returns the logs among the inputs, and the logs that RDF inputs hold.
     pub fn of_all(sources: &'s [InputSource]) -> anyhow::Result<Vec<Self>> {
-        Ok(sources.iter().map(Self::of).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        Ok(sources.iter().map(Self::from_input).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    fn of(source: &'s InputSource) -> anyhow::Result<Vec<Self>> {
+    fn from_input(source: &'s InputSource) -> anyhow::Result<Vec<Self>> {
         match source.rdf_format() {
             Some(_) => Self::of_graph(&read_graph(source.path())?),
             None => Ok(vec![Self::Log(source)]),
@@ -167,7 +167,7 @@ impl<'s> MessageSource<'s> {
         Ok(match self {
             Self::Log(source) => {
                 let mut messages = match source.in_tables(false, options.max_record_size)? {
-                    Some(entries) => Messages::of(entries),
+                    Some(entries) => Messages::from_input(entries),
                     None => source.open()?.with_options(options.clone()).messages(),
                 };
                 Box::new(std::iter::from_fn(move || messages.next_entry()))

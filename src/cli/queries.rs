@@ -300,7 +300,7 @@ impl QuestionArgs {
         question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.has_parts = has_parts;
-        question.listing = Listing::of(&query);
+        question.listing = Listing::from_query(&query);
         if by.is_empty() {
             question.columns = query.table_columns();
             let shown = &mut question.columns.shown;

@@ -32,8 +32,7 @@ pub struct Question<'q> {
     pub times: RowTimes,
     /// True if inputs without messages do not give an answer, even if the query finds rows in them.
     pub needs_messages: bool,
-    /// True if data without sessions does not give an answer, as for graphs, of which only their content tells what they
-    /// are.
+    /// True if data without sessions does not give an answer, as for graphs, whose content alone shows what they are.
     pub needs_sessions: bool,
     /// True if the answer needs two sessions.
     pub compares: bool,
@@ -98,7 +97,7 @@ impl<'q> Question<'q> {
         }
     }
 
-    /// Returns the query; `times` are those of the messages, if they are known.
+    /// Returns the query; `times` are the times of the messages, if they are known.
     pub fn query(&self, times: &LogTimes, base: Option<&str>) -> anyhow::Result<Query> {
         self.parse(&self.filter.conditions(times)?, base)
     }

@@ -267,7 +267,7 @@ impl InputRun<'_> {
     /// Takes logs and graphs one by one. The inner result is an error if one was not read as JSON-RPC; `None` if `--strict`
     /// stopped the run. With `sees_unread`, an input that was not read is worth a note only.
     ///
-    /// Fails if nothing was read, unless unread input is seen.
+    /// Fails if no input was read, unless unread input is seen.
     pub fn load(
         &mut self,
         sources: &[InputSource],
@@ -321,7 +321,7 @@ impl InputRun<'_> {
         }
     }
 
-    /// Counts a graph, which has the logs `unread` of which nothing was read as JSON-RPC.
+    /// Counts a graph; `unread` are its logs in which no JSON-RPC was found.
     pub fn take_graph(&mut self, source: &InputSource, unread: &[String]) -> InputOutcome {
         self.inputs += 1;
         let Some(log) = unread.first().filter(|_| !self.is_stated) else { return InputOutcome::Done };
@@ -381,8 +381,8 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
     }
     if !quiet && let Some(reused) = summary.ids_reused() {
         say(&format!(
-            "note: {input}: {reused} requests take an id that is still open, as where several sessions are in one log: \
-             say with --session-by what tells them apart"
+            "note: {input}: {reused} requests take an id that is still open; this log may hold several sessions: separate \
+             them with --session-by"
         ));
     }
     let early = summary.problem(Problem::AnswerBeforeRequest);

@@ -74,7 +74,7 @@ impl RedactCommand {
         let paths = files(&[folder.to_owned()], self.format.recursive)?;
         let mut failed = 0;
         for path in &paths {
-            let target = TargetArgs::of(output.join(path.strip_prefix(folder)?));
+            let target = TargetArgs::from_file(output.join(path.strip_prefix(folder)?));
             let redacted = only_log(std::slice::from_ref(path)).and_then(|input| {
                 if let Some(input) = paths.iter().find(|path| target.file().is_some_and(|target| is_same(path, target)))
                 {

@@ -53,7 +53,7 @@ impl ReportCommand {
         let jobs = self.input.format.jobs();
         let limit = (!self.full).then_some(DEFAULT_LIMIT);
         let choice = Choice::new(&[], &self.filter);
-        let chosen_by = Some(self.filter.said(!redacted)).filter(|said| !said.is_empty());
+        let chosen_by = Some(self.filter.given_options(!redacted)).filter(|said| !said.is_empty());
         let (mut chosen, mut nothing) = (None, None);
         if chosen_by.is_some() {
             sources.iter_mut().try_for_each(InputSource::keep)?;

@@ -45,7 +45,7 @@ pub fn ask(
     let times = edges.times(&source, &cancel)?;
     let conditions = filter.conditions(&times)?;
     let names: Vec<_> = sources.iter().map(InputSource::file_name).collect();
-    let mut facts = Facts::of(if names.is_empty() { vec!["store".to_owned()] } else { names });
+    let mut facts = Facts::for_logs(if names.is_empty() { vec!["store".to_owned()] } else { names });
     let answer = |part: &Part| match source.answer(&Query::parse(&part.text(&conditions)?, None)?, &cancel)? {
         Answer::Solutions(solutions) => Ok(solutions),
         _ => Err(anyhow!("{part:?} is not a SELECT query")),

@@ -108,13 +108,13 @@ fn parse_selector(text: &str) -> Result<Selector, String> {
     let (log, names) = text.trim().rsplit_once('#').unwrap_or(("", text.trim()));
     let (from, to) = names.split_once('-').unwrap_or((names, names));
     match (parse_name(from), parse_name(to)) {
-        (Some(from), Some(to)) if from.record <= to.record => Ok(ChosenMessages::Names(from, to).of(log)),
+        (Some(from), Some(to)) if from.record <= to.record => Ok(ChosenMessages::Names(from, to).in_log(log)),
         _ => Err("expected the name of a message, such as m24, m32.1 or m3-m9".to_owned()),
     }
 }
 
 impl ChosenMessages {
-    fn of(self, log: &str) -> Selector {
+    fn in_log(self, log: &str) -> Selector {
         Selector { log: log.to_owned(), chosen: self }
     }
 }
@@ -184,9 +184,9 @@ impl ShowCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         // Reading and writing have no switch: the process ends at the limits.
         let _cancel = self.limits.cancel()?;
-        let (path, place) = self.place()?;
+        let (path, place) = self.log_and_message()?;
         let selectors: Vec<_> = self.messages.iter().cloned().chain(place).collect();
-        if selectors.is_empty() && self.filter.said(true).is_empty() {
+        if selectors.is_empty() && self.filter.given_options(true).is_empty() {
             bail!("name what to show: messages such as m24, LOG:LINE, or what --method, --id and the like choose");
         }
         if self.around > 0 && self.to != ShowFormat::Text {
@@ -237,7 +237,7 @@ impl ShowCommand {
     }
 
     /// Returns the log, unless a store or a server is asked, and the message that is named with the log.
-    fn place(&self) -> anyhow::Result<(Option<PathBuf>, Option<Selector>)> {
+    fn log_and_message(&self) -> anyhow::Result<(Option<PathBuf>, Option<Selector>)> {
         let Some(log) = &self.log else { return Ok((None, None)) };
         let text = log.to_string_lossy();
         if self.store.is_some() || self.endpoint.is_some() {
@@ -248,7 +248,7 @@ impl ShowCommand {
         }
         let line = text
             .rsplit_once(':')
-            .and_then(|(path, line)| Some((path, ChosenMessages::Line(line.parse().ok()?).of(""))));
+            .and_then(|(path, line)| Some((path, ChosenMessages::Line(line.parse().ok()?).in_log(""))));
         let name = || text.rsplit_once('#').and_then(|(path, name)| Some((path, parse_selector(name).ok()?)));
         Ok(match line.or_else(name) {
             Some((path, place)) if Path::new(path).exists() => (Some(path.into()), Some(place)),

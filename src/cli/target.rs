@@ -23,7 +23,7 @@ pub struct TargetArgs {
 
 impl TargetArgs {
     /// Creates a target of a file.
-    pub fn of(file: PathBuf) -> Self {
+    pub fn from_file(file: PathBuf) -> Self {
         Self { output: Some(file.into_os_string().into()) }
     }
 
@@ -66,10 +66,7 @@ impl TargetArgs {
         let (Some(path), None) = (self.file(), &named) else { return Ok(named.unwrap_or_default()) };
         let Some(extension) = Compression::split(path).0 else { return Ok(T::default()) };
         from_extension(&extension).ok_or_else(|| {
-            anyhow::anyhow!(
-                "no syntax goes by the extension {extension:?} of {}; name one with {option}",
-                path.display()
-            )
+            anyhow::anyhow!("unknown extension {extension:?} of {}; name the syntax with {option}", path.display())
         })
     }
 

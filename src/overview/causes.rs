@@ -19,8 +19,8 @@ pub struct FailureCause<'f> {
 }
 
 impl FailureCause<'_> {
-    /// Where it happened: the tool or method, or the number of them.
-    pub fn place(&self) -> String {
+    /// Returns the tool or method that failed, or the number of them.
+    pub fn scope(&self) -> String {
         match self.places.as_slice() {
             [place] => one_line(place),
             places => format!("{} {}s", places.len(), if self.first.is_tool { "tool" } else { "method" }),

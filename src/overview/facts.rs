@@ -66,7 +66,7 @@ impl Call {
     }
 }
 
-/// Where an error was that answers no request in the log.
+/// The method of an error without a request in the log.
 pub const UNKNOWN_REQUEST: &str = "unknown request";
 
 /// A failure.
@@ -148,7 +148,7 @@ pub struct Facts {
 
 impl Facts {
     /// Creates facts about logs with these names.
-    pub fn of(logs: Vec<String>) -> Self {
+    pub fn for_logs(logs: Vec<String>) -> Self {
         Self { logs, ..Self::default() }
     }
 

@@ -7,8 +7,8 @@ use super::moment::{clock, date};
 const TIMES: f64 = 3.0;
 /// The least number of calls of an incident.
 const MIN_CALLS: usize = 5;
-/// How many standard deviations the failures of a burst are above what the rest's rate gives. Short buckets are many, and chance
-/// makes some of them look bad.
+/// The least excess of a burst's failures over the rest's rate, in standard deviations. Short buckets are many, and some look
+/// bad by chance.
 const BURST_DEVIATIONS: f64 = 6.0;
 /// Lengths of buckets in seconds that clocks divide into.
 pub const STEPS: [u32; 25] = [

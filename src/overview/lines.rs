@@ -185,7 +185,7 @@ impl<'f> Screen<'f> {
             Some((from, to)) => format!("all {}–{}", clock(from, true), clock(to, true)),
             None => format!("first {}{}", first.name, self.facts.clock_of(first.time)),
         };
-        [format!("{:>6}", number(*count)), format!("{code}{}", one_line(&first.text)), cause.place(), when]
+        [format!("{:>6}", number(*count)), format!("{code}{}", one_line(&first.text)), cause.scope(), when]
     }
 
     /// Lines of a number or name, a text that may be cut, a place and a time, in columns.
@@ -336,7 +336,7 @@ impl<'f> Screen<'f> {
         }
     }
 
-    /// What to run next.
+    /// The commands to run next.
     fn next(&mut self) {
         if self.facts.messages + self.facts.others == 0 {
             return;
@@ -420,7 +420,7 @@ fn cells(group: &[&Call]) -> [String; COLUMNS] {
     let is_answered =
         |call: &&&Call| matches!(call.outcome, CallOutcome::Answered | CallOutcome::Failed | CallOutcome::Outdated);
     if latencies.len() * 2 < group.iter().filter(is_answered).count() {
-        // Where clocks differ, the few answers with a latency do not stand for the others.
+        // If clocks differ, the few answers with a latency do not represent the others.
         latencies.clear();
     }
     let at = |share| percentile(&latencies, share).map(duration).unwrap_or_default();

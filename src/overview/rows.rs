@@ -233,7 +233,7 @@ impl Facts {
 
     fn take_silent(&mut self, row: &AnswerRow) {
         let time = row.text("time").and_then(|text| self.time(text));
-        // Times without a date do not tell the question when the log ended.
+        // The question does not know the end of the log if times have no date.
         let to_end = self.to.zip(time).filter(|_| row.text("until") == Some("end")).map(|(to, time)| to - time);
         let silent = SilentCall {
             name: self.name(row.text("message")),

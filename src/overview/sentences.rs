@@ -126,13 +126,13 @@ impl Facts {
         let hold = if others == 1 { "holds" } else { "hold" };
         let texts = [
             (malformed, format!("{} of {lines} {are} not JSON", number(malformed))),
-            (others, format!("{} of {lines} {hold} JSON that is no message", number(others))),
+            (others, format!("{} of {lines} {hold} JSON that is not a message", number(others))),
         ];
         let some = texts.into_iter().filter(|(count, _)| *count > 0);
         some.map(|(_, text)| Sentence::new(Severity::Warn, Topic::Other, text)).collect()
     }
 
-    /// How many calls failed, and when.
+    /// The number of calls that failed, and their times.
     fn failed(&self, incident: Option<&Incident>, all: &mut Vec<Sentence<'_>>) {
         let Self { failures, calls, .. } = self;
         let known = calls.iter().filter(|call| call.outcome != CallOutcome::Unknown).count();

@@ -234,7 +234,7 @@ impl Facts {
     /// Why calls failed, the most frequent text first.
     fn causes(&self, failures: &[FailureFact], calls: &HashMap<&str, &Call>) -> Vec<StoryRow> {
         let causes = causes(failures).into_iter().map(|cause| StoryRow {
-            call: Some(cause.place()),
+            call: Some(cause.scope()),
             server: one_or_number(cause.names.iter().filter_map(|name| self.server(calls.get(name)?)), "server"),
             time: cause.first.time,
             message: Some(cause.first.name.clone()),
@@ -316,7 +316,7 @@ impl Facts {
         begun.chain(used).filter(|row| row.time.as_ref().is_some_and(&is_near)).collect()
     }
 
-    /// What the numbers rest on.
+    /// The data that the numbers rest on.
     fn certainty(&self, have_clocks_agreed: bool) -> Vec<StoryRow> {
         let is_answered =
             |call: &&Call| !matches!(call.outcome, CallOutcome::Silent | CallOutcome::Open | CallOutcome::Unknown);
@@ -325,7 +325,7 @@ impl Facts {
         let unsure = self.problems.iter().filter(|(problem, ..)| UNSURE.contains(&problem.as_str()));
         let rows = [
             ("answers with the time that they took", timed, answered.len()),
-            ("records that are no messages", self.others, self.messages + self.others),
+            ("records that are not messages", self.others, self.messages + self.others),
             ("messages with an id that was in use", unsure.map(|(_, count, _)| count).sum(), self.messages),
         ];
         let clocks =

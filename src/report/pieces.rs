@@ -141,7 +141,7 @@ impl PieceFile {
 
     /// Returns the place of a text that begins at that byte of the log: in the log itself if it stands there, otherwise
     /// in a separate piece.
-    pub fn place(&mut self, at: u64, text: &[u8]) -> io::Result<TextSpan> {
+    pub fn locate(&mut self, at: u64, text: &[u8]) -> io::Result<TextSpan> {
         let window = Arc::clone(&self.window);
         let mut window = lock(&window);
         let start = at.checked_sub(window.start).and_then(|start| usize::try_from(start).ok());

@@ -1,7 +1,7 @@
 //! The targets of `fuzz/` under random choices: a few of each, always the same, or as many as fit in the seconds that
 //! RPCGRAPH_FUZZ_SECONDS says, from the number on that RPCGRAPH_FUZZ_FROM says. RPCGRAPH_FUZZ_TARGET names one target.
 //!
-//! A number that fails is said, and fails again: `RPCGRAPH_FUZZ_FROM=NUMBER cargo test --test fuzz`.
+//! A number that fails is printed, and fails again: `RPCGRAPH_FUZZ_FROM=NUMBER cargo test --test fuzz`.
 #![expect(clippy::expect_used, clippy::panic, reason = "a target panics, and the driver says where")]
 
 #[path = "../../fuzz/src/lib.rs"]
@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-/// Of each target, where no time is given.
+/// The number of runs of each target if no time is given.
 const RUNS: u64 = 400;
-/// What takes longer is a failure.
+/// A run that takes longer is a failure.
 const SLOW: Duration = Duration::from_secs(20);
-/// How many failures are shown.
+/// The maximum number of failures that are shown.
 const SHOWN: usize = 10;
 
 fn number(variable: &str) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! An HTTP server for tests, which does what it is told, wrong or right.
+//! An HTTP server for tests, with scripted answers, right or wrong.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What the server is asked.
+/// A request to the server.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub method: String,
@@ -74,7 +74,7 @@ impl Server {
     }
 
     /// The same document for every path.
-    pub fn of(document: impl Display + Send + 'static) -> Self {
+    pub fn serving(document: impl Display + Send + 'static) -> Self {
         Self::start(move |_, stream| ok(stream, &document))
     }
 

@@ -100,7 +100,7 @@ fn the_story_of_an_incident_is_told() {
         "\n   120  late  search web  1.50 s, slowest ",
         "\nWhat changed\n  none that the log shows\n",
         "\n 1,199  answers with the time that they took    of 1,199 (100 %)\n",
-        "\n     0  records that are no messages              of 2,401 (0 %)\n",
+        "\n     0  records that are not messages             of 2,401 (0 %)\n",
         "\n  rpcgraph errors gateway.ndjson --since 14:08:00 --until 14:11:59\n",
     ] {
         assert!(text.contains(said), "{said} is missing in\n{text}");
@@ -267,7 +267,7 @@ fn a_session_that_restarts_itself_ends_the_walk() {
     place.run(&["circle.nt"]).began(0, "");
 }
 
-/// What changed near the onset: a server that begins anew, a tool that is called for the first time, and another version of
+/// Changes near the onset: a server that restarts, a tool that is called for the first time, and another version of
 /// the server than in the log before.
 #[test]
 fn the_story_of_an_incident_has_what_changed() {
@@ -306,7 +306,7 @@ fn a_log_without_an_incident_says_so() {
     assert_eq!(ran.text(), "part,what,server,call,count,of,seconds,time,message\r\n");
 }
 
-/// A log that was read by half does not look like a log without failures, and nothing of a log is invented.
+/// A log with unread lines does not look like a log without failures, and no content is invented.
 #[test]
 fn what_was_not_read_is_said_first() {
     let place = Place::with("log", format!("{LOG}{{\"jsonrpc\":\"2.0\",\"id\":7,\nworse\n"));

@@ -195,7 +195,7 @@ fn text_in_utf_16_is_read_like_text_in_utf_8() {
         let entries = whole(&halves, ReaderOptions::default());
         let [Entry::Record(record)] = &entries[..] else { panic!("{entries:?}") };
         assert_eq!(&*record.bytes, b"{\"a\":\"\xed\xa0\xbd\"}");
-        assert!(matches!(rpcgraph::message::Content::of(record), rpcgraph::message::Content::Malformed(_)));
+        assert!(matches!(rpcgraph::message::Content::from_record(record), rpcgraph::message::Content::Malformed(_)));
     }
 }
 

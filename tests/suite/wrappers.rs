@@ -537,7 +537,7 @@ fn carriers_are_explained() {
     let output = command.args(["detect", "log"]).current_dir(folder.path()).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.starts_with("log: docker, zed\n"), "{said}");
-    assert!(said.ends_with("\n`--from zed` says the same.\n"), "{said}");
+    assert!(said.ends_with("\n`--from zed` reads this log identically.\n"), "{said}");
 }
 
 /// Parts of the lines of wrappers, whole and broken.

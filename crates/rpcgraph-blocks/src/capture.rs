@@ -1,6 +1,6 @@
 //! Makes examples from captured traffic: one exchange for each method, each tool and each outcome.
 //!
-//! A [`Capture`] reads logs. Of all exchanges with the same method, tool, direction and outcome, it keeps the shortest,
+//! A [`Capture`] reads logs. For each combination of method, tool, direction and outcome, it keeps the shortest exchange,
 //! or the first of several with the same length. Its memory therefore grows with the number of examples and of open
 //! requests, not with the size of the logs. [`block`] makes a building block from the examples, and [`collection`] a
 //! folder of logs of one exchange each, with a manifest.
@@ -259,7 +259,7 @@ impl Capture {
     ) {
         self.peers.entry(session.clone()).or_default().learn(message);
         let is_call = matches!(message.kind, Kind::Notification | Kind::Request);
-        let place = if is_call { self.place(message.method.as_deref(), tool(message), node.sender) } else { 0 };
+        let place = if is_call { self.subject_index(message.method.as_deref(), tool(message), node.sender) } else { 0 };
         match message.kind {
             Kind::Notification => self.settle(log, session, place, ExampleOutcome::Notification, part, Ok(None)),
             // A null id does not identify the answer.
@@ -271,7 +271,7 @@ impl Capture {
                 Some((place, call)) => self.settle(log, session, place, outcome(message), call, part),
                 // The answer to a call that could not be read; its method is unknown, too.
                 None if message.kind == Kind::ErrorResponse && message.id == Some(Id::Null) => {
-                    let place = self.place(None, None, node.sender.map(Sender::other));
+                    let place = self.subject_index(None, None, node.sender.map(Sender::other));
                     self.settle(log, session, place, outcome(message), Ok(None), part);
                 }
                 None if part.is_err() => {}
@@ -281,7 +281,7 @@ impl Capture {
     }
 
     /// Returns the index of a subject, and adds new subjects.
-    fn place(&mut self, method: Option<&str>, tool: Option<String>, caller: Option<Sender>) -> usize {
+    fn subject_index(&mut self, method: Option<&str>, tool: Option<String>, caller: Option<Sender>) -> usize {
         self.subjects.insert_full(ExampleKey { method: method.map(str::to_owned), tool, caller }).0
     }
 

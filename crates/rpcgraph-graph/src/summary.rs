@@ -69,7 +69,7 @@ pub struct Summary {
     doubtful: u64,
     /// The number of lines of text that hold `"jsonrpc":`, or the same in another language.
     mentions: u64,
-    /// The beginning of the text of the input, if nothing of it was read.
+    /// The beginning of the text of the input, if no record of it was read.
     head: Vec<u8>,
 }
 
@@ -296,7 +296,7 @@ impl fmt::Display for Summary {
         let problems = Problem::ALL.iter().filter(|problem| self.problem(**problem) > 0);
         list(f, "problems:", problems.map(|problem| format!("{} {}", self.problem(*problem), problem.name())))?;
         if let Some((length, text)) = self.compression {
-            write!(f, "\ncompressed: {length} bytes stand for {text}, more than logs mostly do")?;
+            write!(f, "\ncompressed: {length} bytes expand to {text}; unusually compressible for a log")?;
         }
         list(f, "not carried:", self.losses.iter().map(|(loss, count)| loss.counted(count)))?;
         if self.given_up > 0 {

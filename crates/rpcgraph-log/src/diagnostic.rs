@@ -103,7 +103,7 @@ pub struct Finding {
     pub location: Location,
     /// The description.
     pub message: String,
-    /// True if the graph holds the record nevertheless; if not, only the finding tells of the record.
+    /// True if the graph holds the record nevertheless; if not, only the finding mentions the record.
     pub in_graph: bool,
 }
 

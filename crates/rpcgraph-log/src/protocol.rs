@@ -56,7 +56,7 @@ pub enum Protocol {
     None,
 }
 
-/// What to extract of messages.
+/// The details to extract from messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Extraction {
     /// The protocol, or all, or none.

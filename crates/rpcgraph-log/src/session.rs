@@ -168,7 +168,7 @@ impl Sessions {
         record: &Record<'_>,
         message: Option<&Message<'_>>,
     ) -> (&mut Connection, &mut RecentAnswers) {
-        let place = self.place(record.session.as_deref());
+        let place = self.last_for_key(record.session.as_deref());
         if let (Some(ended), Some(next)) = (record.restarts.as_deref(), place) {
             self.note_restart(record, self.keyed.get_index_of(ended), next);
         }
@@ -193,7 +193,7 @@ impl Sessions {
     }
 
     /// Returns the last session for a key in the log, or for none; the session may begin here.
-    fn place(&mut self, key: Option<&str>) -> Option<usize> {
+    fn last_for_key(&mut self, key: Option<&str>) -> Option<usize> {
         if let Some(renewed) = self.renewed.get(key.unwrap_or_default()) {
             return Some(self.wake(renewed.current));
         }

@@ -100,7 +100,7 @@ impl Log {
             return Err(LogError::Folder { path: printable_path(path) });
         }
         let size = metadata.is_file().then_some(metadata.len());
-        Ok(Self { size, ..Self::kept(path, read(file).map_err(failed)?)? })
+        Ok(Self { size, ..Self::at_path(path, read(file).map_err(failed)?)? })
     }
 
     /// Creates a log with the name and IRI of the file at a path, and the bytes of `read`: the file, or a copy of it.
@@ -108,7 +108,7 @@ impl Log {
     /// # Errors
     ///
     /// [`LogError::NoIri`].
-    pub fn kept(path: &Path, read: impl Read + Send + 'static) -> Result<Self, LogError> {
+    pub fn at_path(path: &Path, read: impl Read + Send + 'static) -> Result<Self, LogError> {
         let log = Self::read(file_name(path), read).with_name(printable_path(path));
         Ok(Self { input: Input { iri: file_iri(path)?, ..log.input }, ..log })
     }

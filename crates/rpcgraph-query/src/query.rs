@@ -139,7 +139,7 @@ impl Query {
         change(&mut algebra);
         syntax::ids_as_decimals(&mut algebra);
         let text = if algebra == asked { text.to_owned() } else { algebra.to_string() };
-        let mut uses = QueryFeatures::of(&algebra);
+        let mut uses = QueryFeatures::from_query(&algebra);
         syntax::check_functions(&uses)?;
         if uses.items {
             syntax::rewrite_items(&mut algebra, &uses)?;
@@ -164,7 +164,7 @@ impl Query {
 
     /// The form of the answer.
     pub fn form(&self) -> Form {
-        Form::of(&self.algebra)
+        Form::from_query(&self.algebra)
     }
 
     /// The triples that can affect the answer.

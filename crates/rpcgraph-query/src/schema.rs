@@ -257,7 +257,7 @@ impl CompiledSchema {
         if let Some(dialect) = schema.get("$schema").filter(|dialect| !is_known(dialect)) {
             return Self::Undecided(format!("the dialect {dialect} of a JSON Schema is unknown"));
         }
-        match SchemaValidator::of(schema) {
+        match SchemaValidator::from_schema(schema) {
             Ok(validator) => Self::Usable(validator),
             Err(UnusableSchema { why, is_invalid: true, .. }) => Self::Invalid(why),
             Err(UnusableSchema { why, .. }) => Self::Undecided(format!("a JSON Schema cannot be used: {why}")),

@@ -33,7 +33,7 @@ function shortened(iri) {
 const TERMS = "SELECT DISTINCT ?term { { ?s ?term ?o } UNION { ?s a ?term } UNION { ?s jrpc:hasMethod ?term } } LIMIT 5000";
 const MOST_CHOICES = 12;
 
-/** Gives a text area colours and completion. The terms are those of the data, asked for when it first has the focus. */
+/** Gives a text area colours and completion. Terms come from the data, and are queried when it first has the focus. */
 function edit(area, colours, list) {
   let [terms, choices, active] = [null, [], 0];
   const paint = () => {

@@ -32,7 +32,7 @@ function plain(term) {
   return literal[1].replace(/\\(.)/gs, (_, character) => escaped[character] || character);
 }
 
-/** Reads an answer until it ends or `take`, which is given its text so far, has enough; tells whether it ended. */
+/** Reads an answer until it ends or `take`, which is given its text so far, has enough; returns true if it ended. */
 async function received(response, take) {
   const reader = response.body.getReader();
   const decoder = new TextDecoder();

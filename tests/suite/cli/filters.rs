@@ -93,7 +93,7 @@ fn every_question_takes_every_filter() {
         for (filter, names) in &filters {
             let some = rows(&place, &[&["ask", question, "--limit", "1000"], *filter].concat());
             let name = |row: &str| format!("#{}", row.split(',').next().unwrap().rsplit('#').next().unwrap());
-            // Batches and what is no message are not among the messages; they have a sender and a time of their own.
+            // Batches and records that are not messages are not listed among the messages; they have a sender and a time.
             let known = chosen(|_, _| true);
             let expected: Vec<_> = all.iter().filter(|row| names.contains(&name(row))).cloned().collect();
             let some: Vec<_> = some.into_iter().filter(|row| known.contains(&name(row))).collect();

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn files_do_not_make_the_program_fetch() {
-    let server = Server::of(json!({ "@context": { "a": "x:a" } }));
+    let server = Server::serving(json!({ "@context": { "a": "x:a" } }));
     let url = format!("{}/a.jsonld", server.url);
     let dir = TempDir::new().unwrap();
     let path = write(&dir, "c.jsonld", &json!({ "@context": [url, { "c": "x:c" }] }));
@@ -33,7 +33,7 @@ fn files_do_not_make_the_program_fetch() {
 fn fetched_contexts_cannot_refer_to_files() {
     let dir = TempDir::new().unwrap();
     let file = url::Url::from_file_path(write(&dir, "c.jsonld", &json!({ "@context": {} }))).unwrap().to_string();
-    let server = Server::of(json!({ "@context": file }));
+    let server = Server::serving(json!({ "@context": file }));
     // Not one that the same loader has read either.
     let loader = loader();
     loader.load(&Reference::File(dir.path().join("c.jsonld"))).unwrap();
@@ -64,7 +64,7 @@ fn only_some_urls_are_fetched() {
 
 #[test]
 fn a_context_is_fetched() {
-    let server = Server::of(json!({ "@context": { "a": "x:a" } }));
+    let server = Server::serving(json!({ "@context": { "a": "x:a" } }));
     let reference = at(&server, "/a.jsonld?q=1#fragment");
     let context = load(&reference).unwrap();
     assert_eq!((context.origin(), context.value()), (&*reference.to_string(), &json!({ "a": "x:a" })));
@@ -117,7 +117,7 @@ fn redirects_are_followed_five_times() {
         "/other/b.jsonld" => ok(stream, json!({ "@context": { "b": "x:b" } })),
         _ => redirect(stream, path),
     });
-    // What the answer refers to is beside the document that answered.
+    // References are relative to the URL that answered, after redirects.
     assert_eq!(load(&at(&server, "/dir/1")).unwrap().value(), &json!({ "b": "x:b" }));
     let before = server.count();
     let message = format!("`{}/loop` redirects more than 5 times: name the URL that it leads to", server.url);
@@ -152,11 +152,11 @@ fn redirects_lead_to_no_private_network() {
         let to = target.to_owned();
         let server = Server::start(move |_, stream| redirect(stream, &to));
         let message = refusal(load(&at(&server, "/")));
-        assert!(message.contains("it is of this machine or a private network"), "{target}: {message}");
+        assert!(message.contains("it is on this machine or a private network"), "{target}: {message}");
         // Not by way of a document either.
-        let server = Server::of(json!({ "@context": target }));
+        let server = Server::serving(json!({ "@context": target }));
         let message = refusal(load(&at(&server, "/")));
-        assert!(message.contains("it is of this machine or a private network"), "{target}: {message}");
+        assert!(message.contains("it is on this machine or a private network"), "{target}: {message}");
         assert!(started.elapsed() < Duration::from_secs(9), "it tried to connect");
     }
 }
@@ -165,7 +165,7 @@ fn redirects_lead_to_no_private_network() {
 #[cfg(unix)]
 fn a_copy_is_a_regular_file() {
     let cache = TempDir::new().unwrap();
-    let server = Server::of(json!({ "@context": {} }));
+    let server = Server::serving(json!({ "@context": {} }));
     let loader = || Loader::new().cache_dir(Some(cache.path().into()));
     loader().load(&at(&server, "/a")).unwrap();
     let [copy] = copies(cache.path()).try_into().unwrap();
@@ -335,7 +335,7 @@ fn a_cache_keeps_nothing_refused_and_may_be_unwritable() {
 
 #[test]
 fn offline_uses_the_cache_alone() {
-    let server = Server::of(json!({ "@context": { "a": "x:a" } }));
+    let server = Server::serving(json!({ "@context": { "a": "x:a" } }));
     let cache = TempDir::new().unwrap();
     let offline = || Loader::new().cache_dir(Some(cache.path().into())).offline(true).load(&at(&server, "/a"));
     let message = format!(

@@ -16,7 +16,7 @@ const LARGE: usize = 150_000;
 /// Returns the rows of the query, and of the listing; nothing if the file is not a log.
 fn rows(log: &[u8], name: &str) -> Option<[Vec<QuerySolution>; 2]> {
     let query = NamedQuery::find(name).expect("a query");
-    let listing = Listing::of(query).expect("a listing");
+    let listing = Listing::from_query(query).expect("a listing");
     let parameters: &[(String, String)] = &[("lines".to_owned(), "yes".to_owned())];
     let parameters = if query.parameters().contains(&"lines") { parameters } else { &[] };
     let text = query.with(parameters, &[]).expect("parameters");
@@ -43,7 +43,7 @@ fn rows(log: &[u8], name: &str) -> Option<[Vec<QuerySolution>; 2]> {
 #[test]
 fn a_list_of_messages_has_the_rows_of_its_query() {
     let mut compared = 0;
-    // Of the corpora, only the logs of real programs are compared: the others are many of each kind.
+    // From the corpora, only logs of real programs are compared: there are many logs of each other kind.
     let is_taken = |path: &PathBuf| match corpora() {
         Some(corpora) if path.starts_with(&corpora) => {
             ["real", "public-logs"].iter().any(|kind| path.starts_with(corpora.join(kind)))

@@ -1,4 +1,4 @@
-//! What blocks refer to elsewhere is fetched with `--online`, from the hosts that the command line names, within limits.
+//! References of blocks to other hosts are fetched with `--online`, from the hosts that the command line names, within limits.
 
 use crate::cli::Place;
 use crate::http::{Server, ok, redirect};
@@ -17,7 +17,8 @@ const MADE: [&str; 5] = ["register", "r", "-o", "out", "--base-url=https://examp
 
 #[test]
 fn schemas_are_fetched_from_hosts_that_are_named() {
-    let server = Server::of(r#"{"properties": {"p": {"x-jsonld-id": "https://example.org/p", "type": "number"}}}"#);
+    let server =
+        Server::serving(r#"{"properties": {"p": {"x-jsonld-id": "https://example.org/p", "type": "number"}}}"#);
     let place = repository(&format!("{}/s.json", server.url));
     let ran = place.run(&MADE);
     assert!(ran.status == Some(1) && ran.stderr.contains("or fetch it with --online -c URL"), "{}", ran.stderr);
@@ -66,7 +67,7 @@ fn redirects_and_large_documents_are_refused() {
         _ => ok(stream, &large),
     });
     for (path, said) in [
-        ("private.json", "it is of this machine or a private network"),
+        ("private.json", "it is on this machine or a private network"),
         ("clear.json", "contexts come from https URLs without a password"),
         ("circle.json", "redirects more than 5 times"),
         ("large.json", "is larger than 4194304 bytes"),
@@ -74,7 +75,7 @@ fn redirects_and_large_documents_are_refused() {
         let place = repository(&format!("{}/{path}", server.url));
         let ran = place.run(&[&MADE[..], &["--online", "-c", &server.url]].concat());
         assert!(ran.status == Some(1) && ran.stderr.contains(said), "{said}\n{}", ran.stderr);
-        // What does not need it is made.
+        // Files that do not need the reference are written.
         assert!(place.path("out/register.json").exists());
     }
 }

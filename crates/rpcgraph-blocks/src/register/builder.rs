@@ -222,7 +222,7 @@ impl<'b> BlockBuilder<'b> {
         Ok(())
     }
 
-    /// Copies a document at a URI, with references that lead to published URLs. Of the schemas of blocks, these are the
+    /// Copies a document at a URI, with references that lead to published URLs. For schemas of blocks, these are the
     /// files `name`.
     fn with_published_references(&self, document: &Value, uri: &str, name: &str) -> Value {
         let mut document = document.clone();

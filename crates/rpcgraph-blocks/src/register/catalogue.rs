@@ -3,8 +3,8 @@
 //!
 //! | subject | predicates |
 //! |---|---|
-//! | the register (`bblocks:BBlocksRegister`, `dcat:Catalog`, `skos:ConceptScheme`) | those of [`MEMBERS`], `skos:hasTopConcept` |
-//! | a block (`bblocks:BBlock`, `dcat:Dataset`, `skos:Concept`, the class of its `itemClass`) | those of [`MEMBERS`], `skos:inScheme`, `skos:topConceptOf`, `dct:source`, `dct:identifier`, `dct:hasPart`, `prof:hasResource`, and `dct:description` for its documentation |
+//! | the register (`bblocks:BBlocksRegister`, `dcat:Catalog`, `skos:ConceptScheme`) | the properties of [`MEMBERS`], `skos:hasTopConcept` |
+//! | a block (`bblocks:BBlock`, `dcat:Dataset`, `skos:Concept`, the class of its `itemClass`) | the properties of [`MEMBERS`], `skos:inScheme`, `skos:topConceptOf`, `dct:source`, `dct:identifier`, `dct:hasPart`, `prof:hasResource`, and `dct:description` for its documentation |
 //! | a resource | `prof:hasArtifact`, `prof:hasRole`, `dct:format`, `dct:conformsTo`, `rdfs:seeAlso` |
 //! | an example (`dcat:Dataset`, `skos:Concept`) | `dct:title`, `skos:prefLabel`, `dct:description`, `dct:isPartOf`, `skos:inScheme`, `dct:source`, `dct:conformsTo`, `dcat:distribution` |
 //! | a distribution (`dcat:Distribution`) | `dcat:downloadURL`, `dcat:mediaType` |

@@ -14,7 +14,7 @@ use super::error::{BlockError, with_causes};
 use super::library::{Library, shown};
 use super::references::{block_reference, each_object, identifiers, percent_encode, point, split};
 
-/// Where the messages about extension points come from.
+/// The source of messages about extension points.
 const BY: &str = "extensionPoints";
 
 /// Makes the schemas of the blocks with extension points, each after those that it builds upon. If a schema

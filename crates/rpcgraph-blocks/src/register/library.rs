@@ -170,7 +170,7 @@ impl Library {
         self.imported.iter().find(|(_, block)| schema_urls(block).any(|url| url == uri)).map(|(id, _)| id)
     }
 
-    /// Returns the URL of the JSON form of an imported block's schema, whose URI is that of another form.
+    /// Returns the URL of the JSON form of an imported block's schema, whose URI identifies another form.
     pub fn imported_json(&self, uri: &str) -> Option<&str> {
         let block = self.imported.values().find(|block| schema_urls(block).any(|url| url == uri))?;
         block.get("schema")?.get("application/json")?.as_str()

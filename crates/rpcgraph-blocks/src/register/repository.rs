@@ -221,7 +221,7 @@ impl Repository {
             if !self.is_block() {
                 block.key = path_of(id);
             }
-            block.site = site.of(&block.key);
+            block.site = site.block_paths(&block.key);
             let has_points = block.metadata.get("extensionPoints").is_some();
             block.schema = match (block.schema_file, block.metadata["schema"].as_str()) {
                 (Some(file), _) => Some(uri(&format!("{below}{file}"))),

@@ -30,7 +30,7 @@ impl RegisterPaths {
 
     /// Returns the paths of one of its blocks.
     #[must_use]
-    pub fn of(&self, key: &str) -> Self {
+    pub fn block_paths(&self, key: &str) -> Self {
         Self { key: key.to_owned(), ..self.clone() }
     }
 

@@ -57,8 +57,7 @@ pub enum LoadError {
     },
     /// The server is not public, and the command line does not name it.
     #[error(
-        "will not fetch `{url}`, named by {by}: it is of this machine or a private network; if you trust it, name it, with \
-         -c, before"
+        "will not fetch `{url}`, named by {by}: it is on this machine or a private network; to allow it, name it with -c first"
     )]
     NotPublic {
         /// The URL.

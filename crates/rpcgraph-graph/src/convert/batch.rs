@@ -70,7 +70,7 @@ impl ConvertWorker<'_, '_> {
             .take(ELEMENTS)
             .collect();
             let last = elements.peek().is_none();
-            let shown = self.piece(record, &piece, (first, last), &mut open, paired, written)?;
+            let shown = self.write_elements(record, &piece, (first, last), &mut open, paired, written)?;
             most = most.max(shown);
             first = false;
         }
@@ -81,7 +81,7 @@ impl ConvertWorker<'_, '_> {
 
     /// Writes elements to the sink, maybe the first and the last of their batch. Returns the greatest [`Certainty`]
     /// among them.
-    fn piece(
+    fn write_elements(
         &mut self,
         record: &Record<'_>,
         piece: &[&str],

@@ -370,7 +370,9 @@ impl<'w, 's> ConvertWorker<'w, 's> {
                 let index = elements.iter().position(|element| !self.is_tolerated(element))?;
                 bad_element(index)
             }
-            Content::Single(single) if !self.is_tolerated(single) => "JSON, but no JSON-RPC message".to_owned(),
+            Content::Single(single) if !self.is_tolerated(single) => {
+                "valid JSON, but not a JSON-RPC message".to_owned()
+            }
             Content::Single(_) | Content::Exchange => return None,
         };
         Some(self.finding(record.location, message, in_session && !record.flags.oversized))
@@ -403,7 +405,7 @@ fn forget_ids(content: &mut Content<'_>) {
 
 /// Describes the first element of a batch that is not tolerated.
 pub(super) fn bad_element(index: usize) -> String {
-    format!("element {} of the batch is no JSON-RPC message", index + 1)
+    format!("element {} of the batch is not a JSON-RPC message", index + 1)
 }
 
 /// The state that the workers of an input share.

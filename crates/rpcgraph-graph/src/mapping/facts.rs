@@ -1,4 +1,4 @@
-//! MessageFacts that a payload holds and that many queries need, so that queries do not have to parse the payload.
+//! Facts of a payload that many queries need, so that queries do not have to parse the payload.
 //!
 //! | message | payload | member | property |
 //! |---|---|---|---|
@@ -18,9 +18,9 @@ use std::borrow::Cow;
 
 use crate::message::{Kind, Message};
 
-/// The facts of a message.
+/// The facts of a message's payload.
 #[derive(Default)]
-pub(super) struct MessageFacts<'a> {
+pub(super) struct PayloadFacts<'a> {
     /// The name of the called tool.
     pub tool_name: Option<Cow<'a, str>>,
     /// The document or resource that the params name.
@@ -31,9 +31,9 @@ pub(super) struct MessageFacts<'a> {
     pub is_error: Option<bool>,
 }
 
-impl<'a> MessageFacts<'a> {
+impl<'a> PayloadFacts<'a> {
     /// Extracts the facts of a message.
-    pub fn of(message: &'a Message<'_>) -> Self {
+    pub fn from_message(message: &'a Message<'_>) -> Self {
         let mut facts = Self::default();
         if let (Kind::Request | Kind::Notification, Some(params)) = (message.kind, &message.params) {
             facts.target_uri = params.target_uri();

@@ -37,7 +37,7 @@ pub enum Loss {
 /// description.
 const KINDS: [(Loss, &str, &str, &str); 13] = [
     (Loss::NullId, "id", "ids", "null"),
-    (Loss::NoIri, "value", "values", "no IRI"),
+    (Loss::NoIri, "value", "values", "invalid as an IRI"),
     (Loss::UnmappedMember, "member", "members", "mapped by no context"),
     (Loss::KeyedByIri, "member", "members", "with @container @id or @type, which only -m bblock maps"),
     (Loss::KeywordMember, "member", "members", "named like JSON-LD keywords"),
@@ -46,8 +46,8 @@ const KINDS: [(Loss, &str, &str, &str); 13] = [
     (Loss::LoneSurrogate, "value", "values", "with lone surrogates"),
     (Loss::DuplicateMember, "message", "messages", "with a member twice"),
     (Loss::BadLanguage, "string", "strings", "with a bad language tag"),
-    (Loss::NotTaken, "value", "values", "where JSON-LD takes none such"),
-    (Loss::NoObject, "record", "records", "no JSON object"),
+    (Loss::NotTaken, "value", "values", "of a type that JSON-LD does not allow there"),
+    (Loss::NoObject, "record", "records", "other than a JSON object"),
     (Loss::NotExpanded, "record", "records", "refused by JSON-LD expansion"),
 ];
 

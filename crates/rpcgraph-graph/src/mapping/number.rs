@@ -66,7 +66,7 @@ impl NumberLiteral {
         Some(Self { native: native.then(|| shortest.to_owned()), lexical, datatype: xsd::DOUBLE, changed })
     }
 
-    /// Returns the literal of a decimal: with all digits, or with those of the double. `None` if these are too many.
+    /// Returns the literal of a decimal: with all digits, or with the double's digits. `None` if these are too many.
     fn decimal(spelling: &str, value: f64, numbers: Numbers) -> Option<Self> {
         let spelled = Decimal::parse(spelling)?;
         let decimal = match numbers {

@@ -212,7 +212,7 @@ impl QuadWriter<'_> {
             None => Some(self.mint().into()),
         };
         if let Some(subject) = &subject {
-            self.place(subject);
+            self.append_node(subject);
             for class in node.types() {
                 if let Some(class) = self.id(class) {
                     self.push(subject.clone(), rdf::TYPE.into_owned(), class.into(), graph);
@@ -256,7 +256,7 @@ impl QuadWriter<'_> {
         let mut rest = Term::from(rdf::NIL.into_owned());
         for item in items.into_iter().rev() {
             let cell = NamedOrBlankNode::from(self.mint());
-            self.place(&cell);
+            self.append_node(&cell);
             if let Some(item) = item {
                 self.push(cell.clone(), rdf::FIRST.into_owned(), item, graph);
             }
@@ -329,7 +329,7 @@ impl QuadWriter<'_> {
             }
             RdfDirection::CompoundLiteral => {
                 let node = NamedOrBlankNode::from(self.mint());
-                self.place(&node);
+                self.append_node(&node);
                 let parts = [
                     (rdf::VALUE, Some(text.to_owned())),
                     (vocab::rdf::LANGUAGE, language),
@@ -388,7 +388,7 @@ impl QuadWriter<'_> {
     }
 
     /// Appends a node to the order, if it is new.
-    fn place(&mut self, node: &NamedOrBlankNode) {
+    fn append_node(&mut self, node: &NamedOrBlankNode) {
         let place = self.order.len();
         self.order.entry(node.clone()).or_insert(place);
     }

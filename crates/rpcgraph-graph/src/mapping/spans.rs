@@ -14,7 +14,7 @@
 
 use serde_json::{Value, json};
 
-use super::facts::MessageFacts;
+use super::facts::PayloadFacts;
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::message::{ErrorMember, Id, Kind, Message, Problem};
 use crate::protocol::{Statement, StatementObject, literal_of};
@@ -91,7 +91,7 @@ impl SpanRecords {
             (Kind::Request, Some(start), _) => {
                 let own = NodeRef::Message(annotated.name);
                 let said = |property| literal_of(statements, own, property).map(str::to_owned);
-                let facts = MessageFacts::of(message);
+                let facts = PayloadFacts::from_message(message);
                 let name = [message.method.as_deref(), facts.tool_name.as_deref()];
                 let asked = TimedRequest {
                     start,
@@ -107,7 +107,7 @@ impl SpanRecords {
         })
     }
 
-    fn request(&self, message: &Message<'_>, facts: &MessageFacts<'_>, session: &str) -> Vec<Value> {
+    fn request(&self, message: &Message<'_>, facts: &PayloadFacts<'_>, session: &str) -> Vec<Value> {
         let method = message.method.as_deref().unwrap_or_default();
         let id = match &message.id {
             Some(Id::String(text) | Id::Number(text)) => Some(&**text),

@@ -22,7 +22,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 
-use super::facts::MessageFacts;
+use super::facts::PayloadFacts;
 use super::further::{MembersPlan, MessagePlan};
 use super::terms::{class, kind_of_error};
 use crate::json::{Canonical, Object, Value, sha256};
@@ -413,7 +413,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     #[inline]
     pub fn error_members(&mut self, error: &ErrorObject<'_>, plan: Option<&MembersPlan<'_>>) {
         if let Some(code) = &error.code
-            && let Some(member) = kept(CODE, plan)
+            && let Some(member) = left_to_context(CODE, plan)
         {
             self.writer.integer_member(member, code);
         }
@@ -489,7 +489,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             self.writer.literal(rpcg::LATENCY_SECONDS, &latency.to_string(), xsd::DECIMAL);
         }
         if let Node::Message(message) = &annotated.node {
-            let facts = MessageFacts::of(message);
+            let facts = PayloadFacts::from_message(message);
             self.optional_string(rpcg::TOOL_NAME, facts.tool_name.as_deref());
             self.optional_string(rpcg::TARGET_URI, facts.target_uri.as_deref());
             self.optional_string(rpcg::PROTOCOL_VERSION, facts.protocol_version.as_deref());
@@ -540,7 +540,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     #[inline]
     fn string_member(&mut self, member: BlockTerm, text: Option<&str>, plan: Option<&MembersPlan<'_>>) {
         if let Some(text) = text
-            && let Some(member) = kept(member, plan)
+            && let Some(member) = left_to_context(member, plan)
         {
             self.writer.string_member(member, text);
         }
@@ -549,7 +549,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
     #[inline]
     fn payload(&mut self, member: BlockTerm, payload: Option<&Payload<'_>>, plan: Option<&MembersPlan<'_>>) {
         if let Some(payload) = payload
-            && let Some(member) = kept(member, plan)
+            && let Some(member) = left_to_context(member, plan)
         {
             self.writer.payload(member, payload);
         }
@@ -600,7 +600,7 @@ pub(super) fn extra<'e>(all: Option<&'e Payload<'_>>, plan: Option<&MembersPlan<
 
 /// Returns the member, if the plan leaves it to the building block's context.
 #[inline]
-fn kept(member: BlockTerm, plan: Option<&MembersPlan<'_>>) -> Option<BlockTerm> {
+fn left_to_context(member: BlockTerm, plan: Option<&MembersPlan<'_>>) -> Option<BlockTerm> {
     let Some((plan, name)) = plan.zip(member.name) else { return Some(member) };
     Some(BlockTerm { name: plan.keeps(name)?.then_some(name), ..member })
 }

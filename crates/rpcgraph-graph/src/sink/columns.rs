@@ -75,7 +75,7 @@ impl Columns {
     }
 
     fn column(&mut self, predicate: &str) -> &mut Column {
-        let id = TermId::kept(self.kept.add(TextForm::Iri, predicate));
+        let id = TermId::from_stored(self.kept.add(TextForm::Iri, predicate));
         let place = self.columns.iter().position(|(known, _)| *known == id).unwrap_or_else(|| {
             self.columns.push((id, Column::default()));
             self.columns.len() - 1
@@ -90,7 +90,7 @@ impl Columns {
 
     /// Returns the number of a term that is not given as a number or a name; `None` if no triple can contain it.
     pub fn find_object(&self, object: ObjectRef<'_>) -> Option<TermId> {
-        let (form, text) = TextForm::of(object)?;
+        let (form, text) = TextForm::from_object(object)?;
         let (encoded, is_packed) = match form {
             TextForm::Iri => {
                 let node = TermId::parse_node(text);
@@ -101,13 +101,13 @@ impl Columns {
         };
         encoded.or_else(|| match is_packed {
             true => self.packed.find(form, text).map(TermId::packed),
-            false => self.kept.find(form, text).map(TermId::kept),
+            false => self.kept.find(form, text).map(TermId::from_stored),
         })
     }
 
     /// Returns the index of the predicate's column, if any triple has that predicate.
-    pub fn place(&self, predicate: &NamedNode) -> Option<usize> {
-        let id = self.kept.find(TextForm::Iri, predicate.as_str()).map(TermId::kept)?;
+    pub fn column_index(&self, predicate: &NamedNode) -> Option<usize> {
+        let id = self.kept.find(TextForm::Iri, predicate.as_str()).map(TermId::from_stored)?;
         self.columns.iter().position(|(known, _)| *known == id)
     }
 
@@ -172,7 +172,7 @@ impl Columns {
 impl TextStore {
     /// Returns the number of a term, adding it if new. The term is not given as a number or a name.
     pub fn add_object(&mut self, object: ObjectRef<'_>) -> Option<u32> {
-        let (form, text) = TextForm::of(object)?;
+        let (form, text) = TextForm::from_object(object)?;
         Some(self.add(form, text))
     }
 

@@ -46,7 +46,7 @@ impl Eq for dyn LiteralFunctions {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WantedExtent {
     Whole,
-    /// Of a literal, only the values of the functions.
+    /// Only the values of the functions, for a literal.
     Values,
     /// As `Values`, but different literals remain different.
     DistinctValues,

@@ -193,7 +193,7 @@ pub(crate) struct Levels {
 
 impl Levels {
     /// The levels inside `depth` arrays and objects.
-    pub fn within(depth: usize) -> Self {
+    pub fn at_depth(depth: usize) -> Self {
         Self { depth, too_deep: None }
     }
 

@@ -23,7 +23,7 @@ impl<'a> Content<'a> {
     }
 
     /// Parses the content of a record, as far as the log holds it.
-    pub fn of(record: &'a Record<'_>) -> Self {
+    pub fn from_record(record: &'a Record<'_>) -> Self {
         match record.is_exchange() {
             true => Self::Exchange,
             false => Self::scanned(&record.bytes, record.flags.result_unknown),

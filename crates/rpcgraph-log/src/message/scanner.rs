@@ -380,7 +380,7 @@ impl Scanner {
         if self.payloads {
             return self.write(cursor, depth, of, payloads, problems);
         }
-        let mut levels = Levels::within(depth);
+        let mut levels = Levels::at_depth(depth);
         cursor.value(&mut levels).ok().filter(|()| levels.are_few())?;
         Some(Payload::later(Canonical { interoperable: true }))
     }

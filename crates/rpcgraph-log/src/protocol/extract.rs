@@ -19,7 +19,7 @@ use crate::vocab::{mcp, rpcg};
 
 /// The statements of a single message.
 pub enum Extract<'a> {
-    /// Nothing that a protocol defines.
+    /// No statement of a protocol.
     Nothing,
     /// A request of MCP.
     Request(McpRequest<'a>),
@@ -160,11 +160,11 @@ impl<'a> Extract<'a> {
             return Vec::new();
         }
         let mut all = Vec::with_capacity(number);
-        all.extend(singles.map(|single| Self::of(selection, single)));
+        all.extend(singles.map(|single| Self::from_message(selection, single)));
         all
     }
 
-    fn of(selection: Extraction, single: &'a Single<'a>) -> Self {
+    fn from_message(selection: Extraction, single: &'a Single<'a>) -> Self {
         let Single::Message(message) = single else { return Self::Nothing };
         let Extraction { protocol, makers, .. } = selection;
         let is_cancellation =
@@ -182,10 +182,12 @@ impl<'a> Extract<'a> {
         };
         let found = found.or_else(|| match message.kind {
             Kind::Request if protocol == Protocol::Lsp => None,
-            Kind::Request => McpRequest::of(message).map(Self::Request),
-            Kind::Notification => McpNotification::of(selection, message).map(Self::Notification),
-            Kind::Response => message.result.as_ref().and_then(|result| McpResult::of(selection, result.view())),
-            Kind::ErrorResponse => McpError::of(message).map(Self::Error),
+            Kind::Request => McpRequest::from_message(message).map(Self::Request),
+            Kind::Notification => McpNotification::from_message(selection, message).map(Self::Notification),
+            Kind::Response => {
+                message.result.as_ref().and_then(|result| McpResult::from_object(selection, result.view()))
+            }
+            Kind::ErrorResponse => McpError::from_message(message).map(Self::Error),
         });
         found.unwrap_or(Self::Nothing)
     }
@@ -195,7 +197,7 @@ impl<'a> Extract<'a> {
         let method = message.method.as_deref().filter(|_| has(message, Protocols::LSP))?;
         let params = message.params.as_ref()?.view();
         let of_request = message.kind == Kind::Request;
-        LspMessage::of(method, params.text, (of_request, params.interoperable)).map(Box::new).map(Self::Lsp)
+        LspMessage::from_params(method, params.text, (of_request, params.interoperable)).map(Box::new).map(Self::Lsp)
     }
 }
 
@@ -245,7 +247,7 @@ fn string(value: Option<&str>) -> Option<Cow<'_, str>> {
 }
 
 impl<'a> McpRequest<'a> {
-    fn of(message: &'a Message<'a>) -> Option<Self> {
+    fn from_message(message: &'a Message<'a>) -> Option<Self> {
         let method = message.method.as_deref()?;
         let protocols = message.known?.protocols;
         if !protocols.has(Protocols::MCP) {
@@ -299,7 +301,7 @@ impl<'a> McpRequest<'a> {
 }
 
 impl<'a> McpNotification<'a> {
-    fn of(selection: Extraction, message: &'a Message<'a>) -> Option<Self> {
+    fn from_message(selection: Extraction, message: &'a Message<'a>) -> Option<Self> {
         let protocol = selection.protocol;
         let method = message.method.as_deref()?;
         // Of LSP, only cancellations are extracted here.
@@ -317,7 +319,7 @@ impl<'a> McpNotification<'a> {
             "notifications/progress" => token_key(token.or(own_token)).map(NotificationMeaning::Progress),
             "notifications/cancelled" => request.and_then(cancelled),
             "notifications/message" => Some(NotificationMeaning::Log(string(level), string(logger))),
-            _ => task.and_then(|_| match McpResult::of(selection, object)? {
+            _ => task.and_then(|_| match McpResult::from_object(selection, object)? {
                 Extract::Result(result) => Some(NotificationMeaning::Task(Box::new(result))),
                 _ => None,
             }),
@@ -331,7 +333,7 @@ fn cancelled(id: &str) -> Option<NotificationMeaning<'_>> {
 }
 
 impl<'a> McpResult<'a> {
-    fn of(selection: Extraction, object: PayloadView<'a>) -> Option<Extract<'a>> {
+    fn from_object(selection: Extraction, object: PayloadView<'a>) -> Option<Extract<'a>> {
         let interoperable = object.interoperable;
         let mut result = Self::default();
         let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
@@ -365,7 +367,7 @@ impl<'a> McpResult<'a> {
             // The member `result` of a task holds the outcome in the form of a tool result.
             if !has_content
                 && let Some(Extract::Result(outcome)) =
-                    round.result.and_then(|outcome| Self::of(selection, object.part(outcome)))
+                    round.result.and_then(|outcome| Self::from_object(selection, object.part(outcome)))
             {
                 result = Self { is_of_task: result.is_error.is_none(), ..outcome };
             }
@@ -435,7 +437,7 @@ impl<'a> RoundParts<'a> {
 }
 
 impl<'a> McpError<'a> {
-    fn of(message: &'a Message<'a>) -> Option<Self> {
+    fn from_message(message: &'a Message<'a>) -> Option<Self> {
         let Some(ErrorMember::Object(error)) = &message.error else { return None };
         let kind = match error.code.as_deref()? {
             "-32020" => rpcg::HEADER_MISMATCH,

@@ -117,14 +117,14 @@ struct Linking {
 
 impl<'a> LspMessage<'a> {
     /// Extracts the statements from the params, in canonical text, of a message with an LSP method.
-    pub fn of(method: &str, text: &'a str, (is_request, interoperable): (bool, bool)) -> Option<Self> {
+    pub fn from_params(method: &str, text: &'a str, (is_request, interoperable): (bool, bool)) -> Option<Self> {
         let mentions = mentions(method, "params", text);
         let mut tokens = [None; 2];
         let mut meaning = LspMeaning::Other;
         if is_request || method == "$/progress" {
             let [work_done, partial] = picked(text, ["workDoneToken", "partialResultToken"]);
             tokens = [work_done, partial].map(|token| token.map(key));
-            meaning = LspMeaning::of(method, text, interoperable)?;
+            meaning = LspMeaning::from_params(method, text, interoperable)?;
         }
         let is_relevant = !matches!(meaning, LspMeaning::Other) || !mentions.is_empty() || tokens != [None; 2];
         is_relevant.then_some(Self { mentions, meaning, tokens })
@@ -133,7 +133,7 @@ impl<'a> LspMessage<'a> {
 
 impl<'a> LspMeaning<'a> {
     /// Returns `None` if the message does not belong to LSP.
-    fn of(method: &str, params: &'a str, interoperable: bool) -> Option<Self> {
+    fn from_params(method: &str, params: &'a str, interoperable: bool) -> Option<Self> {
         let member = |name| json::member(params, name);
         let meaning = match method {
             // In MCP and ACP, `initialize` has a version.

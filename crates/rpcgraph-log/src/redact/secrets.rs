@@ -42,13 +42,12 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// A secret in a text, without the name that identifies it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretSpan {
-    /// Its place in the text, in bytes.
+    /// Its bytes in the text.
     pub range: Range<usize>,
-    /// What it is.
     pub kind: SecretKind,
 }
 
-/// What a secret is in its text.
+/// The form of a secret in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretKind {
     /// Text, or the content of a string or a part of it.
@@ -156,7 +155,7 @@ impl Finder {
             let (name, value) = (content(text, &name), &text[value]);
             let string = || value.strip_prefix(b"\"").map(unescaped_bytes);
             if is_name_of_pair(&name) && named.is_none_or(|named| named == Secrecy::None) {
-                named = string().map(|name| Secrecy::of(&name)).or(named);
+                named = string().map(|name| Secrecy::from_name(&name)).or(named);
             }
             has_value |= is_value_of_pair(&name);
             is_schema &= is_of_schema(&name);
@@ -172,7 +171,7 @@ impl Finder {
                 _ if is_schema && !is_of_values(&name) => Secrecy::None,
                 secrecy => secrecy,
             };
-            let own = match Secrecy::of(&name) {
+            let own = match Secrecy::from_name(&name) {
                 _ if is_progress && &*name == b"params" => Secrecy::Progress,
                 _ if is_progress && &*name == b"token" => Secrecy::None,
                 Secrecy::None if is_value_of_pair(&name) => named.unwrap_or(Secrecy::None),
@@ -275,8 +274,8 @@ fn secrecy_of_option(element: &[u8]) -> Secrecy {
     let known = [&b"authorization"[..], b"proxy-authorization", b"cookie", b"set-cookie"];
     match element {
         b"-u" | b"--user" => Secrecy::Cookies,
-        [b'-', ..] => Secrecy::of(element.trim_ascii_start()),
-        _ if is_header || known.iter().any(|known| known.eq_ignore_ascii_case(element)) => Secrecy::of(element),
+        [b'-', ..] => Secrecy::from_name(element.trim_ascii_start()),
+        _ if is_header || known.iter().any(|known| known.eq_ignore_ascii_case(element)) => Secrecy::from_name(element),
         _ => Secrecy::None,
     }
 }
@@ -286,7 +285,7 @@ fn value_of_variable(text: &[u8]) -> Option<usize> {
     let sign = memchr::memchr(b'=', text)?;
     let name = &text[..sign];
     let is_variable = name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
-    let is_secret = is_variable && !text.contains(&b'\n') && Secrecy::of(name) == Secrecy::Strong;
+    let is_secret = is_variable && !text.contains(&b'\n') && Secrecy::from_name(name) == Secrecy::Strong;
     (is_secret && Secrecy::Strong.hides(&text[sign + 1..])).then_some(sign + 1)
 }
 

@@ -72,7 +72,7 @@ impl Messages {
     }
 
     /// Returns the messages of an input that supplies its own entries.
-    pub fn of(input: Input<OwnEntries>) -> Self {
+    pub fn from_input(input: Input<OwnEntries>) -> Self {
         let reader = Some(Reader::of(input.read));
         Self { input: input.name, reader, sessions: Sessions::new(), ready: VecDeque::new() }
     }
@@ -123,7 +123,7 @@ impl Messages {
 }
 
 fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<LoggedMessage>) {
-    let mut content = Content::of(record);
+    let mut content = Content::from_record(record);
     let elements = content.element_texts(&record.bytes);
     let annotated = sessions.annotate(record, &mut content);
     let session = sessions.last_key().map(str::to_owned);
@@ -133,7 +133,7 @@ fn read(record: &Record<'_>, sessions: &mut Sessions, ready: &mut VecDeque<Logge
             None => Some(String::from_utf8_lossy(&record.bytes)),
         };
         if !matches!(annotated.node, Node::Batch) {
-            let message = LoggedMessage::of(&annotated, text.unwrap_or_default().into_owned());
+            let message = LoggedMessage::from_annotated(&annotated, text.unwrap_or_default().into_owned());
             ready.push_back(LoggedMessage { session: session.clone(), ..message });
         }
     }
@@ -158,7 +158,7 @@ impl LoggedMessage {
         }
     }
 
-    fn of(annotated: &Annotated<'_>, text: String) -> Self {
+    fn from_annotated(annotated: &Annotated<'_>, text: String) -> Self {
         let named = Self { name: annotated.name, location: annotated.location, ..Self::default() };
         let logged = match &annotated.node {
             Node::Message(message) => named.with_members(message),

@@ -163,11 +163,11 @@ macro_rules! expressions {
 }
 
 expressions!(
-    /// Returns the expressions of a pattern, without those of the patterns in it.
+    /// Returns the expressions of a pattern, without the expressions of the patterns in it.
     expressions
 );
 expressions!(
-    /// Returns the expressions of a pattern, mutably, without those of the patterns in it.
+    /// Returns the expressions of a pattern, mutably, without the expressions of the patterns in it.
     expressions_mut mut
 );
 

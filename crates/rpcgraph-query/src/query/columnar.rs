@@ -28,7 +28,7 @@ impl RowTerm {
     }
 }
 
-/// The terms of a query: those of the columns, and beside them those that the query computes, each stored once.
+/// The terms of a query: terms of the columns, and terms that the query computes, each stored once.
 pub(super) struct QueryTerms {
     pub columns: Arc<Columns>,
     computed: Mutex<TextStore>,

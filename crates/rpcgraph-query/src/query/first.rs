@@ -13,9 +13,9 @@ pub(super) struct FirstMessage {
 
 impl AggregateFunctionAccumulator for FirstMessage {
     fn accumulate(&mut self, element: Term) {
-        let place_of_element = place(&element);
+        let place_of_element = message_position(&element);
         self.failed |= place_of_element.is_none();
-        if self.first.as_ref().is_none_or(|first| place_of_element < place(first)) {
+        if self.first.as_ref().is_none_or(|first| place_of_element < message_position(first)) {
             self.first = Some(element);
         }
     }
@@ -26,7 +26,7 @@ impl AggregateFunctionAccumulator for FirstMessage {
 }
 
 /// Returns the log of a message, its record, and its place in a batch.
-fn place(message: &Term) -> Option<(&str, (u64, u64))> {
+fn message_position(message: &Term) -> Option<(&str, (u64, u64))> {
     let Term::NamedNode(message) = message else { return None };
     let (log, name) = message.as_str().rsplit_once("#m")?;
     let (record, element) = name.split_once('.').unwrap_or((name, "0"));

@@ -261,7 +261,7 @@ impl<'t> JsonText<'t> {
                 false => *name == wanted,
             };
             let mut found = json::members(self.text).filter(is_it);
-            // Of members with the same name, the last counts.
+            // The last of several members with the same name counts.
             if self.is_canonical { found.next()?.1 } else { found.last()?.1 }
         };
         Some(Self { text, ..self })

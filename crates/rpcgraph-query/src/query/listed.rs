@@ -34,7 +34,7 @@ pub enum Listing {
 
 impl Listing {
     /// Returns the listing that a built-in query describes.
-    pub fn of(query: &NamedQuery<'_>) -> Option<Self> {
+    pub fn from_query(query: &NamedQuery<'_>) -> Option<Self> {
         let listing = match query.name {
             "timeline" => Self::All,
             "biggest" => Self::Biggest,

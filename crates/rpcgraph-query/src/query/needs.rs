@@ -38,7 +38,7 @@ pub(super) struct QueryFeatures {
 }
 
 impl QueryFeatures {
-    pub fn of(query: &spargebra::Query) -> Self {
+    pub fn from_query(query: &spargebra::Query) -> Self {
         let mut uses = Self {
             needs: Selection::nothing(),
             graphs: false,

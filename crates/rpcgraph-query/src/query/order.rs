@@ -36,7 +36,7 @@ struct JoinContext {
 }
 
 impl JoinContext {
-    fn behind(&self, pattern: &GraphPattern) -> Self {
+    fn after(&self, pattern: &GraphPattern) -> Self {
         Self { visible: &self.visible | &in_scope(pattern), certain: &self.certain | &certain(pattern) }
     }
 }
@@ -102,14 +102,14 @@ impl JoinOrder<'_> {
                 self.group(pieces, around)
             }
             GraphPattern::Lateral { left, right } => {
-                let behind = around.behind(&left);
+                let behind = around.after(&left);
                 let (left, right) = (self.pattern(*left, around), self.pattern(*right, &behind));
                 GraphPattern::Lateral { left: boxed(left), right: boxed(right) }
             }
             GraphPattern::LeftJoin { left, right, .. } if self.is_empty(&right) => self.pattern(*left, around),
             GraphPattern::LeftJoin { left, right, expression } => {
-                let behind = around.behind(&left);
-                let both = expression.is_some().then(|| behind.behind(&right));
+                let behind = around.after(&left);
+                let both = expression.is_some().then(|| behind.after(&right));
                 let expression = expression.map(|expression| self.expression(expression, &both.unwrap_or_default()));
                 let left = self.pattern(*left, around);
                 if self.is_lateral(&right, &behind) {
@@ -172,7 +172,7 @@ impl JoinOrder<'_> {
     fn condition(&mut self, condition: Expression, of: &GraphPattern, around: &JoinContext) -> Expression {
         match has_patterns(&condition) {
             true => {
-                let behind = around.behind(of);
+                let behind = around.after(of);
                 self.expression(condition, &behind)
             }
             false => condition,
@@ -277,7 +277,7 @@ impl JoinOrder<'_> {
         while let Some((cost, place)) = queue.pop_first() {
             let Some(piece) = left[place].take() else { break };
             if cost.is_apart && rows > 1.0 {
-                // What shares no variable is evaluated once, not for each row.
+                // A pattern that shares no variable is evaluated once, not for each row.
                 joined = merged(joined, std::mem::take(&mut chain));
             }
             rows *= cost.rows();
@@ -353,7 +353,7 @@ impl JoinOrder<'_> {
     /// Estimates the rows of a choice of properties, or of all: alone, and for each value of the object.
     fn costs(&mut self, names: Option<Vec<&NamedNode>>, object: &TermPattern) -> [f64; 2] {
         let places: Vec<usize> = match names {
-            Some(names) => names.into_iter().filter_map(|name| self.columns.place(name)).collect(),
+            Some(names) => names.into_iter().filter_map(|name| self.columns.column_index(name)).collect(),
             None => (0..self.columns.all().len()).collect(),
         };
         let all = self.columns.all();

@@ -53,7 +53,7 @@ impl AggregateFunctionAccumulator for MaxOverlap {
 mod tests {
     use super::*;
 
-    fn most(spans: &[&str]) -> Option<String> {
+    fn max_overlap(spans: &[&str]) -> Option<String> {
         let mut accumulator = MaxOverlap::default();
         spans.iter().for_each(|span| accumulator.accumulate(Literal::from(*span).into()));
         match accumulator.finish() {
@@ -64,10 +64,10 @@ mod tests {
 
     #[test]
     fn spans_that_overlap() {
-        assert_eq!(most(&[]).as_deref(), Some("0"));
-        assert_eq!(most(&["1/2", "2/3", "3/"]).as_deref(), Some("1"));
-        assert_eq!(most(&["1/10", "2/5", "4/", "6/7"]).as_deref(), Some("3"));
-        assert_eq!(most(&["0.5/0.75", "0.7/0.8", "3/1"]).as_deref(), Some("2"));
-        assert_eq!(most(&["1/2", "x"]), None);
+        assert_eq!(max_overlap(&[]).as_deref(), Some("0"));
+        assert_eq!(max_overlap(&["1/2", "2/3", "3/"]).as_deref(), Some("1"));
+        assert_eq!(max_overlap(&["1/10", "2/5", "4/", "6/7"]).as_deref(), Some("3"));
+        assert_eq!(max_overlap(&["0.5/0.75", "0.7/0.8", "3/1"]).as_deref(), Some("2"));
+        assert_eq!(max_overlap(&["1/2", "x"]), None);
     }
 }

@@ -74,7 +74,7 @@ enum Ranked {
 }
 
 impl Ranked {
-    fn of(term: &Term) -> Option<Self> {
+    fn from_term(term: &Term) -> Option<Self> {
         let Term::Literal(literal) = term else { return None };
         let text = literal.value();
         match literal.datatype() {
@@ -118,7 +118,7 @@ impl Percentile {
 
 impl AggregateFunctionAccumulator for Percentile {
     fn accumulate(&mut self, element: Term) {
-        match Ranked::of(&element) {
+        match Ranked::from_term(&element) {
             Some(number) => self.numbers.push(number),
             None => self.failed = true,
         }

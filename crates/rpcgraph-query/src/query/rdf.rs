@@ -50,8 +50,8 @@ pub fn rdf_format(path: &Path) -> Option<RdfFormat> {
 
 impl Loading<'_> {
     /// Loads an RDF file, compressed or not. Its blank nodes do not clash with others; its relative IRIs resolve
-    /// against `iri`. Literals may have at most `longest` bytes. Returns the IRIs of the logs in it of which nothing was
-    /// read as JSON-RPC.
+    /// against `iri`. Literals may have at most `longest` bytes. Returns the IRIs of the logs in it
+    /// in which no JSON-RPC was found.
     pub fn rdf(
         &mut self,
         input: &str,

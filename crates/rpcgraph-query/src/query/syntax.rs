@@ -223,7 +223,7 @@ pub(super) fn rewrite_items(query: &mut spargebra::Query, uses: &QueryFeatures) 
         ));
     }
     items::rewrite(query).map_err(error)?;
-    match QueryFeatures::of(query).items {
+    match QueryFeatures::from_query(query).items {
         false => Ok(()),
         true => Err(error(
             "rpcg:element and rpcg:member stand alone between a variable and a term, in the pattern or in an EXISTS \

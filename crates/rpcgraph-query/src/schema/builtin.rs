@@ -29,7 +29,7 @@ pub fn validator(iri: &str) -> Option<Arc<SchemaValidator>> {
     let (revision, definition) = name.split_once('#')?;
     let document = REVISIONS.get(revision)?;
     let schema = document.get("$defs")?.get(definition)?.clone();
-    let validator = Arc::new(SchemaValidator::of(excerpt(document, schema)).ok()?);
+    let validator = Arc::new(SchemaValidator::from_schema(excerpt(document, schema)).ok()?);
     VALIDATORS.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::clone(&validator));
     Some(validator)
 }

@@ -41,7 +41,7 @@ pub fn excerpt(document: &Value, mut schema: Value) -> Value {
     while let Some(pointer) = found.pop() {
         if let Some(part) = document.pointer(&pointer).filter(|_| done.insert(pointer.clone())) {
             local_pointers(part, &mut found);
-            place(&mut schema, &pointer, part.clone());
+            insert_at(&mut schema, &pointer, part.clone());
         }
     }
     schema
@@ -63,7 +63,7 @@ fn local_pointers(schema: &Value, found: &mut Vec<String>) {
 }
 
 /// Puts a part at a JSON Pointer, unless it lies in an array, which is there as a whole.
-fn place(schema: &mut Value, pointer: &str, part: Value) {
+fn insert_at(schema: &mut Value, pointer: &str, part: Value) {
     let mut at = schema;
     for token in pointer.split('/').skip(1) {
         let Value::Object(entries) = at else { return };

@@ -83,7 +83,7 @@ pub struct SchemaValidator {
 
 impl SchemaValidator {
     /// Compiles a schema that stands alone.
-    pub fn of(mut schema: Value) -> Result<Self, UnusableSchema> {
+    pub fn from_schema(mut schema: Value) -> Result<Self, UnusableSchema> {
         mark_undecidable(&mut schema);
         Self::compile(DOCUMENT, &Arc::new([(DOCUMENT.to_owned(), schema)].into()))
     }
@@ -439,7 +439,7 @@ mod tests {
     use super::*;
 
     fn validator(schema: Value) -> SchemaValidator {
-        SchemaValidator::of(schema).unwrap_or_else(|why| panic!("{why:?}"))
+        SchemaValidator::from_schema(schema).unwrap_or_else(|why| panic!("{why:?}"))
     }
 
     #[test]

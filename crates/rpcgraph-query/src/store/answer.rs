@@ -16,7 +16,7 @@ pub enum Form {
 
 impl Form {
     /// Returns the form of a query's answer.
-    pub(crate) fn of(query: &spargebra::Query) -> Self {
+    pub(crate) fn from_query(query: &spargebra::Query) -> Self {
         match query {
             spargebra::Query::Select { .. } => Self::Select,
             spargebra::Query::Ask { .. } => Self::Ask,

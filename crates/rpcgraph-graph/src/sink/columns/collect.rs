@@ -102,13 +102,13 @@ impl Collector {
             if self.kept.get(*cached) != (TextForm::Iri, iri) {
                 *cached = self.kept.add(TextForm::Iri, iri);
             }
-            return TermId::kept(*cached);
+            return TermId::from_stored(*cached);
         }
         if let Some(id) = self.numbered(node) {
             return id;
         }
         let form = spell(node, &self.iri, &mut self.buffer);
-        let id = TermId::kept(self.kept.add(form, &self.buffer));
+        let id = TermId::from_stored(self.kept.add(form, &self.buffer));
         if let NodeRef::Session(reference) = node {
             self.session = Some((reference.to_owned(), id));
         }
@@ -135,7 +135,7 @@ impl Collector {
         match self.subject {
             CurrentSubject::Numbered(id) => id,
             CurrentSubject::Named(form) => {
-                let id = TermId::kept(self.kept.add(form, &self.name));
+                let id = TermId::from_stored(self.kept.add(form, &self.name));
                 self.subject = CurrentSubject::Numbered(id);
                 id
             }
@@ -143,7 +143,7 @@ impl Collector {
     }
 
     fn object(&mut self, object: ObjectRef<'_>) -> TermId {
-        match (object, TextForm::of(object)) {
+        match (object, TextForm::from_object(object)) {
             (ObjectRef::Node(node), _) => self.node(node),
             (ObjectRef::Integer(number), _) => TermId::integer(number).unwrap_or_else(|| {
                 self.literal(TextForm::Typed(oxrdf::vocab::xsd::INTEGER.as_str()), &number.to_string())
@@ -165,7 +165,7 @@ impl Collector {
             literal => literal,
         };
         let mut row = vec![TermId::UNBOUND; functions.names().len() + 1];
-        if let (true, Some(last), Some((form, text))) = (distinct, row.last_mut(), TextForm::of(literal)) {
+        if let (true, Some(last), Some((form, text))) = (distinct, row.last_mut(), TextForm::from_object(literal)) {
             *last = TermId::integer(self.packer.digest(form, text) >> 8).unwrap_or(TermId::UNBOUND);
         }
         functions.compute(literal, !self.has_any_json, &mut |place, value| row[place] = self.object(value));
@@ -178,12 +178,12 @@ impl Collector {
         } else if is_long(form, text) {
             TermId::packed(self.packer.add(form, text))
         } else {
-            TermId::kept(self.kept.add(form, text))
+            TermId::from_stored(self.kept.add(form, text))
         }
     }
 
     /// Returns the place of the predicate's triples, if they are wanted.
-    fn place(&mut self, predicate: NamedNodeRef<'_>) -> Option<usize> {
+    fn column_index(&mut self, predicate: NamedNodeRef<'_>) -> Option<usize> {
         let known = self.collected.iter().position(|collected| collected.predicate == predicate.as_str());
         known.or_else(|| {
             self.selection.wants(predicate, None).then(|| {
@@ -277,7 +277,7 @@ impl TripleSink for Collector {
     }
 
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
-        let place = self.place(predicate);
+        let place = self.column_index(predicate);
         self.add(place, object, false);
     }
 
@@ -288,7 +288,7 @@ impl TripleSink for Collector {
         let place = match self.places[cached] {
             (known, same, place) if known == address && same == length => place,
             _ => {
-                let place = self.place(predicate);
+                let place = self.column_index(predicate);
                 self.places[cached] = (address, length, place);
                 place
             }
@@ -344,7 +344,7 @@ impl Columns {
     fn keep(&mut self, form: TextForm<'_>, text: &str) -> TermId {
         let node = if form == TextForm::Iri { TermId::parse_node(text) } else { None };
         node.and_then(|(base, node)| TermId::node(self.bases.add(base)?, node))
-            .unwrap_or_else(|| TermId::kept(self.kept.add(form, text)))
+            .unwrap_or_else(|| TermId::from_stored(self.kept.add(form, text)))
     }
 }
 

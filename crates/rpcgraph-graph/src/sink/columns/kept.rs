@@ -33,7 +33,7 @@ pub enum TextForm<'a> {
 
 impl<'a> TextForm<'a> {
     /// Returns the form and the text of an object; `None` if it is given as a number or a name.
-    pub fn of(object: ObjectRef<'a>) -> Option<(Self, &'a str)> {
+    pub fn from_object(object: ObjectRef<'a>) -> Option<(Self, &'a str)> {
         Some(match object {
             ObjectRef::Node(NodeRef::Iri(iri)) => (Self::Iri, iri),
             ObjectRef::Node(NodeRef::Label(label)) => (Self::Blank, label),
@@ -50,7 +50,7 @@ impl<'a> TextForm<'a> {
 pub struct TextForms(Vec<String>);
 
 impl TextForms {
-    fn place(&self, name: &str) -> Option<u32> {
+    fn name_index(&self, name: &str) -> Option<u32> {
         self.0.iter().position(|known| known == name).and_then(|place| u32::try_from(place).ok())
     }
 
@@ -60,8 +60,8 @@ impl TextForms {
             TextForm::Iri => 0,
             TextForm::Blank => 1,
             TextForm::Text => 2,
-            TextForm::Typed(datatype) => self.place(datatype)? * 2 + 3,
-            TextForm::Tagged(language) => self.place(language)? * 2 + 4,
+            TextForm::Typed(datatype) => self.name_index(datatype)? * 2 + 3,
+            TextForm::Tagged(language) => self.name_index(language)? * 2 + 4,
         })
     }
 

@@ -74,7 +74,7 @@ impl Iterator for ColumnScan {
     }
 }
 
-/// Look-ups of triples. Those of subjects in nearly increasing order are fast.
+/// Look-ups of triples. They are fast for subjects in nearly increasing order.
 #[derive(Default)]
 pub struct ColumnLookUps {
     /// The place of the last look-up in each column.

@@ -12,7 +12,7 @@
 //! | anything else | index in the store of texts |
 //!
 //! A literal is encoded only if the number restores its exact spelling, so that equal numbers are equal terms, and
-//! equal terms have equal numbers. All nodes of a record come before those of the next, which is nearly the order in
+//! equal terms have equal numbers. All nodes of a record come before the nodes of the next, which is nearly the order in
 //! which columns are filled.
 
 use oxrdf::vocab::xsd;
@@ -88,7 +88,7 @@ impl TermId {
     }
 
     /// Creates the number of a stored term.
-    pub(super) fn kept(number: u32) -> Self {
+    pub(super) fn from_stored(number: u32) -> Self {
         Self::new(KEPT, number.into())
     }
 

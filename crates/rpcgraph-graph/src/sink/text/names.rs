@@ -38,7 +38,7 @@ const NAMES: usize = 128;
 
 impl WrittenName {
     /// Returns the cache slot of the IRI, from its length and its end. Two IRIs with one slot replace each other.
-    fn place(iri: &str) -> usize {
+    fn cache_slot(iri: &str) -> usize {
         let end = iri.as_bytes().last_chunk().map_or(0, |end| u32::from_le_bytes(*end));
         let length = u32::try_from(iri.len()).unwrap_or(0);
         ((end ^ length).wrapping_mul(0x27D4_EB2F) >> 25) as usize
@@ -92,7 +92,7 @@ impl NodeNames {
     #[inline]
     pub fn push_iri(&mut self, iri: &str, out: &mut Vec<u8>) {
         let TripleLayout::Blocks { relative, .. } = self.layout else { return push_whole(iri, out) };
-        let Some(name) = self.cached.get_mut(WrittenName::place(iri)).filter(|_| iri.len() < 256) else {
+        let Some(name) = self.cached.get_mut(WrittenName::cache_slot(iri)).filter(|_| iri.len() < 256) else {
             return push_short(iri, Some(&*self.iri).filter(|_| relative), out);
         };
         if name.iri != iri {

@@ -45,11 +45,11 @@ fn matches(regex: &LazyLock<Option<Regex>>, text: &[u8]) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-/// What a name says of its value.
+/// The secrecy of a value, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Secrecy {
     None,
-    /// In it, `token` stands for the progress of an operation of LSP.
+    /// An object in which `token` identifies the progress of an operation of LSP.
     Progress,
     /// A secret if it looks like one.
     Weak,
@@ -60,7 +60,7 @@ pub(super) enum Secrecy {
 
 impl Secrecy {
     /// Returns what the name of a member, a variable, an option or a header says.
-    pub fn of(name: &[u8]) -> Self {
+    pub fn from_name(name: &[u8]) -> Self {
         match name {
             _ if matches(&HARMLESS_NAMES, name) => Self::None,
             _ if matches(&STRONG_NAMES, name) => Self::Strong,
@@ -154,7 +154,7 @@ mod tests {
             ("cookie", "sid=1", true),
             ("cookies", "none", false),
         ] {
-            assert_eq!(Secrecy::of(name.as_bytes()).hides(value.as_bytes()), expected, "{name}: {value}");
+            assert_eq!(Secrecy::from_name(name.as_bytes()).hides(value.as_bytes()), expected, "{name}: {value}");
         }
     }
 }

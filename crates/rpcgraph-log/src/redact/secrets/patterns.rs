@@ -79,7 +79,7 @@ pub(super) fn ranges(spelled: &[u8], is_string: bool) -> Vec<Range<usize>> {
         let secret = secret(&found, spelled, &view, is_string);
         at = match (&secret, found.iter().skip(1).flatten().next()) {
             (Some(secret), _) => whole.end().max(secret.end),
-            // What does not count as a value may hold a secret.
+            // A value that is not a secret may contain one.
             (None, Some(value)) => value.start().max(whole.start() + 1),
             (None, None) => whole.end(),
         };
@@ -120,7 +120,7 @@ fn secret(found: &Captures<'_>, spelled: &[u8], view: &Decoded<'_>, is_string: b
             let sign = before[name_end..].iter().find(|byte| b":=".contains(byte));
             let is_parameter = (whole.start() + name_start).checked_sub(1).is_some_and(|at| b"?&".contains(&text[at]));
             let is_quoted = value.is_empty();
-            let secrecy = Secrecy::of(name);
+            let secrecy = Secrecy::from_name(name);
             let is_signature =
                 || [&b"sig"[..], b"signature"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
             let is_certain = is_parameter && (secrecy == Secrecy::Weak || is_signature());

@@ -18,7 +18,7 @@ pub type ServerAnswer = FallibleAnswer<'static, EndpointError>;
 
 /// Returns the form of a query's answer; `None` if we cannot parse the query, although the server might.
 pub(super) fn form_of(query: &str) -> Option<Form> {
-    SparqlParser::new().parse_query(query).ok().map(|query| Form::of(&query))
+    SparqlParser::new().parse_query(query).ok().map(|query| Form::from_query(&query))
 }
 
 /// Returns the value of `Accept`. If the form is known, only media types for it: some servers would answer a SELECT in

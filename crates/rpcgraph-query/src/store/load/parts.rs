@@ -16,7 +16,7 @@ pub(super) struct DigestParts {
 
 impl DigestParts {
     /// Creates enough parts for a number of items.
-    pub fn of(things: u64) -> Self {
+    pub fn for_items(things: u64) -> Self {
         Self { count: things / TOLD_APART + 1, digests: KeyedDigests::default() }
     }
 

@@ -209,7 +209,7 @@ impl<'s> SpooledGraph<'s> {
 
     /// Returns the number of different triples.
     pub fn distinct(&self) -> io::Result<u64> {
-        let parts = DigestParts::of(self.triples());
+        let parts = DigestParts::for_items(self.triples());
         parts.numbers().try_fold(0, |count, part| {
             let lines = BufReader::new(self.reader()).lines();
             Ok(count + parts.digests(part, lines)?.len() as u64)
@@ -223,7 +223,7 @@ impl<'s> SpooledGraph<'s> {
         &self,
         triples: impl Iterator<Item = Result<oxrdf::Triple, E>>,
     ) -> Result<bool, E> {
-        let parts = DigestParts::of(self.triples());
+        let parts = DigestParts::for_items(self.triples());
         if parts.numbers().count() > 1 {
             return Ok(false);
         }

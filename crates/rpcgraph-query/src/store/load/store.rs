@@ -68,7 +68,7 @@ impl StoreTarget {
     /// Removes the old quads that are not among the new ones. A log that grew has hardly any, and removing all quads
     /// would take several times as long as loading them again.
     fn remove_stale(&self, graph: SpooledGraph<'_>) -> Result<(), ReplaceError> {
-        let parts = DigestParts::of(graph.triples());
+        let parts = DigestParts::for_items(graph.triples());
         for part in parts.numbers() {
             let new = parts.digests(part, parsed(graph, graph.reader()))?;
             let is_stale = |quad: &Quad| parts.digest(part, quad).is_some_and(|digest| !new.contains(&digest));
