@@ -96,7 +96,7 @@ fn nquads(text: &str) -> Vec<Quad> {
     RdfParser::from_format(RdfFormat::NQuads).for_slice(text.as_bytes()).map(|quad| quad.expect("N-Quads")).collect()
 }
 
-/// What oxjsonld makes of a document. Blank nodes of documents with different numbers are different.
+/// Parses a document with oxjsonld. Blank nodes of documents with different numbers are different.
 fn oxjsonld(document: &str, number: usize) -> Vec<Quad> {
     let renamed = |blank: BlankNode| BlankNode::new_unchecked(format!("d{number}-{}", blank.as_str()));
     let quads = JsonLdParser::new().for_slice(document.as_bytes()).map(|quad| {
@@ -127,7 +127,7 @@ fn logs() -> Vec<(String, Vec<u8>)> {
     paths.iter().map(|path| (path.display().to_string(), fs::read(path).expect("a log"))).collect()
 }
 
-/// What no corpus holds.
+/// Messages that no corpus holds.
 fn torture() -> Vec<u8> {
     let lines = [
         r#"{"jsonrpc":"2.0","id":9007199254740993,"method":"big","params":[9007199254740993,-0,1e2,0.1000,1e400,-1e400]}"#,

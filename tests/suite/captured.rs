@@ -145,7 +145,7 @@ fn impossible_captures_are_refused() {
         assert_eq!(place.names(), before, "{arguments:?}");
     }
 
-    // What `register` would not read back is not written.
+    // Examples that `register` could not read are not written.
     let long = "x".repeat(MAX_FILE as usize);
     let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{long}\"}}\n");
     place.put("long.log", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}}\n{answer}"));
@@ -154,7 +154,7 @@ fn impossible_captures_are_refused() {
     place.run(&["capture", "long.log", "-o", "short", "--metadata-only", "--quiet"]).quietly();
     place.run(&["register", "short", "-o", "out", "--quiet"]).quietly();
 
-    // What the author put there is not taken away.
+    // Files of the author in the folder are kept.
     let onto = ["capture", "session.log", "-o"];
     let ran = place.run(&[&onto[..], &["mine"]].concat());
     assert_eq!(ran.status, Some(2));

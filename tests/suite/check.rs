@@ -47,8 +47,8 @@ fn verdicts(rules: &Rules, session: &str, format: Option<&str>) -> (BTreeSet<Str
     (broken, judged.into_iter().map(|judged| (judged.rule.id.clone(), judged.verdict)).collect())
 }
 
-/// Of the examples in the files of rules, each that breaks a rule breaks no other but those that the rule names, and
-/// each that keeps a rule breaks none; the rule is passed by the first.
+/// In the files of rules, an example that breaks a rule breaks only the rules that it names, and an example that keeps a
+/// rule breaks none. The first example that keeps a rule passes it.
 #[test]
 fn each_rule_finds_what_breaks_it_and_nothing_else() {
     let schemas = QuerySchemas::new(Some(env!("CARGO_BIN_EXE_rpcgraph").into()));
@@ -76,7 +76,7 @@ fn each_rule_finds_what_breaks_it_and_nothing_else() {
         for (number, session) in rule.keeps.iter().enumerate() {
             let (broken, all) = broken_by(session);
             let verdict = all.iter().find(|(rule, _)| rule == id).map(|(_, verdict)| verdict);
-            // Of a session of another revision, the rule is unexercised.
+            // The rule is unexercised in a session of another revision.
             let is_passed = matches!(verdict, Some(Verdict::Passed)) || number > 0;
             if !broken.is_empty() || !is_passed {
                 wrong.push(format!("{id}: keeps {} breaks {broken:?}, and the rule is {verdict:?}", number + 1));
@@ -144,7 +144,7 @@ fn pyshacl_finds_the_same() {
         }
         ours.extend(found.into_iter().map(|node| ((*id).to_owned(), node)));
     }
-    // Other rules are no shapes there.
+    // Shapes of other rules are ignored there.
     let quads = BUILT_IN.iter().flat_map(|(_, text)| {
         RdfParser::from_format(RdfFormat::Turtle).with_base_iri(namespace).unwrap().for_slice(text)
     });

@@ -1,4 +1,4 @@
-//! The command: what goes in, what comes out, what is said about it, and with which exit status.
+//! The command: input, output, messages on standard error, and exit status.
 //!
 //! Each test runs the built program in a folder of its own. Runs on small inputs are cases (`cases.rs`); here are runs that
 //! need generated inputs, terminals, signals, links, servers or an oracle.
@@ -38,7 +38,7 @@ pub const LOG: &str = r#"{"jsonrpc":"2.0","id":1,"method":"subtract","params":[4
 {"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"Method not found"}}
 "#;
 
-/// What is said of [`LOG`] where triples were written.
+/// The summary of [`LOG`] if triples were written.
 pub const LOG_SUMMARY: &str =
     "5 records (json-lines): 2 requests, 1 notification, 1 response, 1 error response; 48 triples\n";
 
@@ -48,7 +48,7 @@ pub const RESPONSE: &str = r#"{"jsonrpc":"2.0","id":1,"result":true}"#;
 /// A session's IRI for `--base`.
 pub const BASE: &str = "https://example.org/s";
 
-/// What a run of the program came to.
+/// The outcome of a run of the program.
 #[derive(Debug)]
 pub struct Ran {
     pub status: Option<i32>,
@@ -71,7 +71,7 @@ impl Ran {
         assert!(self.stderr.starts_with(stderr), "{}", self.stderr);
     }
 
-    /// Asserts that all went well and nothing was said.
+    /// Asserts exit status 0 and an empty standard error.
     #[track_caller]
     pub fn quietly(&self) -> &Self {
         self.said(0, "")
@@ -87,7 +87,7 @@ impl Ran {
         parse(syntax, &self.stdout)
     }
 
-    /// Asserts that nothing is on standard output.
+    /// Asserts that standard output is empty.
     #[track_caller]
     pub fn printed_nothing(&self) -> &Self {
         assert_eq!(self.text(), "");
@@ -152,7 +152,7 @@ impl Place {
         names
     }
 
-    /// The program in this folder, with nothing of the caller's environment, and a cache of its own that is empty.
+    /// The program in this folder, without the caller's environment, and with an empty cache of its own.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rpcgraph"));
         let folder = self.folder.path().canonicalize().expect("a folder");
@@ -192,7 +192,7 @@ impl Place {
     }
 }
 
-/// Everything that a text says, blank nodes renamed so that those of several texts stay apart.
+/// Parses all quads of a text; blank nodes are renamed, so that several texts do not share any.
 pub fn parse(syntax: RdfFormat, text: &[u8]) -> Vec<Quad> {
     let parser = RdfParser::from_format(syntax).rename_blank_nodes();
     let parsed: Result<_, _> = parser.for_slice(text).collect();

@@ -29,7 +29,7 @@ fn mcp_schemas_are_those_beside_the_corpora() {
     assert!(serde_json::from_slice::<Value>(&packed).unwrap() == made, "RPCGRAPH_BLESS=1 writes {PACKED}");
 }
 
-/// The definitions of a schema, with those of methods, without descriptions and known defects.
+/// The definitions of a schema, with the definitions of methods, without descriptions and known defects.
 fn definitions(schema: Value) -> Value {
     let Value::Object(mut schema) = schema else { panic!("it is not an object") };
     let mut definitions = schema.remove("$defs").or_else(|| schema.remove("definitions")).unwrap();

@@ -22,7 +22,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const FROM_WHERE: &str = "contexts come from https URLs without a password, or from http on this machine (localhost, \
                           127.0.0.0/8, [::1]); save it to a file and name the file with -c";
 
-/// What the server has at a path, as a context.
+/// Refers to the context at a path of the server.
 fn at(server: &Server, path: &str) -> Reference {
     Reference::Url(format!("{}{path}", server.url))
 }
@@ -47,14 +47,14 @@ fn write(dir: &TempDir, name: &str, document: &Value) -> PathBuf {
     path
 }
 
-/// What a document with that context in a file is refused with; the name of the file is `FILE` there.
+/// Returns the error for a document with this context in a file; the name of the file is replaced by `FILE`.
 fn refused(context: Value) -> String {
     let dir = TempDir::new().unwrap();
     let path = write(&dir, "c.jsonld", &json!({ "@context": context }));
     refusal(load(&Reference::File(path.clone()))).replace(path.to_str().unwrap(), "FILE")
 }
 
-/// What a file with that context is inlined to.
+/// Returns the inlined form of a context in a file.
 fn inlined(context: Value) -> Value {
     let dir = TempDir::new().unwrap();
     load(&Reference::File(write(&dir, "c.jsonld", &json!({ "@context": context })))).unwrap().value().clone()
@@ -248,7 +248,7 @@ fn keyword_aliases_are_refused_wherever_they_are() {
     assert!(refused(json!({ "@vocab": "@" })).contains("an alias of"));
     // Control characters out of a document do not reach the terminal.
     assert!(refused(json!({ "\u{1b}[2J": "@graph" })).contains(r#"makes "\u{1b}[2J" an alias"#));
-    // What JSON-LD ignores, allows, or reports itself is left.
+    // Keys that JSON-LD ignores, allows, or reports itself are kept.
     let left =
         json!({ "@future": "x:y", "t": "@future", "@type": { "@container": "@set" }, "j": { "@type": "@json" } });
     assert_eq!(inlined(left.clone()), left);

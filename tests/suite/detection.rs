@@ -78,7 +78,7 @@ fn graphs_of_every_format() {
         let summary = Converter::new(mapper, options).convert(input, &mut sink, &mut |_| {}).unwrap();
         drop(sink);
         formats.extend(summary.formats.iter().map(|format| format.name()));
-        // Turtle has no graphs; the session that a message is in is told by `rpcg:inSession` as well.
+        // Turtle has no graphs; `rpcg:inSession` also states the session of a message.
         quads.iter_mut().for_each(|quad| quad.graph_name = oxrdf::GraphName::DefaultGraph);
         let turtle = fs::read(&expected).unwrap();
         let turtle: Vec<_> = RdfParser::from_format(RdfFormat::Turtle).for_slice(&turtle).map(Result::unwrap).collect();

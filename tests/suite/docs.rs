@@ -60,7 +60,7 @@ fn document(name: &str) -> String {
 #[test]
 fn commands_of_the_documents() {
     let mut run = 0;
-    // `register::authors` runs those of its page in a shell.
+    // `register::authors` runs the commands of block-authors.md in a shell.
     for (name, text) in documents().into_iter().filter(|(name, _)| name != "docs/block-authors.md") {
         // A folder for each document, since some of its commands write files.
         let folder = tempfile::tempdir().unwrap();
@@ -367,7 +367,7 @@ fn examples_of_help(command: &str) -> Vec<String> {
     lines
 }
 
-/// What help shows is run, by a shell, in a folder with the files that it names. Servers and stores are for other tests.
+/// Examples in help run in a shell, in a folder with the files that they name. Other tests cover servers and stores.
 #[cfg(unix)]
 #[test]
 fn examples_of_help_are_run() {

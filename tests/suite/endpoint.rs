@@ -20,7 +20,7 @@ fn ask(url: &str, query: &str) -> Result<ServerAnswer, EndpointError> {
     endpoint(url).query(query, &ServerDataset::default())
 }
 
-/// What goes wrong with a query, be it in the answer; `S` is the server.
+/// Returns the error of a query, which may be in the answer; `S` replaces the URL of the server.
 fn refusal(server: &Server, query: &str) -> String {
     let url = format!("{}/query", server.url);
     let error = match ask(&url, query) {
@@ -198,7 +198,7 @@ fn long_values_of_servers() {
 }
 
 /// Runs `load` against a URL; what it says, `S` being the server.
-fn said(place: &Place, server: &Server, options: &[&str]) -> (Option<i32>, String) {
+fn load_message(place: &Place, server: &Server, options: &[&str]) -> (Option<i32>, String) {
     let url = format!("{}/query", server.url);
     let ran = place.run(&[&["load", "log", "--base", BASE, "--endpoint", &url], options].concat());
     (ran.status, ran.stderr.replace(&server.url, "S"))
@@ -226,12 +226,12 @@ fn the_command_says_what_to_do() {
     ] {
         let server = Server::start(move |_, stream| respond(stream, status, headers, "no"));
         let message = format!("error: S/query answered a query with HTTP status {end}\n");
-        assert_eq!(said(&place, &server, &[]), (Some(2), message));
+        assert_eq!(load_message(&place, &server, &[]), (Some(2), message));
     }
     let hanging = SparqlServer::start();
     hanging.fail("ASK", Fault::Hang);
     let message = "error: no answer from S/query to a query within 1 s: a longer --timeout may help\n";
-    assert_eq!(said(&place, &hanging.server, &["--timeout", "1"]), (Some(2), message.to_owned()));
+    assert_eq!(load_message(&place, &hanging.server, &["--timeout", "1"]), (Some(2), message.to_owned()));
 
     let ran = place.run(&["load", "log", "--endpoint", "http://127.0.0.1:1/"]);
     ran.began(2, "error: cannot reach http://127.0.0.1:1/ for a query: is the server running, and is the URL right?: ");
@@ -289,7 +289,7 @@ fn credentials_are_sent() {
         environment.iter().for_each(|(name, value)| place.set(name, value));
         let server = SparqlServer::start();
         let (update, store) = (server.at("/update"), server.at("/store"));
-        let ran = said(&place, &server.server, &["--quiet", "--update", &update, "--graph-store", &store]);
+        let ran = load_message(&place, &server.server, &["--quiet", "--update", &update, "--graph-store", &store]);
         assert_eq!(ran, (Some(0), String::new()));
         assert_eq!(authorizations(&server.server), [expected]);
         assert_eq!(server.asked().len(), 4, "a query, a graph, an update, a count");
@@ -299,7 +299,7 @@ fn credentials_are_sent() {
     place.put("home/.netrc", "default login d password e");
     place.set("HOME", "home");
     let server = SparqlServer::start();
-    assert_eq!(said(&place, &server.server, &["--quiet", "--update", &server.at("/update")]).0, Some(0));
+    assert_eq!(load_message(&place, &server.server, &["--quiet", "--update", &server.at("/update")]).0, Some(0));
     assert_eq!(authorizations(&server.server), ["Basic ZDpl"]);
 }
 
@@ -315,13 +315,13 @@ fn credentials_go_nowhere_else() {
         "error: S/query redirects a query to {}: if that is the right server, name that URL instead\n",
         other.at("/query")
     );
-    assert_eq!(said(&place, &server, &[]), (Some(2), message));
+    assert_eq!(load_message(&place, &server, &[]), (Some(2), message));
     assert_eq!(other.asked(), [""; 0]);
 
     let refusing = Server::start(|_, stream| respond(stream, "403 Forbidden", &[], ""));
     let message = "error: S/query answered a query with HTTP status 403 (it does not accept the credentials from \
                    RPCGRAPH_USER and RPCGRAPH_PASSWORD)\n";
-    assert_eq!(said(&place, &refusing, &[]), (Some(2), message.to_owned()));
+    assert_eq!(load_message(&place, &refusing, &[]), (Some(2), message.to_owned()));
     for option in ["--endpoint", "--update", "--graph-store"] {
         let mut arguments = vec!["load", "log", option, "http://192.0.2.1/x"];
         if option != "--endpoint" {

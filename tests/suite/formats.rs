@@ -143,7 +143,7 @@ fn the_entries_of_every_log() {
     }
 }
 
-/// Whether the entries of new logs are written.
+/// True if the entries of new logs are to be written.
 fn is_blessed() -> bool {
     std::env::var_os("RPCGRAPH_BLESS").is_some()
 }
@@ -160,7 +160,7 @@ fn assert_entries(name: &str, entries: &[Entry<'_>]) {
     assert_eq!(found, expected.lines().collect::<Vec<_>>(), "{name}");
 }
 
-/// What is expected of a log when its lines end with CRLF: the same at other places, with other line ends in messages.
+/// Returns the expected entry of a log with CRLF line ends: at another offset, with CRLF inside of messages.
 fn with_crlf(entry: Entry<'static>, input: &[u8]) -> Entry<'static> {
     let from = entry.location().byte as usize;
     let ends = input[..from].iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -305,7 +305,7 @@ fn logs_cut_off_anywhere() {
         };
         for cut in (0..=input.len()).step_by(step) {
             let found = as_format(&input[..cut], format, 1 << 20);
-            // Where a message is framed, its beginning may be taken for log lines.
+            // The beginning of a framed message may be taken for log lines.
             let records = || (0..found.len()).rev().filter(|&index| record(&found[index]).is_some());
             let kept = match FRAMED.contains(&format) {
                 true => records().nth(1).map_or(0, |last_but_one| last_but_one + 1),
@@ -323,8 +323,8 @@ fn locations_lead_back_to_the_bytes() {
             let Location { line, byte, .. } = entry.location();
             let (before, from) = input.split_at(byte as usize);
             assert_eq!(line, 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64, "{name}");
-            // Not in the log as they are: messages in strings, which begin there all the same, those put together again,
-            // and what is said of an entry of an archive.
+            // Entries whose bytes are not in the log: messages in strings, which still begin there, reassembled messages,
+            // and facts from an entry of an archive.
             let elsewhere = RECORDED.contains(&format)
                 && record(&entry)
                     .is_none_or(|record| before.ends_with(b"\"") || record.flags.reconstructed || record.is_exchange());

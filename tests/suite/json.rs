@@ -230,7 +230,7 @@ mod corpora {
         }
     }
 
-    /// What becomes of the files that a parser may accept or reject.
+    /// Returns the outcome for files that a parser may accept or reject.
     fn either_way(name: &str) -> &'static str {
         match name.trim_start_matches("i_").trim_end_matches(".json") {
             number if number.starts_with("number_") => "accepted",

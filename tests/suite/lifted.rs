@@ -17,7 +17,7 @@ const PAYLOAD: &str = "what it tells is in its payload: it names no other messag
 const NO_ID: &str = "without an id, it is not a request";
 const ANSWER: &str = "of answers of LSP, those with capabilities or diagnostics have meaning";
 
-/// Messages that have none, in part or all: those of a method, answers to it, answers to nothing.
+/// Messages without meaning, in part or all: by method, with their answers, and answers without a request.
 const NOT_LIFTED: &[(&str, &str)] = &[
     ("an answer to nothing", ALONE),
     ("notifications/cancelled", ALONE),
@@ -51,7 +51,7 @@ fn record(node: &str) -> Option<&str> {
     Some(name.split('-').next().unwrap_or(name))
 }
 
-/// Of each kind of message, how many have meaning, of how many.
+/// Counts messages by kind: how many have meaning, and all.
 fn count(log: &[u8], counts: &mut BTreeMap<String, (usize, usize)>) {
     let graph = |protocol| -> BTreeSet<String> {
         let quads = convert_with(log, &[], Options { protocol, ..Options::default() });

@@ -33,7 +33,7 @@ impl Way {
     }
 }
 
-/// A log of so many calls, enough for several batches: nine triples a record or so.
+/// A log of `count` calls, enough for several batches: about nine triples a record.
 fn calls(count: usize) -> String {
     (0..count).fold(String::new(), |mut log, id| {
         let _ = writeln!(log, r#"{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"text":"\u001b[0m {id}"}}}}"#);
@@ -57,7 +57,7 @@ fn load_log(place: &Place, server: &SparqlServer, way: Way) -> Ran {
     load(place, server, way, &["log", "--base", BASE, "--quiet"])
 }
 
-/// What `convert` makes of the same arguments.
+/// The output of `convert` for the same arguments.
 fn converted(place: &Place, arguments: &[&str]) -> Vec<Quad> {
     let ran = place.convert(&[arguments, &["-t", "nquads", "--quiet"]].concat());
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
@@ -162,7 +162,7 @@ fn messages_by_themselves_go_to_the_graph_of_the_input() {
     }
 }
 
-/// What only the second batch of a log of 700 calls contains.
+/// Text that only the second batch of a log of 700 calls contains.
 const SECOND_BATCH: &str = "#m400>";
 
 /// The requests by which each way sends a log of three batches: two of them, and the last one.
@@ -261,7 +261,7 @@ fn blank_nodes_are_not_sent_twice() {
         server.failed();
         let staged = |quad: &Quad| quad.graph_name.to_string().starts_with("<urn:rpcgraph:staging:");
         if step == SECOND_BATCH {
-            // Whether it is there nobody knows.
+            // The command cannot know whether the server has the new graph.
             assert_eq!(ran.status, Some(2));
             assert!(ran.stderr.starts_with("error: lost the connection to "), "{}", ran.stderr);
             let kept: Vec<_> = server.quads().into_iter().filter(|quad| !staged(quad)).collect();
@@ -411,7 +411,7 @@ fn several_are_loaded_at_a_time() {
     }
 }
 
-/// The first failure by the order of the inputs is told, and nothing begins after it.
+/// The first failure in the order of the inputs is reported, and no load begins after it.
 #[test]
 fn a_server_that_fails_ends_them_all() {
     let (place, server) = (Place::new(), SparqlServer::start());

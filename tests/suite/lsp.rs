@@ -6,10 +6,10 @@ use oxrdf::{NamedOrBlankNode, Term};
 use rpcgraph::convert::Options;
 use rpcgraph::record::{Format, ReaderOptions};
 
-use crate::protocol::{said, set};
+use crate::protocol::{set, statements};
 use crate::support::{BASE, convert, convert_with};
 
-/// What a report has, in place of the one before.
+/// A report of diagnostics, which replaces the one before.
 fn published(uri: &str, diagnostics: &[&str]) -> String {
     let diagnostics: Vec<_> = diagnostics.iter().map(|message| diagnostic(message)).collect();
     format!(
@@ -63,11 +63,11 @@ fn no_document_forges_a_node_and_memory_is_bounded() {
     log.push_str(&opened(69_999));
     let reader = ReaderOptions { format: Some(Format::JsonLines), ..ReaderOptions::default() };
     let quads = convert_with(log.as_bytes(), &[], Options { reader, ..Options::default() });
-    let last: BTreeSet<_> = said(&quads, &["document"])
+    let last: BTreeSet<_> = statements(&quads, &["document"])
         .into_iter()
         .filter(|line| line.starts_with("m70101 ") || line.starts_with("m70102 "))
         .collect();
     assert_eq!(last, set(["m70101 document m8-document1", "m70102 document m70102-document1"]));
-    assert_eq!(said(&quads, &["reportedIn"]).len(), distinct.len());
-    assert!(said(&quads, &["replacedIn"]).is_empty());
+    assert_eq!(statements(&quads, &["reportedIn"]).len(), distinct.len());
+    assert!(statements(&quads, &["replacedIn"]).is_empty());
 }

@@ -114,7 +114,7 @@ fn an_agent_asks_a_log() {
     assert!(checked.text().contains(" passed"), "{}", checked.text());
 }
 
-/// A filter that leaves nothing is noted with the nearest value; findings about the log are not.
+/// A filter that selects no message is noted with the nearest value; findings about the log are not noted.
 #[test]
 fn an_agent_reads_notes_about_its_filters() {
     let place = Place::with("log", LOG);

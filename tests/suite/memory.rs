@@ -12,8 +12,8 @@ use rpcgraph::summary::Summary;
 
 use crate::support::{BASE, canonical};
 
-/// What a log becomes in a mapping, and how much is said about it; `whole` goes the reference path, on which nothing is
-/// worked on in pieces.
+/// Returns the output for a log in a mapping, and its findings; `whole` takes the reference path, which does not split
+/// documents.
 fn converted(
     log: &str,
     (mapping, contexts): (Mapping, &[Context]),
@@ -36,7 +36,7 @@ fn converted(
     (quads, summary, findings)
 }
 
-/// Asserts that it is the same on the way of any record and on that of very large ones.
+/// Asserts that the paths for small and for very large records give the same output.
 fn assert_same(log: &str, mapping: Mapping, contexts: &[Context]) {
     for strict in [false, true] {
         let (pieces, summary, findings) = converted(log, (mapping, contexts), false, strict);
@@ -114,14 +114,14 @@ fn blank_nodes_are_those_of_a_message() {
     }
 }
 
-/// What is too large to be expanded, or to be looked at for that, is told, and in the mapping `session` it is data.
+/// A document too large to be expanded, or even to be inspected for that, is reported; in the mapping `session` it is data.
 #[test]
 fn very_large_documents_are_not_expanded() {
     not_expanded(5, 1);
     not_expanded(9, 8);
 }
 
-/// A message of so many MiB, which are more than that.
+/// Tests a message of `size` MiB, more than the limit of `most` MiB.
 fn not_expanded(size: usize, most: usize) {
     let large = format!(r#"{{"method":"large","params":{{"a":"{}"}}}}"#, "x".repeat(size << 20));
     let log = format!("{large}\n[{large},{{\"method\":\"b\",\"params\":{{\"a\":\"1\"}}}}]\n{{\"method\":\"c\"}}\n");
@@ -190,7 +190,7 @@ fn pieces_are_written_as_one_record() {
             String::from_utf8(out).unwrap()
         };
         let blocks = |text: &str| text.split("\n\n").count();
-        // Of a batch, a message and the session, and what stands before them.
+        // The blocks: prefixes, batch, message and session.
         assert_eq!(blocks(&written(&log)), blocks(&written("[{\"method\":\"b\"}]\n{\"method\":\"a\"}\n")));
     }
 }
@@ -225,7 +225,7 @@ mod peaks {
         f64::from(peak) / 1024.0
     }
 
-    /// `head`, then `part` as often as it takes to have so many megabytes, then `tail`.
+    /// Returns `head`, then `part` repeated up to this number of megabytes, then `tail`.
     fn filled(head: &str, part: impl Fn(usize) -> String, tail: &str, megabytes: usize) -> String {
         let mut text = head.to_owned();
         let mut number = 0;

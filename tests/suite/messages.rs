@@ -20,7 +20,7 @@ fn class(single: &Single<'_>) -> &'static str {
     }
 }
 
-/// The class of a record, for a batch those of its elements in brackets.
+/// The class of a record; for a batch, the classes of its elements in brackets.
 fn classes(record: &str) -> String {
     match Content::parse(record.as_bytes()) {
         Content::Single(single) => class(&single).to_owned(),
@@ -130,7 +130,7 @@ fn demonstrations_of_the_texts_beside_the_corpora() {
             "Notification",
             "Response",
             "ErrorResponse",
-            // `[request] method="add"` is no JSON; what the server answers is
+            // `[request] method="add"` is not JSON; the answer of the server is
             "Response",
             "InvalidMessage", // {"msg":"warming up"}, the parameters that the server logged
             "ErrorResponse",

@@ -1,4 +1,4 @@
-//! What may be a message is told, whatever stands around it; and what a record says of its time and duration.
+//! Possible messages are reported, whatever surrounds them; times and durations of records are kept.
 
 use crate::renderings::entries;
 use crate::support::convert;

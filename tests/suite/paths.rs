@@ -136,7 +136,7 @@ fn paths_agree_on_the_corpora() {
     }
 }
 
-/// What cannot be written is null, of which no context makes a list.
+/// A text that cannot be written becomes null, and no context makes a list of it.
 #[test]
 fn paths_agree_on_lone_surrogates() {
     for context in further_contexts() {
@@ -145,7 +145,7 @@ fn paths_agree_on_lone_surrogates() {
     }
 }
 
-/// What the payloads of MCP tell is the same triples whatever a context makes of them, and none of the building block's.
+/// The facts of MCP's payloads are the same triples under any context, and absent from the mapping `bblock`.
 #[test]
 fn facts_are_equal_under_any_context() {
     let log = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/facts/session.ndjson")).unwrap();
@@ -311,7 +311,7 @@ fn message() -> impl Strategy<Value = String> {
     prop::collection::vec(member, 0..6).prop_map(|members| format!("{{{}}}", members.join(",")))
 }
 
-/// A message of which a fact may be told: its payload has the member, or only something like it.
+/// A message that may have facts: its payload has the member, or a similar one.
 fn message_with_facts() -> impl Strategy<Value = String> {
     let name =
         || prop::sample::select(vec!["name", "protocolVersion", "isError", r"isE\u0072ror", r#"x\"isError"#, "a"]);

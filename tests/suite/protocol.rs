@@ -17,7 +17,7 @@ fn short(text: &str) -> &str {
 }
 
 /// Statements of a graph with one of these properties, as `subject property object`.
-pub(crate) fn said(quads: &[Quad], properties: &[&str]) -> BTreeSet<String> {
+pub(crate) fn statements(quads: &[Quad], properties: &[&str]) -> BTreeSet<String> {
     let shown = quads.iter().filter(|quad| properties.contains(&short(quad.predicate.as_str()))).map(|quad| {
         let NamedOrBlankNode::NamedNode(subject) = &quad.subject else { panic!("{quad}") };
         let object = match &quad.object {
@@ -72,7 +72,7 @@ fn no_log_forges_a_node() {
     let nodes =
         regex::Regex::new(r"^(#m\d+(\.\d+)?(-(id|error|op|(tool|resource|content)\d*))?)?$").expect("a pattern");
     let quads = convert(log.as_bytes());
-    assert_eq!(said(&quads, &["hasURI"]).len(), 2 * odd.len());
+    assert_eq!(statements(&quads, &["hasURI"]).len(), 2 * odd.len());
     for quad in &quads {
         let object = match &quad.object {
             Term::NamedNode(node) => Some(node.as_str()),
@@ -83,7 +83,7 @@ fn no_log_forges_a_node() {
         assert!(nodes.is_match(minted), "{quad}");
         let inside = object.and_then(|object| object.strip_prefix(BASE));
         assert!(inside.is_none_or(|inside| nodes.is_match(inside)), "{quad}");
-        // Nothing is said of a node but what hangs on the message that it is named after.
+        // Nodes have only properties from the message that they are named after.
         let is_message = !minted.contains('-') && !minted.is_empty();
         assert!(!is_message || !quad.predicate.as_str().starts_with(mcp::NAMESPACE), "{quad}");
     }
@@ -99,7 +99,7 @@ fn without_protocols_the_rest_is_the_same() {
     assert!(none.iter().all(|line| !line.contains(mcp::NAMESPACE) && !line.contains("inOperation")));
 }
 
-/// A million tools and a list that is never the same twice are written, and not all remembered: those of other sessions are
+/// A million tools, and a list that changes every time, are written but not all remembered: definitions of other sessions are
 /// forgotten first.
 #[test]
 fn remembered_definitions_are_bounded() {
@@ -113,6 +113,6 @@ fn remembered_definitions_are_bounded() {
     let reader = ReaderOptions { format: Some(Format::JsonLines), ..ReaderOptions::default() };
     let quads = convert_with(log.as_bytes(), &[], Options { reader, ..Options::default() });
     let shown: BTreeSet<_> =
-        said(&quads, &["definedIn"]).into_iter().filter(|line| line.ends_with(" definedIn m8")).collect();
+        statements(&quads, &["definedIn"]).into_iter().filter(|line| line.ends_with(" definedIn m8")).collect();
     assert_eq!(shown, set(["m2-tool2 definedIn m8", "m8-tool2 definedIn m8"]));
 }

@@ -79,7 +79,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(solutions: Solutions<'_>) -> Self {
+    fn from_solutions(solutions: Solutions<'_>) -> Self {
         let columns = solutions.variables.iter().map(|variable| variable.as_str().to_owned()).collect();
         let rows = solutions.rows.map(|row| {
             let row = row.expect("a row");
@@ -94,7 +94,7 @@ impl Rows {
 }
 
 fn rows(query: &NamedQuery, parameters: &[(&str, &str)], logs: &[Log]) -> Rows {
-    ask(&parse(query, parameters), logs, Rows::of)
+    ask(&parse(query, parameters), logs, Rows::from_solutions)
 }
 
 /// The characters of a term, without what is around them.
@@ -129,7 +129,7 @@ fn every_query_finds_what_is_in_the_logs() {
     assert!(expected.is_empty(), "nobody compares {expected:#?}");
 }
 
-/// Escape sequences of JSON are undone, and nothing that only looks like them.
+/// Escape sequences of JSON are decoded, and text that only resembles them is kept.
 #[test]
 fn the_text_of_a_failed_tool_can_be_read() {
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
@@ -194,7 +194,7 @@ fn limits_leave_the_first_rows() {
     assert_eq!(rows(timeline, &[("lines", "yes")], &logs), rows(timeline, &[], &logs));
 }
 
-/// What queries do not need is not loaded. With everything there, as in a store, they find the same.
+/// Triples that a query does not need are not loaded. With all triples, as in a store, it has the same answer.
 #[test]
 fn everything_else_makes_no_difference() {
     let mut all = Vec::<Quad>::new();
@@ -208,7 +208,7 @@ fn everything_else_makes_no_difference() {
         let Answer::Solutions(solutions) = stored.answer(&parsed, &Cancel::default()).expect("an answer") else {
             panic!("{}: a table is wanted", query.name)
         };
-        let (everything, selected) = (Rows::of(solutions), ask(&parsed, &logs, Rows::of));
+        let (everything, selected) = (Rows::from_solutions(solutions), ask(&parsed, &logs, Rows::from_solutions));
         assert!(!selected.rows.is_empty(), "{}", query.name);
         assert_eq!(everything, selected, "{}", query.name);
     }
@@ -245,7 +245,7 @@ fn every_query_over_every_log_of_the_corpora() {
     assert!(found > 3_000, "{found}");
 }
 
-/// How many rows all queries find in the logs below a folder, given by folder and name ending.
+/// The number of rows of all queries over the logs below folders, given by folder and name ending.
 fn rows_of_all(root: &Path, folders: &[(&str, &str)]) -> usize {
     let mut found = 0;
     for (folder, ending) in folders {

@@ -62,7 +62,7 @@ fn a_broken_session_gains_no_false_triple_beside_pyshacl() -> Outcome {
     Ok(())
 }
 
-/// HermiT refuses literals of datatypes that OWL 2 does not know, rdf:JSON among them, unless it is told to ignore these.
+/// HermiT refuses literals of datatypes that OWL 2 does not know, rdf:JSON among them, without an option to ignore them.
 #[test]
 #[ignore = "needs pySHACL, Java and HermiT.jar in the folder that RPCGRAPH_HERMIT names"]
 fn a_broken_session_is_consistent_for_hermit() -> Outcome {

@@ -1,4 +1,4 @@
-//! The proof that nothing is lost: every message of every corpus comes back out of its graph.
+//! Every message of every corpus is rebuilt from its graph: no content is lost.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -60,8 +60,8 @@ fn assert_rebuilds(log: &[u8], what: &str) -> usize {
     lines.len()
 }
 
-/// Who answers whom where nobody knows who sent what, by the obvious and slow way: look back for the newest request
-/// with the id that nothing has answered yet.
+/// Pairs requests and answers of unknown senders in the obvious and slow way: look back for the newest unanswered request
+/// with the id.
 fn naive_answers(lines: &[&[u8]]) -> BTreeMap<String, String> {
     let mut requests: Vec<(String, Id<'static>)> = Vec::new();
     let mut answers = BTreeMap::new();
@@ -152,14 +152,14 @@ fn unusual_messages_are_rebuilt() {
     ]
     .join("\n");
     assert_rebuilds(log.as_bytes(), "by hand");
-    assert_rebuilds(b"{\"a\":\"\xff\"}\n\xfe\xff\n\x00\n", "bytes that are no text");
+    assert_rebuilds(b"{\"a\":\"\xff\"}\n\xfe\xff\n\x00\n", "bytes that are not text");
 
     let digits = "9".repeat(1_024);
     let log = format!(r#"{{"id":{digits},"method":"m"}}{}{{"id":{digits}9,"method":"m"}}"#, "\n");
     assert_rebuilds(log.as_bytes(), "long ids");
 }
 
-/// Where the log says who sent what, an answer is the other side's; in these sessions it follows its request.
+/// If the log names the senders, an answer comes from the other side; in these sessions it follows its request.
 #[test]
 fn sessions_with_senders() {
     let mut sessions = 0;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::cli::{LOG, Place, REQUEST, RESPONSE};
 use crate::support::tool;
 
-/// The lines of the log, without those of the recorder.
+/// The lines of the log, without the recorder's own lines.
 fn lines(place: &Place, log: &str) -> Vec<Value> {
     let text = String::from_utf8(place.read(log)).unwrap();
     let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -81,7 +81,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a text looks like in Base64 behind 0, 1 or 2 bytes, without the characters that have bits of others.
+/// The Base64 of a text after 0, 1 or 2 bytes, without the characters that share bits with other bytes.
 fn in_base64(text: &str) -> Vec<String> {
     let at = |offset: usize| {
         let encoded = BASE64_STANDARD.encode([&b"\0\0"[..offset], text.as_bytes()].concat());
@@ -517,14 +517,14 @@ fn folders() {
     assert!(place.path("again/a.ndjson").exists() && !place.path("again/c.log").exists());
 }
 
-/// What remains of a log with one secret in each message: the secrets, the ids of the messages.
+/// The redacted log, with one secret in each message: the secrets are replaced, the ids of the messages stay.
 fn secrets_only(log: &str) -> String {
     let options = RedactOptions { secrets_only: true, ..RedactOptions::default() };
     let out = redacted(log.as_bytes(), &ReaderOptions::default(), &mut redactor(options)).unwrap();
     String::from_utf8(out.unwrap_or_else(|| panic!("refused: {log}"))).unwrap()
 }
 
-/// Secrets end with their string: nothing else of a message is lost, in any spelling.
+/// A secret ends with its string: the rest of the message stays, in any spelling.
 #[test]
 fn whole_secrets_are_replaced_and_nothing_else() {
     let key = json!({ "id": 1, "method": "m", "params": { "private_key": KEY, "color": "teal" } }).to_string();

@@ -43,7 +43,7 @@ enum Difference {
     Extra(String),
 }
 
-/// What differs between a register and what a folder holds, in the order of paths.
+/// Differences between a register and the content of a folder, in the order of paths.
 fn compare(register: &Register, folder: &Path) -> Vec<Difference> {
     let relative = |path: PathBuf| path.strip_prefix(folder).expect("a file below").to_str().expect("text").to_owned();
     let present: BTreeSet<String> = files(folder, "").into_iter().map(relative).collect();
@@ -170,7 +170,7 @@ fn the_base_of_a_context_goes_over_that_of_an_example() {
             .map(|quad| quad.object.to_string())
             .collect();
         assert_eq!(objects, expected.map(|iri| format!("<{iri}>")).into_iter().collect::<Vec<_>>());
-        // Without a base, nothing is left of the document.
+        // Without a base, the document loses all its triples.
         assert_eq!(register.blocks[0].report.is_success(), expected.is_some());
     }
 }
@@ -302,7 +302,7 @@ fn texts_of_metadata_are_escaped() {
     assert!(!html.contains("javascript:"), "{html}");
 }
 
-/// Whatever text of a block has HTML, links or ends of other syntaxes in it, pages show it, and graphs hold it.
+/// Texts of a block with HTML, links or ends of other syntaxes are shown by pages and kept by graphs.
 #[test]
 fn texts_of_a_block_are_no_html() {
     let place = Place::new();

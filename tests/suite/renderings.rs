@@ -238,7 +238,7 @@ fn over_the_lines_below_a_prefix() {
         // A word on the line of each message does not state a direction.
         let expected = (name != "indented below", name.starts_with("below"));
         assert!(whole.iter().filter_map(clues).all(|clues| clues == expected), "{name}");
-        // What is cut off is a record, once it can be told.
+        // A truncated message is a record as soon as it is recognisable.
         let last = log.trim_end().len() - if name == "without indentation" { 40 } else { 2 };
         let cut = entries(&log.as_bytes()[..last]);
         let records = |entries: &[Entry<'_>]| entries.iter().filter_map(clues).count();
@@ -351,7 +351,7 @@ fn sessions_that_members_tell() {
         // The most telling member that may be it.
         (log(&[(&both(a), CALL), (&both(a), ANSWER)]), vec![on_a; 2]),
         (log(&[(&crossing(a, "up"), CALL), (&crossing(a, "down"), ANSWER)]), vec![on_a; 2]),
-        // What is not one: a process, an object, nothing.
+        // Members that do not identify a session: a process, an object, nothing.
         (log(&[(r#""pid":1"#, CALL), (r#""pid":1"#, ANSWER)]), vec![none; 2]),
         (log(&[(r#""conn":{"id":1}"#, CALL), (r#""conn":{"id":1}"#, ANSWER)]), vec![none; 2]),
         (log(&[(r#""conn":"""#, CALL), (r#""conn":"""#, ANSWER)]), vec![none; 2]),
@@ -374,12 +374,12 @@ fn sessions_that_members_tell() {
             assert_eq!(places(&found), places(&whole), "{log}");
         }
     }
-    // What is said of a line between them is said of its session.
+    // A member of a line between messages is a member of its session.
     let text = format!("{}{{\"level\":30,{b}}}\n", table[0].0);
     assert!(matches!(&entries(text.as_bytes())[4], Entry::LogLine(line) if line.session.as_deref() == Some("2")));
 }
 
-/// What decides is in the first exchanges: no further is looked, and nothing depends on what comes behind.
+/// The first exchanges decide: later ones are not examined, and do not matter.
 #[test]
 fn members_are_tried_on_the_first_exchanges() {
     let exchange = |call: &str, answer: &str| {
@@ -435,7 +435,7 @@ fn truncated_envelopes_are_records() {
     assert_eq!(texts, [r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#, "{\"jsonrpc\":\"2.0\",\"id\":2,\"meth"]);
 }
 
-/// Logs with nothing of JSON-RPC in them, however they look.
+/// Logs without JSON-RPC, however they look.
 pub const OTHERS: [&str; 18] = [
     // A web server's.
     r#"{"time":"2026-01-05T10:00:00Z","method":"POST","path":"/mcp","status":200,"id":"a-1"}"#,
@@ -457,7 +457,7 @@ pub const OTHERS: [&str; 18] = [
     r#"127.0.0.1 - - [05/Jan/2026:10:00:00 +0000] "POST /jsonrpc HTTP/1.1" 200 12 "-" "{}""#,
     r#"10:00:00 POST /mcp {"method":"tools/call","status":200,"id":1}"#,
     r#"{"event":"x","rpc":{"method":"tools/call","duration":3},"other":{"id":1,"result":2}}"#,
-    // What may be a message is not looked into.
+    // A possible message is not searched for inner messages.
     r#"{"method":"x","params":{"a":{"jsonrpc":"2.0","id":1,"method":"ping"}},"ms":1}"#,
     r#"{"id":1,"result":{"jsonrpc":"2.0","id":1,"method":"ping"},"ms":1}"#,
 ];
@@ -467,7 +467,7 @@ fn other_logs_hold_no_messages() {
     for line in OTHERS {
         let log = format!("{line}\n").repeat(3);
         for entry in entries(log.as_bytes()) {
-            // An object may look like a message as it is; nothing is taken out of it.
+            // An object may look like a message itself; then no part of it is extracted.
             if entry.bytes() == line.as_bytes() {
                 continue;
             }
@@ -497,7 +497,7 @@ fn a_stated_format_takes_all_lines() {
     assert_eq!(shown, log.lines().map(|line| line.as_bytes().to_vec()).collect::<Vec<_>>());
 }
 
-/// What explains a log says where the messages are, in a file that reads them again to the same graph.
+/// An explanation of a log says where the messages are, in a format file that reads them again to the same graph.
 #[test]
 fn explained_and_read_again() {
     let folder = tempfile::tempdir().unwrap();

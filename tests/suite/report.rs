@@ -32,7 +32,7 @@ fn page(log: &[u8], options: &ReportOptions) -> (String, OmittedTexts) {
     (String::from_utf8(out).unwrap(), left)
 }
 
-/// What is in the page's compressed scripts whose id begins so.
+/// The data of the page's compressed scripts whose ids begin with `id`.
 pub fn inflated(page: &str, id: &str) -> Vec<u8> {
     let mut all = Vec::new();
     for line in page.lines().filter(|line| line.contains(&format!("gzip\" id=\"{id}"))) {
@@ -81,7 +81,7 @@ fn a_page_has_the_graph_of_its_log() {
     }
 }
 
-/// Of a log with one side alone, a page does not say that calls have no answer.
+/// A page of a log with one side only does not say that calls have no answer.
 #[test]
 fn a_page_of_one_side_says_so() {
     let request = |id: usize| {
@@ -135,7 +135,7 @@ fn numbers_are_those_of_the_queries() {
     assert_eq!(failures, count("errors"));
 }
 
-/// A log is written by strangers: nothing of it is HTML or script.
+/// Logs are untrusted: their text never becomes HTML or script.
 #[test]
 fn texts_of_logs_are_escaped_in_pages() {
     let hostile = r#"{"jsonrpc":"2.0","id":"</script><script>alert(1)</script>","method":"<!--<script>","params":{"uri":"javascript:alert(1)"}}
@@ -216,12 +216,12 @@ fn a_page_that_would_be_too_large_keeps_failures() {
     assert_eq!(number("piece", failed + 1), 0);
     assert!(number("length", failed + 1) > 50);
     let refused = Log::read("page", std::io::Cursor::new(small.into_bytes())).write_to(Vec::new(), Syntax::Turtle);
-    let told = told(refused.unwrap_err());
+    let told = error_text(refused.unwrap_err());
     assert!(told.contains("no log that is whole"), "{told}");
 }
 
 /// An error with its causes.
-fn told(error: impl std::error::Error) -> String {
+fn error_text(error: impl std::error::Error) -> String {
     let mut told = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -231,7 +231,7 @@ fn told(error: impl std::error::Error) -> String {
     told
 }
 
-/// A page of some messages has these, each with its answer or its request, and nothing else of the log.
+/// A page of some messages has these, each with its answer or its request, and no other message of the log.
 #[test]
 fn a_page_of_chosen_messages() {
     let folder = Place::new();
@@ -265,17 +265,17 @@ fn a_page_of_chosen_messages() {
         let text = String::from_utf8(inflated(&page, "piece-")).unwrap();
         assert!(text.starts_with("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\""), "{text}");
     }
-    // Nothing of it passes for the whole log.
+    // A page of some messages is not accepted as a log.
     let ran = folder.run(&["convert", "page.html"]);
     ran.began(2, "error: ");
     assert!(ran.stderr.contains("the page holds no log that is whole"), "{}", ran.stderr);
-    // Secrets are those of the page, and the values of filters are not told where placeholders stand.
+    // Only secrets of the page count, and values of filters are not shown if the page has placeholders.
     folder.run(&["report", "log", "-o", "page.html", "--id", "1"]).began(0, "note: 1 possible secret: ");
     let redacted = page(&["--redact", "--id", "1", "--limit", "1"]);
     let all = [redacted.clone().into_bytes(), inflated(&redacted, "index"), inflated(&redacted, "piece-")].concat();
     assert_eq!(facts(&redacted)["chosenBy"], "--id --limit");
     assert!(!String::from_utf8(all).unwrap().contains("k-left"));
-    // Of several logs, each has its own; of standard input as well.
+    // With several logs, the page has the selected messages of each; with standard input, too.
     folder.put("second", log);
     folder.run(&["report", "log", "second", "-o", "both.html", "--id", "2", "--quiet"]).quietly();
     let both = String::from_utf8(folder.read("both.html")).unwrap();
@@ -322,7 +322,7 @@ fn the_command() {
     folder.run(&["convert", "a.html", "-t", "ntriples"]).began(0, "5 records (json-lines)");
 }
 
-/// Where the browser's driver is installed, and the browser.
+/// The folder of the browser's driver, and the browser.
 pub fn browser() -> (PathBuf, PathBuf) {
     let chromium = tool("RPCGRAPH_CHROMIUM", &["chromium", "chromium-browser", "google-chrome"]);
     (tool("RPCGRAPH_BROWSER", &[]), chromium)
@@ -458,7 +458,7 @@ fn a_browser_shows_rounds_of_an_operation_together() {
     assert_eq!((&told, told.as_slice()), (&marked, &[true, true, false, true, false, true][..]));
 }
 
-/// What the filter of a page was stands on its first screen, and nothing is claimed of what it left out.
+/// The first screen of a page states its filter, and makes no statement about excluded messages.
 #[test]
 #[ignore = "needs Node and Chromium"]
 fn a_browser_tells_what_was_chosen() {

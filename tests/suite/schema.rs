@@ -174,7 +174,7 @@ impl Schema {
         self.elements.iter().filter(|(_, schema)| self.is_valid(message, *schema)).map(|(name, _)| *name).collect()
     }
 
-    /// Whether it is what a `schema-ref` says; the error's text otherwise.
+    /// Checks a message against the element that a `schema-ref` names; otherwise the text of the error.
     pub fn check(&self, message: &Value, element: &str) -> Result<(), String> {
         let name = element.strip_prefix('#').expect("an anchor");
         let (_, schema) = self.elements.iter().find(|(known, _)| *known == name).expect("a known element");
@@ -204,7 +204,7 @@ fn sorted(names: &[&'static str]) -> Vec<&'static str> {
 fn agree(schema: &Schema, text: &str) {
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
     let Content::Single(single) = Content::parse(text.as_bytes()) else { return };
-    // Nothing that a schema can see.
+    // Problems that a schema cannot see.
     let unseen = [Problem::NullRequestId, Problem::DuplicateMember, Problem::LoneSurrogate];
     let kind = match &single {
         // To the program an answer without an id is an answer all the same, and it has no name for the fault.

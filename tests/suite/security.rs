@@ -29,7 +29,7 @@ fn each_promise_has_a_test() {
         let before = text.split_once(&test).unwrap_or_else(|| panic!("{file} has no {test}")).0;
         assert!(
             before.trim_end().rsplit("\n\n").next().expect("lines").contains("#[test]"),
-            "{file}: {test} is no test"
+            "{file}: {test} is not a test"
         );
     }
 }

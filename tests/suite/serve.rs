@@ -30,7 +30,7 @@ impl Drop for Serving {
     }
 }
 
-/// What a server answers.
+/// An answer of the server.
 #[derive(Debug)]
 struct Reply {
     status: u16,
@@ -198,7 +198,7 @@ fn requests_without_the_token_are_refused() {
     assert_eq!(status(&[&host, &format!("Cookie: rpcgraph-{port}={token}")], "/"), 401);
     assert_eq!(status(&[&host, "Origin: https://evil.example"], &format!("/{token}/sparql")), 403);
     assert_eq!(status(&["Host: evil.example"], &format!("/{token}/")), 421);
-    // What is said with everything, refusals among it.
+    // Headers of every answer, including refusals.
     for reply in
         [server.ask("GET /", "", b""), server.ask("GET /sparql", "", b""), server.raw("GET / HTTP/1.1", b""), swapped]
     {
@@ -233,7 +233,7 @@ fn the_pages() {
     assert_eq!(server.ask("GET /other", "", b"").status, 404);
     let refused = server.ask("DELETE /sparql", "", b"");
     assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD, POST")));
-    // What standard input has is kept for as long as it is served.
+    // The content of standard input is kept while it is served.
     let mut child = place.command(&["serve"]).spawn().unwrap();
     child.stdin.take().unwrap().write_all(LOG.as_bytes()).unwrap();
     let mut url = String::new();
@@ -285,7 +285,7 @@ fn the_protocol() {
         assert_eq!(parse(syntax, &graph.body).len(), 4, "{accept}");
     }
     assert_eq!(server.query(query, "image/png").status, 406);
-    // What is not a query.
+    // Requests that are not a query.
     let refused = |reply: Reply, status: u16, text: &str| {
         assert!(reply.status == status && reply.text().contains(text), "{} {}", reply.status, reply.text());
     };
@@ -442,8 +442,8 @@ fn sparqlwrapper_gets_answers() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What takes the place of a log that is followed, and takes long to read or never ends, keeps nobody waiting for longer
-/// than a query may take.
+/// If a followed log is replaced by a file that takes long to read or never ends, requests wait no longer than a query
+/// may take.
 #[test]
 #[cfg(unix)]
 fn logs_are_read_again_in_time() {
@@ -480,7 +480,7 @@ fn logs_are_read_again_in_time() {
 }
 
 #[cfg(unix)]
-/// Who asks gets what the log is then; a log that cannot be read leaves what there was.
+/// Each request sees the log as it is then; a log that cannot be read keeps its earlier content.
 #[test]
 fn logs_that_grow() {
     let place = Place::with("log", LOG);

@@ -24,7 +24,7 @@ pub struct Running {
     command: Command,
     process: Child,
     folder: TempDir,
-    /// Where it answers queries, takes updates and has its graphs.
+    /// The URL for queries, followed by the URLs for updates and graphs.
     pub query: String,
     pub update: String,
     pub graph_store: String,
@@ -170,7 +170,7 @@ fn load_and_compare(server: &Running, logs: &[&str], arguments: &[&str], same: i
     }
 }
 
-/// How many triples the session in each graph has.
+/// Counts the triples of the session in each graph.
 fn counts(quads: &[Quad]) -> BTreeMap<String, usize> {
     quads.iter().fold(BTreeMap::new(), |mut counts, quad| {
         *counts.entry(quad.graph_name.to_string()).or_default() += 1;
@@ -258,7 +258,7 @@ fn example() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mcp-session.ndjson")).expect("an example")
 }
 
-/// What is hard to carry: control characters, escapes in JSON, digits beyond a double, long text.
+/// Values that are hard to carry: control characters, escapes in JSON, digits beyond a double, long text.
 fn hard() -> String {
     let long = "x".repeat(100_000);
     format!(

@@ -11,7 +11,7 @@ use rpcgraph::message::{Content, Kind, Problem};
 use rpcgraph::record::{Direction, Flags, Format, Location, Record, Sender, Time};
 use rpcgraph::session::{Annotated, IdNode, Name, Node, Origin, RequestState, Sessions};
 
-/// What the session says of one node.
+/// The annotations of one node.
 #[derive(Debug, Clone, Default)]
 struct Told {
     name: String,
@@ -26,7 +26,7 @@ struct Told {
 }
 
 impl Told {
-    fn of(node: &Annotated<'_>) -> Self {
+    fn from_node(node: &Annotated<'_>) -> Self {
         Self {
             name: node.name.to_string(),
             sender: node.sender,
@@ -53,7 +53,7 @@ impl Run {
         record.location = Location { record: self.records, line: self.records, byte: 0 };
         let mut content = Content::parse(&record.bytes);
         let nodes = self.sessions.annotate(&record, &mut content);
-        nodes.iter().map(Told::of).collect()
+        nodes.iter().map(Told::from_node).collect()
     }
 
     /// Annotates one more record, given as in the tables.
@@ -86,7 +86,7 @@ fn json(message: &str) -> String {
         "." => return format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#),
         "=" => r#""result":null"#.to_owned(),
         "!" => r#""error":{"code":1,"message":""}"#.to_owned(),
-        other => panic!("{other} is no kind of message"),
+        other => panic!("{other} is not a kind of message"),
     };
     format!(r#"{{"jsonrpc":"2.0","id":{id},{rest}}}"#)
 }
@@ -98,7 +98,7 @@ fn at(time: &str) -> Time {
     }
 }
 
-/// What is told of a whole session, by name: what each node answers, and what is wrong with it.
+/// Asserts, by name, which request each node answers, and its problems.
 #[track_caller]
 fn assert_session(records: &[&str], expected: &[(&str, Option<&str>, &[Problem])]) -> Vec<Told> {
     let mut run = Run::default();
@@ -155,7 +155,7 @@ fn an_id_may_be_used_while_it_is_open() {
     let mut run = Run::default();
     run.short("- ?1");
     assert_eq!(run.short("- ?1")[0].takes_id_of.as_deref(), Some("m1"));
-    // That a request's id was taken is told once.
+    // The reuse of a request's id is reported once.
     let told = assert_session(
         &["c ?1", "c ?1", "s =1", "c ?1", "s ?1", "s =1", "c ?1"],
         &[("m3", Some("m2"), &[]), ("m6", Some("m4"), &[])],
@@ -200,10 +200,10 @@ fn only_the_first_answer_counts() {
         &[("m2", Some("m1"), &[]), ("m3", None, DUPLICATE), ("m4", None, DUPLICATE)],
     );
     assert_session(&["- ?1", "- =1", "- =1"], &[("m2", Some("m1"), &[]), ("m3", None, DUPLICATE)]);
-    // To an id that the other side never used, it is no answer at all.
+    // An answer with an id that the other side never used is not a duplicate.
     assert_session(&["c ?1", "s =1", "c =1"], &[("m2", Some("m1"), &[])]);
     let told = assert_session(&["c ?1", "s =1", "s =1"], &[("m2", Some("m1"), &[]), ("m3", None, DUPLICATE)]);
-    assert_eq!(told[2].id, Some(("m3".to_owned(), true)), "what answers nothing has an id node of its own");
+    assert_eq!(told[2].id, Some(("m3".to_owned(), true)), "an answer without a request has an id node of its own");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn elements_know_their_place() {
     assert!(matches!(nodes[0].node, Node::Batch) && matches!(nodes[3].node, Node::Invalid(_)));
 }
 
-/// How many answered ids a session remembers.
+/// The number of answered ids that all sessions remember.
 const REMEMBERED: u64 = 65_536;
 
 fn exchanges(ids: std::ops::Range<u64>) -> Run {
@@ -323,7 +323,7 @@ fn an_id_that_is_answered_again_is_remembered_anew() {
     assert_eq!(run.short("s =1")[0].problems, [], "it is the oldest, and one too many");
 }
 
-/// They are so many in all, however many sessions there are.
+/// The limit holds for all sessions together.
 #[test]
 fn answered_ids_are_remembered_over_all_sessions() {
     let mut sessions = Sessions::new();
@@ -343,7 +343,7 @@ fn answered_ids_are_remembered_over_all_sessions() {
     }
 }
 
-/// How many sessions wait for answers at least.
+/// The least number of sessions that wait for answers.
 const KEPT: u64 = 4_096;
 
 #[test]
@@ -380,10 +380,10 @@ fn sessions_that_were_idle_longest_are_given_up() {
     let told = ends.iter().map(|end| (end.key, end.record_count, end.started.map(|time| time.to_string())));
     let time = |micros: &str| Some(format!("2026-01-05T10:00:00.{micros}+01:00"));
     let expected = [(Some("0"), 3, time("000001")), (Some("1"), 2, time("000002")), (Some("2"), 2, time("000003"))];
-    assert_eq!(told.collect::<Vec<_>>(), expected, "that of a session that was given up stays");
+    assert_eq!(told.collect::<Vec<_>>(), expected, "a session that was given up keeps its counts");
 }
 
-/// What is told of each node's sender, and whether one was inferred.
+/// Asserts the sender of each node, and whether a sender was inferred.
 #[track_caller]
 fn assert_senders(records: &[&str], expected: &str, inferred: bool) -> Vec<Told> {
     let mut run = Run::default();
@@ -409,7 +409,7 @@ fn methods_tell_who_sends_them() {
     );
     // Both sides send it, or nobody knows it; then nobody knows the answer's sender either.
     assert_senders(&["- ?1~ping", "- =1", "- ?2~$/progress", "- ?3", "- =3", "- =4"], "------", false);
-    // What the log says counts, whatever the method.
+    // Senders that the log states take precedence over methods.
     assert_senders(&["s ?1~tools/list", "c =1", "c ?2", "- =2", "- ?3", "s =3"], "sccs-s", true);
     assert_senders(&["s ?1~tools/list", "c =1"], "sc", false);
     assert_senders(&["- [?1~tools/list ?2]", "- [=2 =1]", "- [?3 ?4]"], "cccsss---", true);
@@ -443,7 +443,7 @@ fn inferred_senders_keep_exchanges_apart() {
 fn directions_tell_sides_once_it_is_known_who_wrote_the_log() {
     assert_senders(&["> ?1", "< =1", "> ?2~initialize", "< =2", "< ?3", "> =3", "< .", "- ."], "--csscs-", true);
     assert_senders(&["> ?1", "< =1", "> ?2", "< ?2"], "----", false);
-    // Who wrote it need not be known to tell the sides from each other.
+    // The sides are distinct even if the writer of the log is unknown.
     let told = assert_session(&["> ?1", "< ?1", "< =1", "> =1"], &[("m3", Some("m1"), &[]), ("m4", Some("m2"), &[])]);
     assert!(told.iter().all(|node| node.takes_id_of.is_none()));
     // A proxy receives from both sides, and sends to both.
@@ -496,7 +496,7 @@ fn a_latency_that_the_log_states_is_taken() {
         let mut run = Run::default();
         run.short("c ?1 @10:00:00");
         assert_eq!(run.record(response(time))[0].latency.as_deref(), Some("0.51"));
-        // Of what answers nothing there is none.
+        // An answer without a request has no latency.
         assert_eq!(run.record(response(time))[0].latency, None);
     }
     let mut run = Run::default();
@@ -520,7 +520,7 @@ fn ended(records: &[&str]) -> (u64, Option<String>, Option<String>) {
 fn a_session_lasts_from_its_earliest_to_its_latest_time() {
     let time = |text: &str| Some(text.to_owned());
     assert_eq!(ended(&[]), (0, None, None));
-    assert_eq!(ended(&["c ?1", "s =1 @10:00:00"]), (2, None, None), "a time of day is no date");
+    assert_eq!(ended(&["c ?1", "s =1 @10:00:00"]), (2, None, None), "a time of day is not a date");
     let one = time("2026-01-05T10:00:00.12Z");
     assert_eq!(ended(&["c ?1", "s =1 @2026-01-05T10:00:00.120Z", "c ?2"]), (3, one.clone(), one));
     assert_eq!(

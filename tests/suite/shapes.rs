@@ -49,7 +49,7 @@ fn read(text: &[u8], format: RdfFormat) -> Graph {
     RdfParser::from_format(format).for_slice(text).map(|quad| Triple::from(quad.unwrap())).collect()
 }
 
-/// What pySHACL says of graphs, given as N-Triples, by the shapes in a file.
+/// Returns the report of pySHACL on graphs, given as N-Triples, with the shapes in a file.
 pub fn report(program: &Path, shapes: &Path, graphs: &str) -> Graph {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data.nt");
@@ -63,7 +63,7 @@ pub fn report(program: &Path, shapes: &Path, graphs: &str) -> Graph {
     report
 }
 
-/// What was found: the shape, its severity and the node.
+/// A finding: the shape, its severity and the node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Found {
     shape: String,
@@ -201,7 +201,7 @@ fn every_graph_conforms_in_pyshacl() {
     assert_eq!(warnings, BTreeSet::from(["answer-has-id", "record-problem-noted"]));
 }
 
-/// A session with everything that shapes look at, and nothing that they find.
+/// A session with everything that shapes check, without a finding.
 const SOUND: &str = r#"2026-01-05T10:00:00.000Z [green] [info] Server started and connected successfully
 2026-01-05T10:00:01.000Z [green] [info] Message from client: {"jsonrpc":"2.0","id":1,"method":"open","params":{"valve":4},"note":1}
 2026-01-05T10:00:01.500Z [green] [info] Message from server: {"jsonrpc":"2.0","id":1,"result":"open"}
@@ -215,7 +215,7 @@ const SOUND: &str = r#"2026-01-05T10:00:00.000Z [green] [info] Server started an
 2026-01-05T10:00:04.300Z [green] [info] Message from client: {"cut":
 "#;
 
-/// Of each shape a change that makes a sound graph one that it finds fault with. `?s` is the session, if nothing else.
+/// For each shape, a change after which it finds a fault in a sound graph. `?s` is the session unless bound otherwise.
 const FAULTS: &[(&str, &str)] = &[
     ("session-source", "INSERT { ?s rpcg:source 'another' } WHERE { ?s a rpcg:Session }"),
     ("session-format", "DELETE { ?s rpcg:format ?f } WHERE { ?s rpcg:format ?f }"),
@@ -403,12 +403,12 @@ fn every_shape_finds_in_pyshacl_what_it_is_for() {
     }
     let mut found: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
     for one in judge(&program, &graphs) {
-        // A node without an IRI does not tell whose it is.
+        // A node without an IRI does not identify its case.
         let case = one.node.strip_prefix("urn:case:").unwrap_or("blank");
         let case = case.split('#').next().unwrap_or_default().to_owned();
         found.entry(case).or_default().insert((one.shape, one.severity));
     }
-    // What the sound session has of unwise traffic it says itself.
+    // The sound session has one warning about its traffic, which it marks itself.
     let noted = ("record-problem-noted".to_owned(), "Warning".to_owned());
     assert_eq!(found.get("sound"), Some(&BTreeSet::from([noted])));
     for (number, (shape, change)) in FAULTS.iter().enumerate() {
@@ -419,8 +419,8 @@ fn every_shape_finds_in_pyshacl_what_it_is_for() {
     }
 }
 
-/// What `register` finds in examples is what pySHACL finds, node by node: in sound graphs, in graphs with each of the
-/// faults, and in those of the logs.
+/// `register` and pySHACL have the same findings in examples, node by node: in sound graphs, in graphs with each of the
+/// faults, and in graphs of logs.
 #[cfg(feature = "shacl")]
 #[test]
 #[ignore = "needs pySHACL"]
@@ -441,7 +441,7 @@ fn register_finds_in_shapes_what_pyshacl_finds() {
     let namespace = SHACL;
     for result in report.subjects_for_predicate_object(rdf::TYPE, &shacl("ValidationResult")) {
         let one = |name: &str| report.object_for_subject_predicate(result, &shacl(name)).unwrap().to_string();
-        // What explains another result is no result of its own.
+        // A detail of another result is not a result of its own.
         if report.subject_for_predicate_object(&shacl("result"), result).is_none() {
             continue;
         }
@@ -472,7 +472,7 @@ fn register_finds_in_shapes_what_pyshacl_finds() {
         found.into_iter().map(|[node, component, severity]| [blank(node), component, severity]).collect()
     };
     let (ours, mut theirs) = (unlabelled(ours), unlabelled(theirs));
-    // There a time is less than a string; in SPARQL these cannot be compared, and what cannot is no violation.
+    // pySHACL sorts a time before a string; SPARQL cannot compare them, so there is no violation.
     let number = FAULTS.iter().position(|(shape, _)| *shape == "session-start").unwrap();
     let compared = [&format!("urn:case:{number}#session-green"), &*format!("{SHACL}SPARQLConstraintComponent")]
         .map(|iri| format!("<{iri}>"));

@@ -1,4 +1,4 @@
-//! A SPARQL server with a store behind it, which fails as it is told: `/query`, `/update`, and graphs at `/store`.
+//! A SPARQL server with a store, and with faults on demand: `/query`, `/update`, and graphs at `/store`.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use oxrdfio::{RdfFormat, RdfParser, RdfSerializer};
 
 use crate::http::{Request, Server, respond};
 
-/// What goes wrong with one request.
+/// A fault in one request.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
     /// This answer, and the request is not followed.
@@ -32,7 +32,7 @@ pub enum Fault {
     CutOff,
 }
 
-/// Faults to come: each is for the first request whose path or body contains the text, and for so many after it.
+/// Faults to come: each is for the first request whose path or body contains the text, and for this number of later ones.
 type Plan = Arc<Mutex<Vec<(&'static str, Fault, usize)>>>;
 
 pub struct SparqlServer {
@@ -103,7 +103,7 @@ impl SparqlServer {
         solutions.map(|solution| solution.expect("a solution").get(0).expect("a graph").to_string()).collect()
     }
 
-    /// What it was asked, request lines only.
+    /// The requests it received, request lines only.
     pub fn asked(&self) -> Vec<String> {
         let requests = self.server.requests.lock().expect("requests");
         requests.iter().filter_map(|head| head.lines().next().map(str::to_owned)).collect()

@@ -31,7 +31,7 @@ fn quads(store: &Store) -> Vec<Quad> {
     store.iter().map(|quad| quad.expect("a quad")).collect()
 }
 
-/// How many graphs look like a session.
+/// Counts the graphs that look like a session.
 fn sessions(store: &Store) -> usize {
     store.quads_for_pattern(None, None, Some(rpcg::SESSION.into()), None).count()
 }
@@ -117,7 +117,7 @@ fn an_interrupted_load_leaves_nothing_that_looks_whole() {
             assert_isomorphic(&quads(&store), &before, "the old one");
         }
     }
-    // What is large is replaced like what is not, by more and by less.
+    // Large and small sessions are replaced alike, by larger and smaller ones.
     for log in [new, calls(17_000), old] {
         let (mut loaded, spool) = (Loaded::default(), spool(&log));
         load(&spool, &StoreTarget::new(store.clone()), &mut |_| {}, &mut loaded).unwrap();

@@ -1,4 +1,4 @@
-//! What tests share.
+//! Helpers of all tests.
 
 use std::collections::HashSet;
 use std::fs;
@@ -103,7 +103,7 @@ pub fn convert_with(log: &[u8], contexts: &[Context], options: Options) -> Vec<Q
     quads
 }
 
-/// Whether two values are the same: numbers by their exact decimal value, strings by their code units, objects as
+/// Compares two values: numbers by their exact decimal value, strings by their code units, objects as
 /// unordered maps. Evidence and spelling do not count.
 pub fn same_value(a: &Value<'_>, b: &Value<'_>) -> bool {
     match (a, b) {
@@ -139,7 +139,7 @@ pub fn canonical<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> Vec<String> {
     lines
 }
 
-/// Writes the decimals of jsonld.js as decimals: it gives every number that is no integer the form of a double, such as `7.25E0`,
+/// Writes the decimals of jsonld.js as decimals: it writes every fraction in the form of a double, such as `7.25E0`,
 /// which xsd:decimal does not have.
 pub fn with_decimals(mut quads: Vec<Quad>) -> Vec<Quad> {
     for quad in &mut quads {

@@ -115,7 +115,7 @@ fn a_folder_appears_as_a_whole() {
     assert_eq!((place.names(), place.read("tables/messages.parquet")), (vec!["log".into(), "tables".into()], before));
 }
 
-/// Who reads tables that others replace sees the old ones or the new ones.
+/// Readers of tables that are being replaced see either the old or the new ones.
 #[test]
 #[cfg(unix)]
 fn tables_are_read_while_they_are_replaced() {
@@ -158,7 +158,7 @@ fn unsupported_tables_are_refused() {
     place.convert(&["log", "-t", "parquet", "-o", "."]).began(2, "error: log is in the folder that would be replaced");
 }
 
-/// What is asked of tables is answered as of the logs that they were made of: they have the same graph.
+/// Queries over tables have the same answers as over their logs: the graph is the same.
 #[test]
 fn tables_are_asked_as_their_logs() {
     for ending in
@@ -172,7 +172,7 @@ fn tables_are_asked_as_their_logs() {
             let place = Place::new();
             let convert =
                 |inputs: &[&str], more: &[&str]| place.convert(&[&["--quiet", "--log-lines"], more, inputs].concat());
-            // What is not a log is told of each time, and no reason to leave out the others.
+            // Inputs that are not logs are reported each time, and do not stop the others.
             assert!(convert(&some, &["-t", "parquet", "-o", "tables"]).status <= Some(1), "{some:?}");
             let lines = |inputs: &[&str]| -> BTreeSet<String> {
                 let ran = convert(inputs, &["-t", "nquads"]);
@@ -186,7 +186,7 @@ fn tables_are_asked_as_their_logs() {
     }
 }
 
-/// What tables do not have is not made up, and rows that are missing are told.
+/// Data that tables lack is not invented, and missing rows are reported.
 #[test]
 fn tables_are_whole_or_refused() {
     let place = Place::with("log", LOG);
@@ -412,7 +412,7 @@ fn judge(python: &Path, script: &str, arguments: &[PathBuf]) {
     println!("{said}");
 }
 
-/// What the mapping says that [`ontology/messages.r2rml.ttl`] tells is the graph without protocols.
+/// The mapping [`ontology/messages.r2rml.ttl`] of the tables gives the graph without protocols.
 #[test]
 #[ignore = "needs a Python with DuckDB, pyarrow, morph-kgc and opentelemetry-proto"]
 fn table_engines_map_to_the_graph() {
@@ -452,7 +452,7 @@ fn twins_say_the_same(python: &Path, dialect: &str) {
     let own = ["plain.ndjson", "lsp.log", "mcp.jsonl", "edge.log"].map(logs).concat();
     all.extend([own, vec![place.path("errors")]].concat());
     let all: Vec<_> = all.iter().map(|log| log.to_str().expect("text")).collect();
-    // What only MCP has a name for.
+    // An error code that only MCP names.
     let code = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"no"}}"#;
     place.put("errors", format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}\n{code}\n"));
     place.convert(&[&["--quiet", "-t", "parquet", "-o", "tables"], &all[..]].concat());
@@ -503,7 +503,7 @@ fn queries_are_printed_in_sql() {
     let explained = CATALOGUE.iter().filter(|query| query.why_no_sql().is_some()).map(|query| query.name);
     assert_eq!(explained.chain(names_with_sql()).count(), CATALOGUE.len());
     assert!(names_with_sql().iter().all(|name| NamedQuery::find(name).unwrap().why_no_sql().is_none()));
-    // Whoever changes a query looks at its twin.
+    // A changed query is a reminder to check its SQL.
     let files = files(&own("examples/queries/sql"), ".sql");
     let names: BTreeSet<_> = files.iter().map(|file| file.file_stem().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, BTreeSet::from_iter(names_with_sql()));

@@ -86,7 +86,7 @@ fn context_terms(context: &Map<String, Value>) -> Outcome<Terms> {
     Ok(terms)
 }
 
-/// The terms that a schema's `x-jsonld-*` annotations give. Those of an annotated member's members are scoped to it.
+/// The terms of a schema's `x-jsonld-*` annotations. Terms of an annotated member's members are scoped to it.
 fn schema_terms(schema: &Value) -> Outcome<Terms> {
     fn insert(name: String, schema: &Value, terms: &mut Terms) -> Outcome<bool> {
         let text = |key| schema.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -176,7 +176,7 @@ fn range<'a>(graph: &'a Graph, property: NamedNodeRef<'a>) -> Option<&'a str> {
     }
 }
 
-/// A term as text; a blank node as all that is said of it, so that two graphs can be compared.
+/// A term as text; a blank node as all its statements, so that two graphs can be compared.
 fn shape(graph: &Graph, term: TermRef<'_>) -> String {
     let TermRef::BlankNode(node) = term else { return term.to_string() };
     let said = graph.triples_for_subject(node).map(|triple| (triple.predicate, triple.object));
@@ -189,7 +189,7 @@ fn shape_of<'a>(graph: &Graph, said: impl Iterator<Item = (NamedNodeRef<'a>, Ter
     format!("[ {} ]", said.into_iter().collect::<Vec<_>>().join(" ; "))
 }
 
-/// What a graph says of its `jrpc:` terms, but for the words that explain them.
+/// The statements of a graph about its `jrpc:` terms, except labels and comments.
 fn axioms(graph: &Graph) -> BTreeSet<String> {
     graph
         .iter()
@@ -203,7 +203,7 @@ fn axioms(graph: &Graph) -> BTreeSet<String> {
         .collect()
 }
 
-/// What a graph says of blank nodes that it mentions nowhere else: their axioms, read as `jrpc:` ones are.
+/// Axioms of blank nodes that a graph uses nowhere else, read as `jrpc:` axioms are.
 fn unattached(graph: &Graph) -> BTreeSet<String> {
     graph
         .iter()
@@ -226,7 +226,7 @@ fn comments(graph: &Graph) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Where a copy of the published building block is, if anywhere.
+/// The folder of the published building block, if there is a copy.
 fn published() -> Option<PathBuf> {
     let corpora = std::env::var_os("RPCGRAPH_CORPORA")?;
     let folder = Path::new(&corpora).join("../reference/ogc-json-rpc/build/annotated/json-rpc");
@@ -346,7 +346,7 @@ fn constants_and_ontologies_have_the_same_terms() -> Outcome {
     Ok(())
 }
 
-/// The ontology of JSON-RPC is of others: the version is that of our copy.
+/// JSON-RPC's ontology belongs to others: its version is the version of our copy.
 #[test]
 fn every_ontology_has_the_version_of_the_package() -> Outcome {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -478,7 +478,7 @@ fn every_property_of_ours_has_kind_domain_and_range() -> Outcome {
         let range = range(&graph, property).ok_or_else(|| format!("{property} has an anonymous range"))?;
         let is_datatype = range.starts_with("http://www.w3.org/2001/XMLSchema#")
             || [RDF_JSON, rdfs::LITERAL.as_str()].contains(&range);
-        // What is only in queries is nothing to a reasoner.
+        // Reasoners do not see terms that only queries use.
         assert!(range != xsd::TIME.as_str() && (range != RDF_JSON || property == rpcg::MEMBER), "{property}");
         assert_ne!(object_property, is_datatype, "{property} and its range {range}");
 
@@ -539,7 +539,7 @@ fn standard_errors_have_the_codes_of_the_specification() -> Outcome {
     Ok(())
 }
 
-/// Nothing that was published is lost, and what was added is what the ontology's own head says was mended.
+/// No published axiom is lost, and the added axioms are the mended faults that the head of the ontology lists.
 #[test]
 fn published_ontology_is_kept_but_for_what_was_mended() -> Outcome {
     let ours = read_turtle(ONTOLOGY)?;

@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 use crate::support::{BASE, assert_isomorphic, canonical, convert_with, corpora, own};
 
-/// What the folder of the tests is called in them.
+/// The URL of the tests' folder.
 const FOLDER: &str = "https://w3c.github.io/json-ld-api/tests";
 
-/// The tests that fail, by cause. File names are those of the json-ld crates, version 0.21.4.
+/// The tests that fail, by cause. File names belong to the json-ld crates, version 0.21.4.
 const EXCEPTIONS: &[(&str, &[&str])] = &[
     (
         "RDF has no blank nodes as predicates: the option produceGeneralizedRdf, which JSON-LD 1.1 calls obsolete, is \
@@ -27,12 +27,12 @@ const EXCEPTIONS: &[(&str, &[&str])] = &[
         &["#te075"],
     ),
     (
-        "json-ld-expansion, node.rs, `node_id_of_term`: a node whose @id is like a keyword cannot be told from one that \
+        "json-ld-expansion, node.rs, `node_id_of_term`: a node whose @id is like a keyword cannot be distinguished from one that \
          has none",
         &["#te122"],
     ),
     (
-        "json-ld-syntax, context/try_from_json.rs, `ContextEntry`: a @base that is no IRI reference is refused; in the \
+        "json-ld-syntax, context/try_from_json.rs, `ContextEntry`: a @base that is not an IRI reference is refused; in the \
          test it only makes IRIs that are none",
         &["#tli12"],
     ),

@@ -220,7 +220,7 @@ fn answered(
         let clause = parsed.dataset().expect("a clause");
         all.extend(clause.default.iter().chain(clause.named.iter().flatten()).cloned());
     } else if asked.uses_graphs() || !named.is_empty() || data.is_empty() {
-        // Of a file, the program makes a named graph, too.
+        // Otherwise, the program makes a named graph of each file, too.
         asked = asked.with_dataset(data, named);
     }
     let cancel = Cancel::default();

@@ -1,4 +1,4 @@
-//! The page that opens logs in a browser, as `web/build.sh` built it: its answers are those of the command.
+//! The page that opens logs in a browser, as `web/build.sh` built it: its answers equal the answers of the command.
 
 use std::path::PathBuf;
 use std::process::Command;

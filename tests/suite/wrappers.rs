@@ -70,7 +70,7 @@ fn wrapped(wrap: fn(usize, &str) -> String, log: &str, ending: &str) -> String {
 fn without_times(mut quads: Vec<Quad>) -> Vec<Quad> {
     let times =
         [rpcg::CAPTURED_AT, rpcg::CLOCK_TIME, rpcg::LATENCY_SECONDS, prov::STARTED_AT_TIME, prov::ENDED_AT_TIME];
-    // What times tell of answers goes with them.
+    // Facts about answers that depend on times go with the times.
     let told = [rpcg::CLOCK_OFFSET_SECONDS, rpcg::CLOCK_OFFSET_ANSWERS];
     let is_early = |quad: &Quad| quad.object == rpcg::ANSWER_BEFORE_REQUEST.into_owned().into();
     quads.retain(|quad| {
@@ -188,7 +188,7 @@ fn messages_inside_lines_inside_carriers() {
     }
 }
 
-/// The time that the program tells, and else that of what runs it.
+/// The time that the program states is used, or else the time of its wrapper.
 #[test]
 fn the_nearest_time_counts() {
     let time = |log: &str| match &entries(log.as_bytes())[..] {
@@ -209,7 +209,7 @@ fn the_nearest_time_counts() {
     assert_eq!(time(&docker(1, &inside)), parsed("2025-06-01T10:00:00.123"));
 }
 
-/// Long lines come in pieces, those of two streams among each other.
+/// Long lines are split, and parts of two streams alternate.
 #[test]
 fn lines_in_pieces() {
     let docker = |stream: &str, text: &str, goes_on: bool| {
@@ -431,7 +431,7 @@ fn other_logs_hold_no_messages() {
     }
 }
 
-/// Where the format is stated, wrappers are taken off as well; not where what was said shows a record in the lines as they are.
+/// Wrappers are removed from stated formats too, unless the format finds a record in the lines as they are.
 #[test]
 fn wrappers_are_removed_from_stated_formats() {
     let stated = |log: &str, options: &ReaderOptions, size: usize| {
@@ -462,7 +462,7 @@ fn wrappers_are_removed_from_stated_formats() {
         (&text, line("^rpc (?<message>.*)"), &[Wrapper::Syslog]),
         (&text, line("^(?<time>.*) host .*?: rpc (?<message>.*)"), &[]),
     ] {
-        // What stands before the first record does not decide.
+        // Lines before the first record do not decide.
         for log in [log.clone(), format!("started\n\n{log}")] {
             let (found, whole) = stated(&log, &options, 1000);
             assert_eq!(found, wrappers, "{log}");
@@ -496,7 +496,7 @@ fn quoted_or_arrows() {
     }
 }
 
-/// What is read before the input fails is given.
+/// Entries read before the input fails are returned.
 #[test]
 fn inputs_that_fail() {
     struct Broken;

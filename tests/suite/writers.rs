@@ -125,7 +125,7 @@ fn wrappers_tell_writers_apart() {
         let logged =
             log(&THREE, |(who, n, way, message)| wrap(who, n, &format!("2026-01-05T10:00:0{n}Z {way} {message}")));
         assert_apart(&logged, &TOLD);
-        // What one of them wrote is what it wrote without the others.
+        // A writer has the same messages with and without the others.
         let (both, alone) = (
             messages(&logged),
             messages(&log(&THREE, |(_, n, way, message)| format!("2026-01-05T10:00:0{n}Z {way} {message}"))),
@@ -179,7 +179,7 @@ fn many_writers() {
     assert_eq!((found.len(), found[1999].session.as_deref()), (2000, Some("mcp-0999")));
 }
 
-/// What names a logger, in text and in JSON.
+/// Writes a line of a logger with a name, in text and in JSON: name, number, direction, message.
 type Logger = fn(&str, usize, &str, &str) -> String;
 const LOGGERS: [Logger; 6] = [
     |who, n, way, m| {
@@ -253,7 +253,7 @@ fn a_writer_that_restarts() {
     let late = [lines[0], lines[1], lines[2], lines[3], ("1", 4, "", ANSWER_1), lines[4]];
     let told = [("1", None), ("1", Some(1)), ("1", None), ("2", None), ("1", Some(3)), ("2", Some(4))];
     assert_apart(&log(&late, |(_, _, _, m)| m.to_owned()), &told);
-    // What was refused has not begun.
+    // A refused initialize does not begin a session.
     let refused = [INITIALIZE, r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"version"}}"#, INITIALIZE];
     assert!(messages(&refused.join("\n")).iter().all(|message| message.session.is_none()));
     // A proxy passes an initialize on.
@@ -261,7 +261,7 @@ fn a_writer_that_restarts() {
     assert!(messages(&passed.concat()).iter().all(|message| message.session.is_none()));
 }
 
-/// Sessions that nothing tells apart are said to look like several.
+/// A note says that sessions which nothing distinguishes look like several.
 #[test]
 fn ids_that_are_used_again_and_again() {
     let place = Place::with("log", log(&THREE, |(_, n, way, m)| format!("2026-01-05T10:00:0{n}Z {way}: {m}")));

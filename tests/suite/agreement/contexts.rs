@@ -194,7 +194,7 @@ fn contexts() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What MCP messages do not hold.
+/// Members that MCP messages do not hold.
 const MESSAGES: &str = r##"
 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"location":"Paris","@id":"y","n":1}}}
 {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a"},{"name":"a"},{"name":"b","inputSchema":{"type":"object","z":9007199254740993,"ﬀ":1,"😀":2}}]}}
@@ -232,7 +232,7 @@ const BLANK_NAMES: &str = r#"
 {"method":"m","params":{"capabilities":{"_:x":{"listChanged":false}}}}
 "#;
 
-/// Where oxjsonld 0.2 is wrong, and jsonld.js agrees with us.
+/// Cases in which oxjsonld 0.2 is wrong, and jsonld.js agrees with us.
 const NOT_OXJSONLD: [(&str, &str); 3] = [
     ("maps by id and type", "it takes types relative to the base, and refuses maps with values that are null"),
     ("graphs", "it makes no graphs of the values of terms with such a container"),

@@ -21,7 +21,7 @@ use serde_json::json;
 use super::{Program, generated, logs, torture, with_room};
 use crate::support::{BASE, assert_isomorphic, tool, with_decimals};
 
-/// What jsonld.js is asked about, and what it is to answer.
+/// A question for jsonld.js, and the expected answer.
 struct Question {
     what: String,
     line: String,
@@ -63,7 +63,7 @@ impl Questions {
         }
     }
 
-    /// Whether there is no reason against it; a reason is counted.
+    /// Returns true if there is no exception for the difference; counts the exception otherwise.
     fn agrees(&mut self, exception: Option<&'static str>) -> bool {
         if let Some(reason) = exception {
             *self.exceptions.entry(reason).or_default() += 1;
@@ -117,7 +117,7 @@ fn nquads(text: &str) -> Vec<Quad> {
     text.lines().filter_map(parse).flatten().collect()
 }
 
-/// What the building block's context makes of a value.
+/// The term that the building block's context maps a value to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// A value, or a node; or nothing.
@@ -161,7 +161,7 @@ fn exception(value: &Value<'_>, place: Place) -> Option<&'static str> {
 
 fn number_exception(value: f64, place: Place) -> Option<&'static str> {
     if !value.is_finite() {
-        return Some("JSON.parse makes Infinity of a number beyond a double, which is no JSON; we drop the value");
+        return Some("JSON.parse makes Infinity of a number beyond a double, which is not JSON; we drop the value");
     }
     let pointless = value != 0.0 && value.abs() < 1e-6 && !format!("{value:e}").contains('.');
     if pointless && place != Place::Json {
@@ -176,13 +176,13 @@ fn number_exception(value: f64, place: Place) -> Option<&'static str> {
 
 fn string_exception(text: &Text<'_>, place: Place) -> Option<&'static str> {
     (place != Place::Json && text.as_str().is_none())
-        .then_some("a lone surrogate is no character of RDF; we drop the value")
+        .then_some("a lone surrogate is not a character of RDF; we drop the value")
 }
 
 fn iri_exception(text: &Text<'_>, place: Place) -> Option<&'static str> {
     let text = text.as_str().filter(|text| place == Place::Iri && !text.contains(char::is_whitespace))?;
     (text.contains(':') && !text.starts_with("_:") && IriRef::parse(text).is_err())
-        .then_some("it resolves what is no IRI reference by RFC 3987, such as one that begins with a colon")
+        .then_some("it resolves text that is not an IRI reference by RFC 3987, such as one that begins with a colon")
 }
 
 /// Why it makes something else of the document that we print of a message, too.
@@ -193,14 +193,16 @@ fn printed_exception(value: &Value<'_>, place: Place) -> Option<&'static str> {
             let odd = |name: &str| name.contains(':') && NamedNode::new(name).is_err() && !is_absolute(name);
             let nodes = matches!(value, Value::Array(_) | Value::Object(_));
             (place != Place::Json && nodes && name.as_str().is_some_and(odd))
-                .then_some("it drops the nodes below a property that is no IRI, where JSON-LD drops only the property")
+                .then_some(
+                    "it drops the nodes below a property that is not an IRI, where JSON-LD drops only the property",
+                )
                 .or_else(|| printed_exception(value, place.below(name)))
         }),
         _ => None,
     }
 }
 
-/// What jsonld.js takes for an absolute IRI, or a blank node.
+/// True if jsonld.js takes the name for an absolute IRI or a blank node.
 fn is_absolute(name: &str) -> bool {
     let scheme = name.split_once(':').map_or("", |(scheme, _)| scheme);
     let regular = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -208,7 +210,7 @@ fn is_absolute(name: &str) -> bool {
     (regular || scheme == "_") && !name.contains(char::is_whitespace)
 }
 
-/// Where jsonld.js is installed.
+/// The folder in which jsonld.js is installed.
 pub fn folder() -> PathBuf {
     tool("RPCGRAPH_JSONLD_JS", &[])
 }

@@ -1,4 +1,4 @@
-//! What is built in, and what shells and readers of manuals are given.
+//! Built-in files, shell completion and manual pages.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ fn vocabularies() {
         .began(2, "error: invalid value 'ontology' for '[NAME]'\n  [possible values: json-rpc, ");
 }
 
-/// What is printed can be given back: it changes nothing, for it is there already.
+/// A printed context can be passed back, and changes nothing.
 #[test]
 fn a_printed_context_can_be_used() {
     let place = Place::with("log", super::LOG);

@@ -39,7 +39,7 @@ fn no_input_is_replaced() {
     place.convert(&["/dev/null", "-o", "/dev/null", "--quiet"]).said(0, "");
 }
 
-/// What is appended to its own input is read again, and never ends.
+/// Output that is appended to its own input would be read again, endlessly.
 #[test]
 #[cfg(target_os = "linux")]
 fn no_input_is_appended_to() {
@@ -133,7 +133,7 @@ fn no_path_of_any_command_is_replaced() {
     }
 }
 
-/// What a run that was killed has left beside its target goes with the next run there; what another is writing stays.
+/// A run removes the temporary files that a killed run left beside its target, but not those of a running one.
 #[test]
 #[cfg(unix)]
 fn leftovers_are_removed() {

@@ -46,7 +46,7 @@ fn rows_come_with_their_lines() {
     assert_eq!(said, notes);
 }
 
-/// What is found of a log while it grows is what is found in all of it.
+/// Rows of a growing log are the rows of the complete log.
 #[test]
 fn rows_are_those_of_the_whole_log() {
     let whole = std::fs::read_to_string(crate::support::own("tests/queries/mcp.jsonl")).unwrap();

@@ -1,4 +1,4 @@
-//! IRIs of inputs, and output that depends on nothing else.
+//! IRIs of inputs: output depends on the inputs alone.
 
 use oxrdfio::RdfFormat;
 

@@ -162,7 +162,7 @@ fn no_escape_codes() {
     }
 }
 
-/// A name may hold anything but a slash; what is said about it must not take over the terminal.
+/// A file name may hold anything but a slash; messages that contain it must not control the terminal.
 #[test]
 #[cfg(target_os = "linux")]
 fn names_are_no_commands_to_the_terminal() {

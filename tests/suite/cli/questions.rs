@@ -3,7 +3,7 @@
 use super::{LOG, Place};
 
 /// A log that fails in one place, and a folder with queries of one's own.
-fn place() -> Place {
+fn place_with_queries() -> Place {
     let place = Place::with("log", LOG);
     place.put("own/calls.rq", "# Who is called\nSELECT ?method { ?r jrpc:hasMethod ?method\n} ORDER BY ?method\n");
     place.put("own/errors.rq", "# Nothing\nASK {}\n");
@@ -28,7 +28,7 @@ fn completions_know_questions_and_formats() {
 #[cfg(unix)]
 #[test]
 fn folders_are_read() {
-    let place = place();
+    let place = place_with_queries();
     for name in ["logs/b.ndjson", "logs/a.ndjson", "logs/.hidden", "logs/more/c.ndjson", "elsewhere/d.ndjson"] {
         place.put(name, LOG);
     }

@@ -4,7 +4,7 @@ use super::Place;
 use crate::serve::Serving;
 use crate::support::own;
 
-fn place() -> Place {
+fn place_with_logs() -> Place {
     let place = Place::new();
     for (name, from) in [("log", "examples/mcp-session.ndjson"), ("mcp.jsonl", "tests/queries/mcp.jsonl")] {
         place.put(name, std::fs::read(own(from)).unwrap());
@@ -16,7 +16,7 @@ fn place() -> Place {
 /// The messages that the filters choose, as questions choose them, each with what answers it or what it answers.
 #[test]
 fn filters_choose_what_is_shown() {
-    let place = place();
+    let place = place_with_logs();
     place.put("plain.ndjson", std::fs::read(own("tests/queries/plain.ndjson")).unwrap());
     let mut compared = 0;
     for log in ["mcp.jsonl", "plain.ndjson", "log"] {
@@ -48,7 +48,7 @@ fn filters_choose_what_is_shown() {
             &["--contains", "region"],
             &["--limit", "4"],
         ] {
-            // Of a batch each message is one.
+            // Each message of a batch counts as one.
             let limit = filter.iter().position(|word| *word == "--limit");
             let chosen = rows(&filter[..limit.unwrap_or(filter.len())]);
             let chosen = chosen.iter().filter(|(_, _, kind)| kind != "Batch").map(|(name, ..)| name);
@@ -94,7 +94,7 @@ fn filters_choose_what_is_shown() {
 /// A server shows what the log shows, by names and by filters, but for where it is in the log.
 #[test]
 fn servers_show_their_messages() {
-    let mut place = place();
+    let mut place = place_with_logs();
     let server = Serving::start(&place, &["mcp.jsonl", "--quiet"]);
     place.set("RPCGRAPH_TOKEN", Box::leak(server.token.clone().into_boxed_str()));
     let endpoint = format!("http://127.0.0.1:{}/sparql", server.port);

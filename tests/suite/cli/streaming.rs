@@ -68,7 +68,7 @@ impl Live {
         self.text()
     }
 
-    /// Presses Ctrl-C and gives all of the output, and what was said.
+    /// Presses Ctrl-C, and returns standard output and standard error.
     #[cfg(unix)]
     pub fn interrupted(mut self) -> (String, String) {
         let pid = self.child.id().to_string();
@@ -132,7 +132,7 @@ fn the_session_closes_the_output() {
     assert_eq!(last, session);
 }
 
-/// The most memory in KiB that a conversion of so many sessions has, one notification each.
+/// Returns the peak memory in KiB of a conversion of `sessions` sessions, one notification each.
 #[cfg(target_os = "linux")]
 fn peak(place: &Place, sessions: u32) -> u64 {
     let mut log = std::io::BufWriter::new(std::fs::File::create(place.path("log")).expect("a file"));

@@ -34,7 +34,7 @@ pub fn format(name: &str) -> RdfFormat {
         "trig" => RdfFormat::TriG,
         "rdfxml" => RdfFormat::RdfXml,
         "jsonld" => json_ld(),
-        other => panic!("{other} is no format of oxrdfio"),
+        other => panic!("{other} is not a format of oxrdfio"),
     }
 }
 

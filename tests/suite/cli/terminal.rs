@@ -1,4 +1,4 @@
-//! What is shown on a terminal: nothing of a log that a terminal would obey. On a pipe, all is as it is in the log.
+//! Output on a terminal: no escape sequences of the log reach it. A pipe receives the log unchanged.
 #![cfg(target_os = "linux")]
 
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use super::Place;
 /// ESC, CSI, marks of direction, and an isolate.
 const OBEYED: &str = "\u{1b}[2J\u{9b}31m\u{61c}\u{200e}\u{200f}\u{202e}\u{2066}";
 
-/// What a terminal is sent where the program writes to one; standard error goes there too.
+/// Returns the bytes that the program writes to a terminal, standard error included.
 fn shown(place: &Place, arguments: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_rpcgraph");
     let mut script = Command::new("script");
@@ -50,7 +50,7 @@ fn a_terminal_is_sent_nothing_that_it_obeys() {
         assert!(obeyed.is_empty(), "{command}: {obeyed:?} in {text}");
         assert!(text.len() > 10, "{command}: {text}");
     }
-    // What is shown is still what it was.
+    // The escapes of N-Triples keep the value.
     let Some(text) = shown(&place, "convert log -t ntriples --quiet") else { return };
     assert!(text.contains("=a\\u001B[2J\\u009B31m\\u061C\\u200E\\u200F\\u202E\\u2066"), "{text}");
     let piped = place.convert(&["log", "-t", "ntriples", "--quiet"]);
@@ -74,7 +74,7 @@ fn xml_on_a_terminal_has_references() {
     assert!(text.contains("a&#x9B;b"), "{text}");
 }
 
-/// What a terminal of so many columns is sent; words before the name of the terminal are for the environment.
+/// Returns the bytes for a terminal with this width; words before the name of the terminal are for the environment.
 fn shown_at(columns: u32, arguments: &str, term: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_rpcgraph");
     let mut script = Command::new("script");
@@ -115,7 +115,7 @@ fn questions_fit_their_terminal() {
             }
             let path = crate::support::own(&format!("tests/terminal/{log}.{columns}.txt"));
             if std::fs::read_to_string(&path).unwrap_or_default() != seen {
-                // What is seen now, to compare.
+                // The actual output, to compare.
                 std::fs::write(std::env::temp_dir().join(format!("{log}.{columns}.txt")), seen).expect("a file");
                 other.push(path);
             }
@@ -160,7 +160,7 @@ fn progress_leaves_no_trace() {
     assert!(end.contains("\r\x1b[2K"), "{text:?}");
 }
 
-/// A pager is given text that it can show, and what is not shown to its end is no failure.
+/// A pager receives escaped text; leaving the pager early is not a failure.
 #[test]
 fn pagers_are_fed_escaped_text() {
     let place = Place::with("log", format!("{{\"jsonrpc\":\"2.0\",\"method\":{}}}\n", serde_json::json!(OBEYED)));

@@ -1,4 +1,4 @@
-//! --jobs: the output and what is said do not depend on it, however the input is shared out.
+//! `--jobs`: output and messages do not depend on the number of threads, or on how the input is divided.
 
 use std::fmt::Write as _;
 
@@ -49,7 +49,7 @@ fn the_output_is_the_same_for_any_number_of_threads() {
             let answered = |node: &str| values(&quads, node, &super::rpcg("respondsTo"));
             assert_eq!(answered("#m4501"), [format!("<{BASE}#m1>")]);
             assert_eq!(answered("#m8999"), [format!("<{BASE}#m4499>")]);
-            assert_eq!(answered("#m4505"), [""; 0], "its request is no JSON");
+            assert_eq!(answered("#m4505"), [""; 0], "its request is not JSON");
         }
     }
 }

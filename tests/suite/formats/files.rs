@@ -1,10 +1,10 @@
-//! What the formats that are files make of logs that no fixture has.
+//! Formats that are files, on logs that no fixture has.
 
 use super::{as_format, record, text};
 use rpcgraph::record::{Entry, Format, Sender};
 
 /// Each entry: its session and sender, or `#` before a line of text, and its bytes.
-fn told(format: Format, log: &str) -> Vec<String> {
+fn entry_texts(format: Format, log: &str) -> Vec<String> {
     let told = |entry: Entry<'static>| match record(&entry) {
         None => format!("# {}", text(&entry)),
         Some(record) => {
@@ -27,7 +27,7 @@ fn told(format: Format, log: &str) -> Vec<String> {
 
 #[track_caller]
 fn tells(format: Format, log: &str, expected: &[&str]) {
-    assert_eq!(told(format, log), expected, "{log}");
+    assert_eq!(entry_texts(format, log), expected, "{log}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn claude_desktop_opens_one_connection_by_several_lines() {
         say("other", 6),
     ]
     .concat();
-    let said = |log: &str| told(Format::ClaudeDesktop, log).into_iter().filter(|text| !text.starts_with('#'));
+    let said = |log: &str| entry_texts(Format::ClaudeDesktop, log).into_iter().filter(|text| !text.starts_with('#'));
     let expected = ["demo client 1", "demo-2 client 2", "demo-2-2 client 3", "demo-2 client 4", "other client 6"];
     assert_eq!(said(&log).collect::<Vec<_>>(), expected);
     let expected = ["client 1", "2 client 2", "demo-2 client 3", "2 client 4", "other client 6"];
@@ -113,7 +113,7 @@ fn claude_desktop_metadata_is_removed() {
         tells(Format::ClaudeDesktop, &entry(&format!("{text} {{ metadata: undefined }}")), &[expected]);
     }
     let odd = format!("{TIME} [{{\"jsonrpc\":\"2.0\"}}] [info] Message from client:{{}}");
-    assert!(told(Format::ClaudeDesktop, &odd).contains(&format!("# {odd}")), "{odd}");
+    assert!(entry_texts(Format::ClaudeDesktop, &odd).contains(&format!("# {odd}")), "{odd}");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn envelopes_give_all_their_messages() {
         (other.clone(), vec![format!("# {other}"), "s client {\"id\":1}".to_owned()]),
         (stderr, vec!["# a\tb".to_owned()]),
     ] {
-        assert_eq!(told(Format::Mcpsnoop, &log), expected, "{log}");
+        assert_eq!(entry_texts(Format::Mcpsnoop, &log), expected, "{log}");
     }
     let event = |contents: &str| format!("{{\"tag\":\"FromClient\",\"contents\":[\"t\",{contents}]}}");
     for (contents, expected) in [

@@ -4,7 +4,7 @@ use super::{LINES, Pieces, RECORDED, as_format, decode, detected, logs_in, recor
 use proptest::prelude::*;
 use rpcgraph::record::{Format, Reader, ReaderOptions};
 
-/// What each format may consist of, for logs that nobody thought of.
+/// Parts of each format, for random logs.
 const PARTS: [(Format, &[&str]); 5] = [
     (
         Format::ContentLength,
@@ -128,7 +128,7 @@ const PARTS: [(Format, &[&str]); 5] = [
     ),
 ];
 
-/// What any log may be full of.
+/// Text that any log may contain.
 const FILLERS: [&str; 11] = ["x", " ", "\n", "1", ":", ",", "x\n", ": x\n", "Cc", "[", "\r"];
 
 /// A format, and parts for a log in it.
@@ -154,7 +154,7 @@ fn check(format: Format, input: &[u8], limit: usize, size: usize) {
     Format::detect(input);
 }
 
-/// What means something to some format.
+/// Text with a meaning in some format.
 const LIVELY: [&str; 24] = [
     "\n",
     "\r\n",
@@ -182,7 +182,7 @@ const LIVELY: [&str; 24] = [
     "\"message\":{},\"response\":[],\"timestamp\":1,\"duration\":1",
 ];
 
-/// What breaks a log where it is put.
+/// Text that damages a log at any position.
 const DAMAGE: &[&[u8]] =
     &[b"", b"{", b"}", b"[", b"]", b"\"", b"\\", b",", b":", b"\n", b"\r\n", b"\xff", b"data:", b"1e9"];
 

@@ -1,4 +1,4 @@
-//! What single formats tell: sessions, durations, refusals.
+//! Sessions, durations and refusals that single formats state.
 
 use super::{as_format, log};
 use crate::support::convert;

@@ -1,4 +1,4 @@
-//! What the files of the catalogue say of themselves, and what the command says of them.
+//! Descriptions in the files of the catalogue, and the output of the command about them.
 
 use std::collections::BTreeSet;
 use std::fs;

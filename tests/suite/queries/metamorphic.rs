@@ -25,7 +25,7 @@ fn differing(logs: &[Log], overlapping: bool, load: impl Fn(&mut Loading<'_>)) -
         load(&mut loading);
         loading.commit().expect("an end");
         let Ok(Answer::Solutions(solutions)) = dataset.answer(&parsed, &Cancel::default()) else { panic!("rows") };
-        Rows::of(solutions) != rows(query, &[], logs)
+        Rows::from_solutions(solutions) != rows(query, &[], logs)
     };
     CATALOGUE.iter().filter(differs).map(|query| query.name).collect()
 }
@@ -127,7 +127,7 @@ fn wrapped_logs() {
     }
 }
 
-/// Whether they take turns, stand one after the other, or each has a log.
+/// Sessions that alternate, follow each other, or have a log each give the same rows.
 #[test]
 fn sessions_apart() {
     let (name, bytes) = fixtures().into_iter().find(|(name, _)| name == "mcp.jsonl").expect("a log");

@@ -96,7 +96,7 @@ struct Exchange<'s> {
 
 impl Exchange<'_> {
     fn is_error(&self) -> bool {
-        // Of MCP, two codes by which the sides come to terms.
+        // Two codes of MCP are part of negotiation.
         let is_failure = |error: &Value| ![-32022, -32042].map(Value::from).contains(&error["code"]);
         self.answer.and_then(|answer| answer.message.get("error")).is_some_and(is_failure)
     }
@@ -144,7 +144,7 @@ fn decimal(number: i64, digits: usize) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What the query finds, in these columns.
+/// The rows of the query, in these columns.
 fn found(name: &str, columns: &[&str], parameters: &[(&str, &str)], logs: &[Log]) -> Vec<Vec<String>> {
     let rows = rows(NamedQuery::find(name).expect(name), parameters, logs);
     let indexes: Vec<_> = columns.iter().map(|column| rows.index(column).expect(column)).collect();

@@ -1,4 +1,4 @@
-//! Servers of others answer the queries that need nothing of ours, and say the same.
+//! Other SPARQL servers give the same answers to the queries that need no extension of ours.
 
 use std::collections::BTreeSet;
 

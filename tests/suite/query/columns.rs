@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::support::{logs, own};
 
-/// What has a number of its own, or just not: spellings, lengths, names, equal terms in many places.
+/// Messages with terms that just have, or just lack, a number of their own: spellings, lengths, names, equal terms.
 fn few_terms() -> Vec<String> {
     let long = "long ".repeat(200);
     let deep = format!("{{\"method\":\"m\",\"params\":{{\"text\":\"{}\"}}}}", long.repeat(60));
@@ -138,7 +138,7 @@ fn columns_answer_as_the_store_does() {
     }
 }
 
-/// Also what leaves protocols out, as it asks for nothing that they tell.
+/// Also without protocols, whose terms they do not need.
 #[test]
 fn named_queries_answer_as_in_the_store() {
     for name in ["mcp.jsonl", "tools.jsonl", "documents.jsonl", "lsp.log", "plain.ndjson"] {
@@ -186,7 +186,7 @@ fn groups_are_counted_as_in_the_store() {
     );
 }
 
-/// Of payloads of every kind, whole and with only the members that a query looks at.
+/// Payloads of every kind, whole and with only the members that a query needs.
 #[test]
 fn functions_of_payloads_answer_as_in_the_store() {
     let params = [
@@ -233,7 +233,7 @@ fn functions_of_strings_that_a_context_calls_json_answer_as_in_the_store() {
     }
 }
 
-/// Of the records of one session, one side or one time, and of those that have none.
+/// Records of one session, one side or one time, and records without any.
 #[test]
 fn conditions_of_records_change_no_answer() {
     let timed = std::fs::read(own("tests/queries/mcp.jsonl")).expect("a log");

@@ -7,7 +7,7 @@ fn session() -> String {
     format!("{REQUEST}\n{RESPONSE}\n")
 }
 
-/// What is left out while loading makes no difference: the answers are those over all triples.
+/// Triples that are not loaded do not matter: the answers are the answers over all triples.
 #[test]
 fn loading_a_part_gives_the_answers_of_the_whole() {
     let place = Place::with("s.ndjson", LOG);

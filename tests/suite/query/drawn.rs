@@ -1,7 +1,7 @@
 //! Queries drawn from the graphs of logs: the log has as many solutions as its graph. A query makes only the triples that
 //! it needs of a log, so a graph that holds all triples, in a store that knows nothing of this, finds what is left out.
 //!
-//! Of each graph there are all classes and properties, and some pairs of them and connected patterns by a seed;
+//! For each graph: all classes and properties, and some pairs of them and connected patterns by a seed;
 //! `RPCGRAPH_DRAWN=N` makes N times as many.
 
 use std::collections::{BTreeSet, HashMap};

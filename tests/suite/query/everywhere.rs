@@ -33,7 +33,7 @@ const QUERIES: &[&str] = &[
 ];
 
 /// Two logs: [`LOG`], and one with a tool that fails.
-fn place() -> Place {
+fn place_with_logs() -> Place {
     let place = Place::with("a.ndjson", LOG);
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"forecast"}}"#;
     let failure = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}"#;
@@ -62,7 +62,7 @@ fn differences<'q>(place: &Place, source: &[&str]) -> BTreeMap<&'q str, (Value, 
 }
 
 fn loaded(server: &Running) -> Place {
-    let place = place();
+    let place = place_with_logs();
     let to = ["--endpoint", &server.query, "--update", &server.update, "--graph-store", &server.graph_store, "--quiet"];
     place.run(&[&["load"], &LOGS[..], &to].concat()).quietly();
     place
@@ -70,7 +70,7 @@ fn loaded(server: &Running) -> Place {
 
 #[test]
 fn in_memory_there_is_something_to_compare() {
-    let place = place();
+    let place = place_with_logs();
     for query in QUERIES {
         let answer = answer(&place, query, &LOGS);
         let rows = answer.pointer("/results/bindings").and_then(Value::as_array).map(Vec::len);
@@ -122,7 +122,7 @@ fn oxigraph_is_asked_as_a_service() {
 #[cfg(feature = "rocksdb")]
 #[test]
 fn on_disk() {
-    let place = place();
+    let place = place_with_logs();
     place.run(&[&["load"], &LOGS[..], &["--store", "dir", "--quiet"]].concat()).quietly();
     assert_eq!(differences(&place, &["--store", "dir"]), BTreeMap::new());
 }

@@ -17,7 +17,7 @@ use super::{build, fixture, reference, turtle};
 use crate::cli::Place;
 use crate::support::{assert_isomorphic, corpora, tool, with_decimals};
 
-/// Where the registers are, for the processors.
+/// The base URL of the registers, for the processors.
 const BASE: &str = "https://example.org/build/";
 
 /// The pairs of a register: name, JSON-LD, graph of the Turtle.
@@ -37,7 +37,7 @@ fn contexts(register: &Register) -> BTreeMap<String, String> {
     contexts.map(|(path, text)| (format!("{BASE}{path}"), text.clone())).collect()
 }
 
-/// What jsonld.js is asked about: to start node takes longer than most answers.
+/// Questions for jsonld.js, asked at once: starting node takes longer than most answers.
 #[derive(Default)]
 pub struct Questions {
     lines: Vec<String>,

@@ -95,7 +95,7 @@ fn the_action_checks() {
     assert_eq!(run("examples/mcp-session.ndjson").0, Some(0));
 }
 
-/// Whatever the note takes out, the published files have.
+/// The published files have each fault that the note removes.
 #[test]
 #[ignore = "needs RPCGRAPH_CORPORA"]
 fn the_faults_are_in_the_block_beside_the_corpora() {

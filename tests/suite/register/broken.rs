@@ -1,4 +1,4 @@
-//! Links, pipes, folders with other content, and Ctrl-C: a register is written whole, and nothing else is lost.
+//! Links, pipes, folders with other content, and Ctrl-C: a register is written whole, and other files are kept.
 
 use std::fs;
 use std::process::Command;
@@ -47,7 +47,7 @@ fn links_out_of_the_block() {
     // So is the block itself.
     std::os::unix::fs::symlink("b", place.path("linked")).expect("a link");
     assert_eq!(place.run(&["register", "linked", "-o", "out"]).status, Some(0));
-    // The context, and what it refers to, are no way out either.
+    // The context, and the files that it refers to, cannot be outside of the folder either.
     fs::remove_file(place.path("b/context.jsonld")).expect("removed");
     place.put("context.jsonld", CONTEXT);
     std::os::unix::fs::symlink("../context.jsonld", place.path("b/context.jsonld")).expect("a link");
@@ -82,7 +82,7 @@ fn pipes_are_no_files() {
     assert!(ran.status == Some(2) && ran.stderr.ends_with(": it is not a file\n"), "{}", ran.stderr);
 }
 
-/// What is said in a register is the same wherever its block is.
+/// A register has the same text wherever its block is.
 #[test]
 fn no_path_of_the_machine_is_in_a_register() {
     let place = block(&[("context.jsonld", CONTEXT)]);
@@ -113,7 +113,7 @@ fn contexts_elsewhere_are_not_fetched() {
     assert!(ran.stderr.contains("will not fetch `https://127.0.0.1:1/c` because the file"), "{}", ran.stderr);
     let ran = place.run(&["register", "b", "-o", "out", "--offline", "-c", "https://127.0.0.1:1/c"]);
     ran.began(2, "error: `https://127.0.0.1:1/c` is not in the cache, and --offline forbids to fetch it");
-    // The block's own URL, and the building block's, are no fetching.
+    // The block's own URL, and the building block's, are not fetched.
     let place = block(&[
         ("bblock.json", r#"{"ldContext": "https://example.org/build/annotated/b/context.jsonld"}"#),
         ("context.jsonld", CONTEXT),
@@ -146,7 +146,7 @@ fn folders_that_are_no_register_are_left_alone() {
     fs::remove_dir_all(place.path("out")).expect("removed");
     fs::create_dir(place.path("out")).expect("a folder");
     assert_eq!(register(&place).status, Some(0));
-    // A register is replaced, with nothing of the old one left.
+    // A new register replaces the old one completely.
     place.put("b/examples.yaml", "- {base-output-filename: other, snippets: [{language: json, code: '{\"p\": 2}'}]}\n");
     assert_eq!(register(&place).status, Some(0));
     let tests: Vec<_> = fs::read_dir(place.path("out/tests/b"))
@@ -167,7 +167,7 @@ fn folders_that_are_no_register_are_left_alone() {
     place.put("b/examples.yaml", "- {title: [}");
     assert_eq!(register(&place).status, Some(2));
     assert!(!place.read("out/register-summary.md").is_empty());
-    // A file is no folder; folders above the register's are made.
+    // A file cannot be a target folder; folders above the register's are created.
     place.put("b/examples.yaml", EXAMPLES);
     place.put("file", "kept");
     assert!(place.run(&["register", "b", "-o", "file"]).stderr.contains("file is not a folder"));

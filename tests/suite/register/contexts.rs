@@ -50,11 +50,11 @@ fn contexts_are_those_of_ogc_na() {
     assert!(compared > 20, "{compared}");
 }
 
-/// Blocks whose contexts are not those of ogc-na, with the reason. For all examples the triples are the same.
+/// Blocks whose contexts differ from the contexts of ogc-na, with the reason. For all examples the triples are the same.
 const OTHERWISE: &[(&str, &str)] = &[
     (
         "ogc.bbr.examples.rules.topo-edges",
-        "two schemas define `featureType`, which is told; which counts depends on the order in which others are met, which \
+        "two schemas define `featureType`, which is reported; which counts depends on the order in which others are met, which \
          are not here",
     ),
     ("ogc.bbr.examples.observation.vectorObservation", "ogc-na makes none without a block that no register here has"),
@@ -84,7 +84,7 @@ fn contexts_of_repositories_are_those_of_ogc_na() {
             let key = id.split_once('.').expect("a prefix").1.replace('.', "/");
             let ours = register.files.get(&format!("annotated/{key}/context.jsonld"));
             let ours = ours.map_or(Value::Null, |text| json(text));
-            // What is only like a keyword defines nothing.
+            // Names that only resemble a keyword define nothing.
             let terms = |context: &Value| {
                 let mut terms = context["@context"].as_object().cloned().unwrap_or_default();
                 terms.retain(|term, _| term != "@comment" && term != "@version");

@@ -30,7 +30,7 @@ fn the_published_register_beside_the_corpora() {
             "ttl" => assert_isomorphic(&turtle(ours, BASE), &turtle(&theirs, BASE), &name),
             "jsonld" => {
                 let mut ours = parsed(ours);
-                // What the published document leaves out, and so stands for another graph than the published Turtle.
+                // A base that the published document lacks, so that it has another graph than the published Turtle.
                 let base = ours["@context"].as_array_mut().expect("contexts").pop();
                 assert_eq!(base, Some(json!({ "@base": "https://override-me-for-custom-content.eg/" })));
                 assert_eq!(ours, parsed(&theirs), "{name}");

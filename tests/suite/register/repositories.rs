@@ -291,7 +291,7 @@ fn unreadable_output_of_a_step_fails_the_example() {
     assert!(matches!(reasons.as_slice(), [reason] if reason.starts_with(said)), "{reasons:?}");
 }
 
-/// What registers say of the blocks that a block depends on, and of the shapes that it takes over from them.
+/// Statements of registers about the blocks that a block depends on, and about the shapes that it inherits from them.
 #[test]
 #[ignore = "needs RPCGRAPH_CORPORA"]
 fn dependencies_equal_published_registers_of_the_corpora() {
@@ -329,7 +329,7 @@ fn dependencies_equal_published_registers_of_the_corpora() {
     assert_eq!(compared, 50);
 }
 
-/// What a stranger's repository can say does not lead out of it, nor take all time.
+/// A hostile repository cannot read outside of its folder, or take unlimited time.
 #[test]
 fn hostile_repositories() {
     let place = small();

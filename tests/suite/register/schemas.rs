@@ -5,8 +5,8 @@ use rpcgraph::register::RegisterOptions;
 use super::{build, item};
 use crate::cli::Place;
 
-/// What validation says of an example under a schema; nothing where it passes.
-fn said(files: &[(&str, &str)], schema_ref: Option<&str>, example: &str) -> Option<String> {
+/// Returns the problem of an example under a schema; `None` if it is valid.
+fn problem(files: &[(&str, &str)], schema_ref: Option<&str>, example: &str) -> Option<String> {
     let place = Place::new();
     place.put("b/context.jsonld", r#"{"@context": {"@vocab": "https://example.org/"}}"#);
     for (name, text) in files {
@@ -89,8 +89,8 @@ fn anchors_in_every_draft() {
             (Some("#Alias"), r#"{"n": 1}"#, "5"),
         ] {
             let of_type = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains("is not of type"));
-            assert!(of_type(&said(&files, reference, wrong)), "{dialect} {anchor} {reference:?}");
-            let right = said(&files, reference, right);
+            assert!(of_type(&problem(&files, reference, wrong)), "{dialect} {anchor} {reference:?}");
+            let right = problem(&files, reference, right);
             assert!(!of_type(&right), "{dialect} {anchor} {reference:?}: {right:?}");
         }
     }
@@ -103,18 +103,18 @@ fn references_to_other_files_of_the_block() {
         ("sub/one.json", r##"{"$defs": {"a": {"properties": {"p": {"$ref": "../two%20.yaml#T"}}}}}"##),
         ("two .yaml", "$defs: {t: {$anchor: T, type: string}}\n"),
     ];
-    assert_eq!(said(&files, None, r#"{"p": "x"}"#), None);
-    let failure = said(&files, None, r#"{"p": 1}"#).expect("a failure");
+    assert_eq!(problem(&files, None, r#"{"p": "x"}"#), None);
+    let failure = problem(&files, None, r#"{"p": 1}"#).expect("a failure");
     assert!(failure.starts_with("1 is not of type \"string\", at /p (schema: "), "{failure}");
-    assert!(said(&files, Some("two .yaml#T"), r#"{"p": 1}"#).is_some());
+    assert!(problem(&files, Some("two .yaml#T"), r#"{"p": 1}"#).is_some());
     // A schema that says where it is published is found there.
     let files = [
         ("schema.json", r#"{"$id": "https://example.org/s/schema.json", "properties": {"p": {"$ref": "p.json"}}}"#),
         ("p.json", r#"{"$id": "https://example.org/s/p.json", "type": "string"}"#),
     ];
-    assert_eq!(said(&files, None, r#"{"p": "x"}"#), None);
+    assert_eq!(problem(&files, None, r#"{"p": "x"}"#), None);
     for reference in [None, Some("https://example.org/s/schema.json"), Some("p.json")] {
-        assert!(said(&files, reference, r#"{"p": 1}"#).is_some(), "{reference:?}");
+        assert!(problem(&files, reference, r#"{"p": 1}"#).is_some(), "{reference:?}");
     }
 }
 
@@ -123,12 +123,12 @@ fn references_to_other_files_of_the_block() {
 fn odd_schemas() {
     let data =
         r##"{"$schema": "http://json-schema.org/draft-07/schema#", "const": {"$anchor": "x", "$ref": "#y", "p": 1}}"##;
-    assert_eq!(said(&[("schema.json", data)], None, r##"{"$anchor": "x", "$ref": "#y", "p": 1}"##), None);
+    assert_eq!(problem(&[("schema.json", data)], None, r##"{"$anchor": "x", "$ref": "#y", "p": 1}"##), None);
     let tree = r##"{"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"t": {"$anchor": "T",
         "required": ["v"], "properties": {"child": {"$ref": "#T"}}}}, "$ref": "#T"}"##;
     let files = [("schema.json", tree)];
-    assert_eq!(said(&files, None, r#"{"v": 1, "child": {"v": 2}}"#), None);
-    let failure = said(&files, None, r#"{"v": 1, "child": {"v": 2, "child": {}}}"#).expect("a failure");
+    assert_eq!(problem(&files, None, r#"{"v": 1, "child": {"v": 2}}"#), None);
+    let failure = problem(&files, None, r#"{"v": 1, "child": {"v": 2, "child": {}}}"#).expect("a failure");
     assert!(failure.starts_with("\"v\" is a required property, at /child/child (schema: "), "{failure}");
 }
 
@@ -151,21 +151,21 @@ fn the_error_that_tells_most() {
         ),
         ("[1]", "[1] is not valid under any of the given schemas, at the top (schema: /$ref/anyOf)"),
     ] {
-        let failure = said(&files, None, example).expect("a failure");
+        let failure = problem(&files, None, example).expect("a failure");
         assert_eq!(failure, expected, "{example}");
     }
     // Of several, the one nearest to the top.
     let files =
         [("schema.json", r#"{"properties": {"a": {"properties": {"b": {"type": "string"}}}}, "required": ["c"]}"#)];
-    let failure = said(&files, None, r#"{"a": {"b": 1}}"#).expect("a failure");
+    let failure = problem(&files, None, r#"{"a": {"b": 1}}"#).expect("a failure");
     assert_eq!(failure, "\"c\" is a required property, at the top (schema: /$ref/required)");
     // A long value is not repeated.
     let long = format!("{{\"c\": 1, \"a\": \"{}\"}}", "x".repeat(10_000));
-    let failure = said(&[("schema.json", r#"{"maxProperties": 1}"#)], None, &long).expect("a failure");
+    let failure = problem(&[("schema.json", r#"{"maxProperties": 1}"#)], None, &long).expect("a failure");
     assert!(failure.len() < 200, "{failure}");
 }
 
-/// Numbers are those of the text, whatever else is made of them.
+/// Numbers keep the digits of the text.
 #[test]
 fn numbers_keep_their_spelling() {
     let place = Place::new();

@@ -23,7 +23,7 @@ fn text(place: &Place, name: &str) -> String {
     String::from_utf8(place.read(&format!("out/tests/b/{name}"))).expect("text")
 }
 
-/// Nobody is to think that shapes were checked.
+/// Without the feature, a note says that shapes were not checked.
 #[cfg(not(feature = "shacl"))]
 #[test]
 fn unchecked_shapes_are_noted() {
@@ -88,7 +88,7 @@ ex:Line-is-not-dear a sh:PropertyShape ; sh:targetClass ex:Line ; sh:path ex:pri
         format!("{PREFIXES}{rules}")
     }
 
-    /// Asserts why the shapes cannot be used, and that nothing is made.
+    /// Asserts the reason why the shapes cannot be used, and that no register is written.
     #[track_caller]
     fn refused(files: &[(&str, &str)], said: &str) {
         let place = block(files);
@@ -217,7 +217,7 @@ b: 2 of 5 passed; 29 files in out
                 &*shapes("ex:S a sh:NodeShape ; sh:targetClass ex:Line ; sh:sparql [ sh:select 'SELECT nothing' ] ."),
                 "rules.shacl: these shapes cannot be used: the query of <https://example.org/S> is none: ",
             ),
-            // Nobody has told the query of the prefix.
+            // The query does not declare the prefix.
             (
                 "rules.shacl",
                 &*shapes(
@@ -260,7 +260,7 @@ b: 2 of 5 passed; 29 files in out
         assert!(text(&place, "good.validation_passed.txt").contains("rules.shacl: conforms\n"));
     }
 
-    /// The validator has no numbers so large or small; that is no fault of theirs.
+    /// The validator cannot represent numbers so large or small; the data is not at fault.
     #[test]
     fn numbers_that_cannot_be_judged_are_told() {
         let rules = "ex:S a sh:PropertyShape ; sh:targetClass ex:Order ; sh:path ex:count ; sh:minExclusive 0 .

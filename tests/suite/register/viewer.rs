@@ -11,9 +11,9 @@ use super::repositories::made;
 use crate::cli::Place;
 use crate::support::files;
 
-/// What the viewer reads of a register: `src/services/bblock.service.js`.
+/// Members of a register that the viewer reads: `src/services/bblock.service.js`.
 const REGISTER: &[&str] = &["/name", "/imports/0", "/bblocks/0/itemIdentifier", "/validationReport"];
-/// What it reads of each block in a register, with the file of its source.
+/// Members of each block in a register that it reads, with the file of its source.
 const LISTED: &[(&str, &str)] = &[
     ("/itemIdentifier", "services/bblock.service.js"),
     ("/schema/application~1yaml", "services/bblock.service.js"),
@@ -30,7 +30,7 @@ const LISTED: &[(&str, &str)] = &[
     ("/isProfileOf/0", "lib/dependency-graph.js"),
     ("/sourceLdContext", "lib/dependency-graph.js"),
 ];
-/// What it reads of the document that `documentation` leads to.
+/// Members of the document at `documentation` that it reads.
 const FULL: &[(&str, &str)] = &[
     ("/annotatedSchema", "components/bblock/JsonSchemaViewer.vue"),
     ("/ldContext", "components/bblock/JsonLdContextViewer.vue"),

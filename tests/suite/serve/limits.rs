@@ -92,7 +92,7 @@ fn slow_clients_do_not_block_others() {
     assert!(server.memory() < 300 << 20, "{}", server.memory());
     let threads = fs::read_dir(format!("/proc/{}/task", server.answering())).unwrap().count();
     assert!(threads < 80, "{threads}");
-    // Who was slow has been told to go.
+    // A slow client is disconnected with status 408.
     let told = reply(slow.pop().unwrap());
     assert_eq!(told.status, 408);
 }
@@ -119,7 +119,7 @@ fn connections_have_a_limit() {
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
-/// A query that takes too much memory ends, and nothing else does.
+/// A query that exceeds the memory limit ends, and the server continues.
 #[test]
 fn queries_end_alone() {
     let message =
@@ -148,7 +148,7 @@ fn queries_end_alone() {
     assert!(server.memory() < 400 << 20, "{}", server.memory());
 }
 
-/// What computes without looking at data takes the process along that answers; another one goes on with what was read.
+/// A query that computes without reading data ends the answering process; another process continues with the data in memory.
 #[test]
 #[cfg(target_os = "linux")]
 fn another_process_goes_on() {

@@ -18,7 +18,7 @@ fn each_request_without_an_answer_has_a_state() {
         ("m9", RequestState::Open),
     ];
     assert_eq!(states, expected);
-    // Of one side alone, nothing tells what was answered.
+    // A log of one side does not show which requests were answered.
     let mut run = Run::default();
     for short in ["c ?1", "c ?2", "c ?2", "c ?3", "c ?4", "c ?5"] {
         run.short(short);

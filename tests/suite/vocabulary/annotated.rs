@@ -1,4 +1,4 @@
-//! What the ontologies say beside their axioms: examples, and terms of others.
+//! Annotations of the ontologies: examples, and links to other vocabularies.
 
 use oxrdf::{NamedNodeRef, NamedOrBlankNodeRef, TermRef};
 use rpcgraph::query::Query;
@@ -8,7 +8,7 @@ use super::{ALIGNMENT, Outcome, both_ontologies, read_turtle};
 
 const SKOS_EXAMPLE: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3.org/2004/02/skos/core#example");
 
-/// What is aligned with JSON-RPC-LD are terms that graphs of logs have, in the namespace that is registered for it.
+/// The terms aligned with JSON-RPC-LD are terms of graphs of logs, and in the namespace that is registered for it.
 #[test]
 fn json_rpc_ld_is_aligned() -> Outcome {
     let graph = read_turtle(ALIGNMENT)?;
