@@ -19,6 +19,8 @@ mod strip;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Write};
 
+use oxsdatatypes::Double;
+
 use self::facts::Handshakes;
 use self::index::{LogFacts, PageIndex, PageRow, RowKind};
 pub use self::page::OmittedTexts;
@@ -30,11 +32,11 @@ use crate::overview::Facts;
 use crate::protocol::{Extract, Extraction, Maker, Makers, Protocol, Statement, StatementObject};
 use crate::record::{Entry, LogLine, ReadError, Reader, ReaderOptions, Record, plain_text};
 use crate::session::triples::NodeRef;
-use crate::session::{Annotated, Name, Node};
+use crate::session::{Annotated, Name, Node, Origin};
 use crate::vocab::rpcg;
 
 /// The default maximum size of texts in a page, in bytes.
-pub const DEFAULT_LIMIT: u64 = 3 << 19;
+pub const DEFAULT_LIMIT: u64 = 1 << 20;
 
 /// The methods that cancel a request: of MCP, and of LSP.
 const CANCELLATIONS: [&str; 2] = ["notifications/cancelled", "$/cancelRequest"];
@@ -191,6 +193,10 @@ impl Report {
                 }
             }
         }
+        let origin = Origin { source: name.to_owned(), format: reader.format() };
+        let offsets =
+            log.paired.sessions.ends(&origin).filter_map(|end| Some(f64::from(Double::from(end.clock_offset?.0))));
+        self.facts.clock_offset = offsets.chain(self.facts.clock_offset).reduce(f64::max);
         self.pieces.end().map_err(unreadable)?;
         log.paired.summary.end_input(options.is_stated(), reader.head());
         log.facts.rows = self.index.len() - log.facts.first;

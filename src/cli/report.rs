@@ -26,7 +26,7 @@ pub struct ReportCommand {
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
 
-    /// Keep the text of every message; without it, up to 1.5 MB of texts, failures first
+    /// Keep the text of every message; without it, up to 1 MB of texts, failures first
     #[arg(long, help_heading = "Output")]
     full: bool,
 

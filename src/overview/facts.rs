@@ -128,7 +128,7 @@ pub struct Facts {
     pub to: Option<f64>,
     pub zone: Option<Zone>,
     /// The first time of a log of times of day that passes midnight: earlier times are of the next day.
-    pub(super) before_midnight: Option<f64>,
+    pub(crate) before_midnight: Option<f64>,
     pub has_senders: bool,
     /// Client, server and protocol, with the number of their connections.
     pub programs: Vec<(String, usize)>,
@@ -192,14 +192,19 @@ impl Facts {
         let (time, zone) = parse(text)?;
         let first = *self.zone.get_or_insert(zone);
         let east = |zone| if let Zone::Offset(seconds) = zone { f64::from(seconds) } else { 0.0 };
-        let is_after_midnight = |first: f64| zone == Zone::OfDay && time < first - LATE;
-        let days = if self.before_midnight.is_some_and(is_after_midnight) { DAY } else { 0.0 };
-        Some(time - east(zone) + east(first) + days)
+        let time = time - east(zone) + east(first);
+        Some(if zone == Zone::OfDay { self.after_midnight(time) } else { time })
+    }
+
+    /// Moves a time of day to the next day, if the log passes midnight before it.
+    pub(crate) fn after_midnight(&self, time: f64) -> f64 {
+        let is_late = self.before_midnight.is_some_and(|first| time < first - LATE);
+        if is_late { time + DAY } else { time }
     }
 
     /// Takes the times of a log of times of day, in its order. The log passes midnight where its clock goes back by more than
     /// half a day.
-    pub(super) fn take_clock(&mut self, times: &[f64]) {
+    pub(crate) fn take_clock(&mut self, times: &[f64]) {
         let passes: Vec<_> = (1..times.len()).filter(|place| times[*place] < times[place - 1] - DAY / 2.0).collect();
         let ([pass], Some(first)) = (passes.as_slice(), times.first()) else { return };
         let last = times[*pass..].iter().copied().filter(|time| *time < DAY / 2.0 + first).reduce(f64::max);

@@ -9,6 +9,7 @@ use crate::json::Value;
 use crate::message::{Message, Problem};
 use crate::overview::Facts;
 use crate::overview::facts::{Call, CallOutcome, FailureFact, SilentCall, UNKNOWN_REQUEST};
+use crate::overview::moment::Zone;
 
 /// The names and versions of the programs of a session, and the version that they agreed on.
 #[derive(Debug, Default)]
@@ -53,6 +54,7 @@ impl Handshakes {
 /// Returns the log, the key and the place of each session.
 pub(super) fn gather(facts: &mut Facts, index: &mut PageIndex, handshakes: &Handshakes) -> Vec<(usize, u32, usize)> {
     let (mut places, mut restarts) = (Vec::new(), Vec::new());
+    pass_midnight(facts, index);
     let answers = answers(&index.rows);
     let ended: HashSet<usize> = index.rows.iter().filter_map(|row| row.ended.map(|end| end as usize)).collect();
     for log in 0..index.logs.len() {
@@ -98,6 +100,16 @@ pub(super) fn gather(facts: &mut Facts, index: &mut PageIndex, handshakes: &Hand
     places
 }
 
+/// Moves the times of day after midnight to the next day. The records of several logs are not in one order.
+fn pass_midnight(facts: &mut Facts, index: &mut PageIndex) {
+    if facts.zone != Some(Zone::OfDay) || index.logs.len() > 1 {
+        return;
+    }
+    let messages = index.rows.iter().filter(|row| row.kind != RowKind::LogLine);
+    facts.take_clock(&messages.filter_map(|row| row.time).collect::<Vec<_>>());
+    index.rows.iter_mut().for_each(|row| row.time = row.time.map(|time| facts.after_midnight(time)));
+}
+
 /// For each row the row of its answer.
 fn answers(rows: &[PageRow]) -> Vec<Option<u32>> {
     let mut answers = vec![None; rows.len()];
@@ -118,8 +130,11 @@ fn take(
 ) {
     let row = &index.rows[place];
     let own = name(index, log, row);
-    facts.from = facts.from.into_iter().chain(row.time).reduce(f64::min);
-    facts.to = facts.to.into_iter().chain(row.time).reduce(f64::max);
+    // The edges of a log that passes midnight are known.
+    if facts.before_midnight.is_none() {
+        facts.from = facts.from.into_iter().chain(row.time).reduce(f64::min);
+        facts.to = facts.to.into_iter().chain(row.time).reduce(f64::max);
+    }
     facts.has_senders |= row.sender != 0;
     match row.kind {
         RowKind::Request | RowKind::Notification | RowKind::Response | RowKind::Error => facts.messages += 1,

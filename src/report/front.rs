@@ -92,12 +92,13 @@ fn marked(sentence: &Sentence<'_>) -> String {
     format!("<span class=\"mark {class}\">{mark}</span> {}", phrases(&sentence.phrases))
 }
 
-/// The phrases as HTML; spans of time and messages are links into the list.
+/// The phrases as HTML; spans of time and messages become links into the list, which needs the script.
 fn phrases(phrases: &[Phrase]) -> String {
+    let to = |text: &str, hash: &str| format!("<span data-to=\"{}\">{}</span>", escaped(hash), escaped(text));
     let html = |phrase: &Phrase| match phrase {
         Phrase::Text(text) => escaped(text),
-        Phrase::Span(text, [from, to]) => format!("<a href=\"#from={from}&amp;to={to}\">{}</a>", escaped(text)),
-        Phrase::Message(text, name) => format!("<a href=\"#open={}\">{}</a>", escaped(name), escaped(text)),
+        Phrase::Span(text, [from, end]) => to(text, &format!("#from={from}&to={end}")),
+        Phrase::Message(text, name) => to(text, &format!("#open={name}")),
     };
     phrases.iter().map(html).collect()
 }
@@ -117,9 +118,8 @@ fn listed(facts: &Facts) -> String {
         return String::new();
     }
     let mut html = String::from("<div id=\"listed\"><h2>Failures and calls without an answer</h2>");
-    if rows.len() > MAX_LISTED {
-        let _ = write!(html, "<p>{MAX_LISTED} of {}</p>", number(rows.len()));
-    }
+    let cut = if rows.len() > MAX_LISTED { format!("{MAX_LISTED} of ") } else { String::new() };
+    let _ = write!(html, "<p>{cut}{}, of {}</p>", number(rows.len()), counted(facts.calls.len(), "call"));
     html += "<table>";
     for (time, name, what, text) in rows.into_iter().take(MAX_LISTED) {
         let _ = write!(

@@ -106,24 +106,40 @@ pub(super) struct PageRow {
     pub place: TextSpan,
 }
 
-/// A column of the rows.
-struct RowColumn<'r, F>(&'r [PageRow], F);
+/// A column of the rows. A value that all rows share is written once.
+struct RowColumn<T>(Vec<T>);
 
-impl<T: Serialize, F: Fn(&PageRow) -> T> Serialize for RowColumn<'_, F> {
+impl<T: Serialize + PartialEq> Serialize for RowColumn<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(&self.1))
+        match self.0.as_slice() {
+            [first, rest @ ..] if rest.iter().all(|value| value == first) => first.serialize(serializer),
+            all => all.serialize(serializer),
+        }
     }
 }
 
-/// A column of integers, each as its difference from the one before, since small numbers take little space.
-struct DifferenceColumn<'r, F>(&'r [PageRow], F);
+/// Returns each integer as its difference from the one before, since small numbers take little space.
+fn differences(numbers: impl Iterator<Item = Option<i64>>) -> Vec<Option<i64>> {
+    let mut last = 0;
+    numbers.map(|number| number.map(|number| number - std::mem::replace(&mut last, number))).collect()
+}
 
-impl<F: Fn(&PageRow) -> Option<i64>> Serialize for DifferenceColumn<'_, F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut last = 0;
-        let mut difference = |number: i64| number - std::mem::replace(&mut last, number);
-        serializer.collect_seq(self.0.iter().map(|row| (self.1)(row).map(&mut difference)))
-    }
+/// Returns the texts of a column; of an answer, the difference from the text of its request, which is usually the same.
+fn texts(rows: &[PageRow], of: impl Fn(&PageRow) -> u32) -> Vec<i64> {
+    let request = |row: &PageRow| row.answers.and_then(|request| rows.get(request as usize)).map_or(0, &of);
+    rows.iter().map(|row| i64::from(of(row)) - i64::from(request(row))).collect()
+}
+
+/// Returns how far each text in the page begins behind the end of the one before.
+fn gaps(rows: &[PageRow]) -> Vec<i64> {
+    let mut end = 0;
+    let gap = |row: &PageRow| match row.place {
+        TextSpan { piece: 0, .. } => 0,
+        TextSpan { start, length, .. } => {
+            i64::from(start) - std::mem::replace(&mut end, i64::from(start) + i64::from(length))
+        }
+    };
+    rows.iter().map(gap).collect()
 }
 
 /// The time of a row in microseconds.
@@ -142,31 +158,29 @@ fn latency(rows: &[PageRow], row: &PageRow) -> Option<f64> {
 
 /// Writes the rows as an object with a list for each column.
 fn by_columns<S: Serializer>(rows: &[PageRow], serializer: S) -> Result<S::Ok, S::Error> {
-    fn column<T: Serialize>(rows: &[PageRow], of: impl Fn(&PageRow) -> T) -> impl Serialize {
-        RowColumn(rows, of)
+    fn column<T>(rows: &[PageRow], of: impl Fn(&PageRow) -> T) -> RowColumn<T> {
+        RowColumn(rows.iter().map(of).collect())
     }
-    fn differences(rows: &[PageRow], of: impl Fn(&PageRow) -> i64) -> impl Serialize {
-        DifferenceColumn(rows, move |row: &PageRow| Some(of(row)))
-    }
+    let numbers = |of: fn(&PageRow) -> Option<i64>| RowColumn(differences(rows.iter().map(of)));
     let mut columns = serializer.serialize_map(None)?;
     columns.serialize_entry("kind", &column(rows, |row| row.kind as u8))?;
     columns.serialize_entry("sender", &column(rows, |row| row.sender))?;
-    columns.serialize_entry("record", &differences(rows, |row| row.record.cast_signed()))?;
+    columns.serialize_entry("record", &numbers(|row| Some(row.record.cast_signed())))?;
     columns.serialize_entry("element", &column(rows, |row| row.element))?;
-    columns.serialize_entry("line", &differences(rows, |row| row.line.cast_signed()))?;
-    columns.serialize_entry("time", &DifferenceColumn(rows, micros))?;
+    columns.serialize_entry("line", &numbers(|row| Some(row.line.cast_signed())))?;
+    columns.serialize_entry("time", &numbers(micros))?;
     columns.serialize_entry("latency", &column(rows, |row| latency(rows, row)))?;
     columns.serialize_entry("problems", &column(rows, |row| row.problems))?;
-    columns.serialize_entry("session", &column(rows, |row| row.session))?;
+    columns.serialize_entry("session", &RowColumn(texts(rows, |row| row.session)))?;
     columns.serialize_entry("method", &column(rows, |row| row.method))?;
-    columns.serialize_entry("id", &column(rows, |row| row.id))?;
+    columns.serialize_entry("id", &RowColumn(texts(rows, |row| row.id)))?;
     columns.serialize_entry("detail", &column(rows, |row| row.detail))?;
     columns.serialize_entry("error", &column(rows, |row| row.error))?;
     columns.serialize_entry("operation", &column(rows, |row| row.operation))?;
-    columns.serialize_entry("answers", &DifferenceColumn(rows, |row: &PageRow| row.answers.map(i64::from)))?;
+    columns.serialize_entry("answers", &numbers(|row| row.answers.map(i64::from)))?;
     columns.serialize_entry("ended", &column(rows, |row| row.ended))?;
     columns.serialize_entry("piece", &column(rows, |row| row.place.piece))?;
-    columns.serialize_entry("start", &differences(rows, |row| row.place.start.into()))?;
+    columns.serialize_entry("start", &RowColumn(gaps(rows)))?;
     columns.serialize_entry("length", &column(rows, |row| row.place.length))?;
     columns.serialize_entry("failed", &column(rows, |row| u8::from(row.failed)))?;
     columns.serialize_entry("state", &column(rows, |row| row.state as u8))?;

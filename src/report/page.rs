@@ -77,7 +77,7 @@ pub(super) fn write(
     facts["withoutText"] = left.without_text.into();
     writeln!(out, "{}", facts_script(&facts))?;
     // The encoder clears its output buffer on each write, however small.
-    let mut encoder = BufWriter::with_capacity(64 << 10, GzEncoder::new(Vec::new(), Compression::new(4)));
+    let mut encoder = BufWriter::with_capacity(64 << 10, GzEncoder::new(Vec::new(), Compression::best()));
     serde_json::to_writer(&mut encoder, index)?;
     let encoded = encoder.into_inner().map_err(IntoInnerError::into_error)?.finish()?;
     data(out, "index", false, &encoded)?;

@@ -16,6 +16,8 @@ use crate::redact::secrets::spans;
 /// The maximum number of messages in a piece, and the approximate size of its text, in bytes.
 const MESSAGES: usize = 1_000;
 const BYTES: usize = 1 << 20;
+/// The maximum size of what stands around a message in its line, for the page to keep it, in bytes. The page has the same number.
+const ENVELOPE: usize = 2_000;
 /// The maximum size of pieces in memory, in bytes. A browser cannot open files.
 const IN_MEMORY: usize = if cfg!(target_family = "wasm") { usize::MAX } else { 8 << 20 };
 
@@ -152,25 +154,28 @@ impl PieceFile {
             return self.own(text);
         };
         if (self.log.messages >= MESSAGES || start >= BYTES) && start >= self.log.end && start > 0 {
+            // The line of a message stays whole.
+            let line = line_of(&window.bytes, start..start + text.len()).start.max(self.log.end);
             let number = self.log.number;
-            self.write(number, true, &window.bytes[..start])?;
-            window.bytes.drain(..start);
-            window.start = at;
+            self.write(number, true, &window.bytes[..line])?;
+            window.bytes.drain(..line);
+            window.start += line as u64;
             self.log = self.open();
-            start = 0;
+            start -= line;
         }
         self.log.messages += 1;
         self.log.end = self.log.end.max(start + text.len());
         Ok(placed(self.log.number, start, text.len()))
     }
 
-    /// Stores a text that the log has in another form.
+    /// Stores a text that the log has in another form, as a line.
     fn own(&mut self, text: &[u8]) -> io::Result<TextSpan> {
         if self.own.messages >= MESSAGES || self.own_text.len() >= BYTES {
             self.end_own()?;
         }
         let start = self.own_text.len();
         self.own_text.extend_from_slice(text);
+        self.own_text.push(b'\n');
         self.own.messages += 1;
         Ok(placed(self.own.number, start, text.len()))
     }
@@ -205,7 +210,9 @@ impl PieceFile {
         if let Some(secrets) = &mut self.secrets {
             secrets[usize::from(!of_log)] += spans(text).count() as u64;
         }
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::new(3));
+        // What is left of a large log is little, and worth the time.
+        let level = if of_log { Compression::default() } else { Compression::best() };
+        let mut encoder = GzEncoder::new(Vec::new(), level);
         encoder.write_all(text)?;
         let bytes = encoder.finish()?;
         self.file.seek(SeekFrom::Start(self.size))?;
@@ -243,8 +250,12 @@ impl PieceFile {
             GzDecoder::new(&*self.read(&piece)?).read_to_end(&mut whole)?;
             for span in texts {
                 let (start, length) = (span.start as usize, span.length as usize);
-                let text = whole.get(start..start + length).unwrap_or_default();
-                moved.insert((piece.number, span.start), self.own(text)?);
+                let line = line_of(&whole, start..start + length);
+                let own = self.own(whole.get(line.clone()).unwrap_or_default())?;
+                moved.insert(
+                    (piece.number, span.start),
+                    placed(own.piece, own.start as usize + start - line.start, length),
+                );
             }
         }
         self.end_own()?;
@@ -284,6 +295,19 @@ impl PieceFile {
         let mut bytes = Vec::new();
         Read::by_ref(&mut self.file).take(piece.range.end - piece.range.start).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+}
+
+/// Returns the line of a text in a piece, or the text if there is much around it.
+fn line_of(piece: &[u8], text: Range<usize>) -> Range<usize> {
+    let before = &piece[..text.start];
+    let near = &before[before.len().saturating_sub(ENVELOPE)..];
+    let start = near.iter().rposition(|byte| *byte == b'\n').map(|at| text.start - near.len() + at + 1);
+    let start = start.or((near.len() == before.len()).then_some(0));
+    let end = piece[text.end..].iter().take(ENVELOPE).position(|byte| *byte == b'\n').map(|at| text.end + at);
+    match start.zip(end) {
+        Some((start, end)) if end - start <= text.len() + ENVELOPE => start..end,
+        _ => text,
     }
 }
 

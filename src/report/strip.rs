@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use crate::diagnostic::markup::xml;
 use crate::overview::facts::{CallOutcome, Facts};
 use crate::overview::incident::{Incident, STEPS, percentile};
-use crate::overview::moment::{Zone, clock, date};
+use crate::overview::moment::{clock, date};
 use crate::overview::units::{counted, duration};
 
 const BUCKETS: usize = 120;
@@ -15,8 +15,9 @@ const BUCKETS: usize = 120;
 const BARS: f64 = 60.0;
 const LATENCIES: (f64, f64) = (66.0, 34.0);
 const CLOCKS: f64 = 114.0;
-/// The maximum numbers of clock times and of marks.
+/// The maximum numbers of clock times, of those with a date, and of marks.
 const MAX_CLOCKS: f64 = 7.0;
+const MAX_DATED: f64 = 4.0;
 const MAX_MARKS: usize = 40;
 
 /// The calls of a bucket: failed, without an answer, cancelled or outdated, and answered; and their latencies.
@@ -67,12 +68,14 @@ pub(super) fn svg(facts: &Facts, incident: Option<&Incident>) -> String {
             let _ = write!(svg, "<text x=\"{at}\" dx=\"{x}\" y=\"11\" text-anchor=\"{anchor}\">⟲ {server}</text>");
         }
     }
-    let are_dates = to - from > 2.0 * 86_400.0 && facts.zone != Some(Zone::OfDay);
-    let step = STEPS.iter().map(|step| f64::from(*step)).find(|step| (to - from) / step <= MAX_CLOCKS);
-    let step = step.unwrap_or((to - from) / MAX_CLOCKS);
+    let are_dates = !facts.is_of_one_day();
+    let most = if are_dates { MAX_DATED } else { MAX_CLOCKS };
+    let step = STEPS.iter().map(|step| f64::from(*step)).find(|step| (to - from) / step <= most);
+    let step = step.unwrap_or((to - from) / most);
     let mut time = (from / step).ceil() * step;
     while time <= to {
-        if share(time) < 0.93 {
+        // A text fits before the edge of a small screen.
+        if share(time) < if are_dates { 0.8 } else { 0.9 } {
             let day = if are_dates { date(time)[5..].to_owned() } else { String::new() };
             let clock = if step < 86_400.0 { clock(time, step < 60.0) } else { String::new() };
             let text = format!("{day} {clock}");

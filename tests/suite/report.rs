@@ -42,16 +42,35 @@ pub fn inflated(page: &str, id: &str) -> Vec<u8> {
     all
 }
 
+/// The columns of the index, with a value for each row, as the page's script reads them.
 fn index(page: &str) -> Value {
     let index: Value = serde_json::from_slice(&inflated(page, "index")).unwrap();
+    let rows: u64 = index["logs"].as_array().unwrap().iter().map(|log| log["rows"].as_u64().unwrap()).sum();
     let mut columns = index["columns"].clone();
-    for name in ["record", "line", "start", "answers", "time"] {
+    for column in columns.as_object_mut().unwrap().values_mut().filter(|column| !column.is_array()) {
+        *column = vec![column.clone(); rows as usize].into();
+    }
+    for name in ["record", "line", "answers", "time"] {
         let mut last = 0;
         for value in columns[name].as_array_mut().unwrap() {
             if let Some(change) = value.as_i64() {
                 last += change;
                 *value = last.into();
             }
+        }
+    }
+    let mut end = 0;
+    for row in 0..rows as usize {
+        if let Some(request) = columns["answers"][row].as_u64() {
+            for name in ["id", "session"] {
+                let text = columns[name][row].as_i64().unwrap() + columns[name][request as usize].as_i64().unwrap();
+                columns[name][row] = text.into();
+            }
+        }
+        if columns["piece"][row] != 0 {
+            let start = end + columns["start"][row].as_i64().unwrap();
+            end = start + columns["length"][row].as_i64().unwrap();
+            columns["start"][row] = start.into();
         }
     }
     columns
@@ -218,6 +237,78 @@ fn a_page_that_would_be_too_large_keeps_failures() {
     let refused = Log::read("page", std::io::Cursor::new(small.into_bytes())).write_to(Vec::new(), Syntax::Turtle);
     let told = error_text(refused.unwrap_err());
     assert!(told.contains("no log that is whole"), "{told}");
+}
+
+/// The line around each text in a page is that of the log, whether the page has the log or some texts.
+#[test]
+fn a_page_has_the_lines_of_its_texts() {
+    let line = |id: u32| {
+        let noise: String =
+            (0..20_u32).map(|place| format!("{:08x}", (id * 20 + place).wrapping_mul(2_654_435_761))).collect();
+        let from = if id % 2 == 0 { "client" } else { "server" };
+        let end = if id % 2 == 0 { "\"method\":\"m\"" } else { "\"result\":0" };
+        let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{end},\"x\":\"{noise}\"}}", id / 2);
+        format!("{{\"sender\":\"{from}\",\"host\":\"h{id}\",\"message\":{message},\"more\":{id}}}")
+    };
+    let lines: Vec<_> = (0..4_000).map(line).collect();
+    for limit in [None, Some(150_000)] {
+        let (page, left) = page(lines.join("\n").as_bytes(), &options(false, limit));
+        assert_eq!(left.without_text > 0, limit.is_some());
+        let index = index(&page);
+        let number = |column: &str, row: usize| index[column][row].as_u64().unwrap() as usize;
+        let mut seen = 0;
+        for row in (0..lines.len()).step_by(37).filter(|row| number("piece", *row) > 0) {
+            let piece = inflated(&page, &format!("piece-{}\"", number("piece", row)));
+            let piece = String::from_utf8(piece).unwrap();
+            let start = number("start", row);
+            let end = start + number("length", row);
+            let from = piece[..start].rfind('\n').map_or(0, |at| at + 1);
+            let to = piece[end..].find('\n').map_or(piece.len(), |at| end + at);
+            assert_eq!(piece[from..to], lines[row], "{limit:?}");
+            assert!(piece[start..end].starts_with("{\"jsonrpc\""), "{}", &piece[start..end]);
+            seen += 1;
+        }
+        assert!(seen > 20, "{seen}");
+    }
+}
+
+/// The page has the sentences of the terminal: about clocks that differ, and about times without a date after midnight.
+#[test]
+fn the_verdict_is_that_of_the_first_screen() {
+    let skewed = |(id, asked, answered): (u32, u32, u32)| {
+        format!(
+            "{{\"ts\":\"2026-03-10T09:00:{asked}Z\",\"dir\":\"c2s\",\"msg\":{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"sum\"}}}}\n\
+             {{\"ts\":\"2026-03-10T09:00:{answered}Z\",\"dir\":\"s2c\",\"msg\":{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":0}}}}\n"
+        )
+    };
+    // Calls in order leave problems in the minority.
+    let clocks = [(1, 13, 10), (2, 20, 18), (3, 21, 22), (4, 23, 24)].map(skewed).concat();
+    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"c","version":"1"}}}"#;
+    let midnight = format!(
+        "23:59:50.000 [s] --> {hello}\n\
+         23:59:50.100 [s] <-- {{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{{\"serverInfo\":{{\"name\":\"s\"}}}}}}\n\
+         23:59:51.000 [s] --> {{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n\
+         00:00:30.000 [s] --> {hello}\n"
+    );
+    for (log, said) in [(clocks, "answer before request by up to 3.00 s"), (midnight, "restarted at 00:00:30")] {
+        let screen = Place::with("session.ndjson", &log).run(&["session.ndjson"]).text().to_owned();
+        let (page, _) = page(log.as_bytes(), &ReportOptions::default());
+        let front = page.split("<div data-part=\"title\">").nth(1).unwrap();
+        let (title, verdict) = front.split_once("id=\"verdict\">").unwrap();
+        let sentences: Vec<_> = verdict.split("</div>").next().unwrap().split("<p>").skip(1).map(plain).collect();
+        assert!(sentences.iter().any(|sentence| sentence.contains(said)), "{sentences:?}");
+        for sentence in sentences {
+            let (_mark, text) = sentence.split_once(' ').unwrap();
+            assert!(screen.contains(text), "{text}\n{screen}");
+        }
+        let times = screen.lines().next().unwrap().rsplit(" · ").next().unwrap();
+        assert!(plain(title).contains(times), "{title}\n{times}");
+    }
+}
+
+/// The text of HTML without entities.
+fn plain(html: &str) -> String {
+    html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect()
 }
 
 /// An error with its causes.

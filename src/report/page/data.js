@@ -39,6 +39,7 @@ async function serverSource() {
 
 /** The bytes of compressed data in Base64. */
 async function inflated(encoded) {
+  if (!("DecompressionStream" in self)) throw new Error("it needs Chrome 80, Firefox 113, Safari 16.4, or a later browser");
   const text = atob(encoded);
   const bytes = new Uint8Array(text.length);
   for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
@@ -46,8 +47,9 @@ async function inflated(encoded) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** What the program knows of the logs: columns, of which all but `texts` and `logs` have a value for each row. Numbers that grow
- * are written as differences, times in millionths of a second. */
+/** What the program knows of the logs: columns, which all but `texts` and `logs` are, have a value for each row. In the file, a value
+ * that all rows share is written once, numbers that grow are differences, times are in millionths of a second, texts of an answer
+ * are differences from those of its request, and each text of the page begins so far behind the one before. */
 let index;
 /** For each row that of its answer, or -1. */
 let answer;
@@ -76,15 +78,26 @@ async function open(from) {
   source = from;
   Object.assign(facts, source.facts);
   const read = JSON.parse(new TextDecoder().decode(await inflated(source.index)));
-  index = { ...read, ...read.columns };
-  for (const name of ["record", "line", "start", "answers", "time"]) {
+  const rows = read.logs.reduce((sum, log) => sum + log.rows, 0);
+  index = { ...read };
+  for (const [name, column] of Object.entries(read.columns)) index[name] = Array.isArray(column) ? column : new Array(rows).fill(column);
+  for (const name of ["record", "line", "answers", "time"]) {
     let last = 0;
     index[name] = index[name].map((change) => (change === null ? null : (last += change)));
   }
+  for (const name of ["id", "session"]) {
+    const texts = index[name];
+    index[name] = texts.map((text, row) => text + (index.answers[row] === null ? 0 : texts[index.answers[row]]));
+  }
+  let end = 0;
+  index.start = index.start.map((gap, row) => {
+    const start = index.piece[row] ? end + gap : 0;
+    if (index.piece[row]) end = start + index.length[row];
+    return start;
+  });
   const between = (row) => (index.time[row] - index.time[index.answers[row]]) / 1e6;
   index.latency = index.latency.map((seconds, row) => (seconds === -1 ? between(row) : seconds));
   index.time = index.time.map((time) => (time === null ? null : time / 1e6));
-  const rows = index.kind.length;
   answer = new Int32Array(rows).fill(-1);
   endedBy = Int32Array.from(index.ended, (row) => row ?? -1);
   logOf = new Uint32Array(rows);
@@ -112,14 +125,32 @@ async function open(from) {
   operations = new Set(index.operation.flatMap((first, row) => (first ? [`${logOf[row]} ${index.texts[first]}`] : [])));
 }
 
-/** The text of a row; null where the page does not have it. */
-async function textOf(row) {
+/** The bytes around the text of a row, and where it begins and ends there; null where the page does not have it. */
+async function pieceOf(row) {
   const number = index.piece[row];
   if (!number) return null;
   if (!pieces.has(number)) pieces.set(number, inflated(source.piece(number)));
-  const bytes = await pieces.get(number);
-  const start = index.start[row];
-  return new TextDecoder().decode(bytes.subarray(start, start + index.length[row]));
+  return { bytes: await pieces.get(number), start: index.start[row], end: index.start[row] + index.length[row] };
+}
+
+async function textOf(row) {
+  const piece = await pieceOf(row);
+  return piece && new TextDecoder().decode(piece.bytes.subarray(piece.start, piece.end));
+}
+
+/** The most bytes around a message that are shown with it, as many as the program keeps. */
+const ENVELOPE = 2000;
+
+/** The line of the log with the text of a row; null where it has nothing else, or much else. */
+async function lineOf(row) {
+  const piece = await pieceOf(row);
+  if (!piece) return null;
+  const { bytes, start, end } = piece;
+  const from = start ? bytes.lastIndexOf(10, start - 1) + 1 : 0;
+  const next = bytes.indexOf(10, end);
+  const to = next < 0 ? bytes.length : next;
+  const [line, text] = [bytes.subarray(from, to), bytes.subarray(start, end)].map((part) => new TextDecoder().decode(part).trim());
+  return line === text || to - from - (end - start) > ENVELOPE ? null : line;
 }
 
 /** The place of a message in its batch, if the text that the page has is that of the batch. */

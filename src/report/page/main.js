@@ -58,7 +58,7 @@ function draw() {
     view.firstChild?.focusList?.();
   } else if (opened !== undefined && opened !== shownRow) showMessage(opened);
   const name = VIEWS.includes(parts.get("view")) ? parts.get("view") : VIEWS[0];
-  const key = [name, ...[...FILTERS, "sort"].map((part) => parts.get(part))].join("\n");
+  const key = [name, ...[...FILTERS, "sort", "group"].map((part) => parts.get(part))].join("\n");
   if (key === drawn) return view.firstChild?.select?.();
   drawn = key;
   for (const filter of FILTERS) {
@@ -90,7 +90,7 @@ function show(name, all, parts, remark) {
   if (all.length > MANY) requestAnimationFrame(() => setTimeout(() => drawn === key && showSide(all)));
   else showSide(all);
   const rows = withOutcome(all, parts.get("outcome"));
-  const pressed = view.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
+  const { sort, group } = view.contains(document.activeElement) ? document.activeElement.dataset : {};
   const made = { waterfall, sequence, plots }[name](name === "waterfall" ? rows.filter(isExchange) : rows);
   view.replaceChildren(made);
   const total = rowsWhere(isRequest).length;
@@ -104,7 +104,7 @@ function show(name, all, parts, remark) {
     .filter(Boolean)
     .join("");
   made.select?.(true);
-  if (pressed) made.querySelector(`[data-sort=${pressed}]`)?.focus();
+  if (sort || group) made.querySelector(sort ? `[data-sort=${sort}]` : `[data-group=${group}]`)?.focus();
 }
 
 /** Handles the keys that work anywhere on the page. */
@@ -150,6 +150,7 @@ async function load(from) {
   document.getElementById("ask").hidden = !facts.sessions;
   document.title = facts.title;
   if (source.front.ownerDocument !== document) document.getElementById("front").replaceWith(document.adoptNode(source.front));
+  for (const one of document.querySelectorAll("#verdict [data-to]")) one.replaceWith(el("a", { href: one.dataset.to }, one.textContent));
   listenToStrip();
   draw();
   await notes();
@@ -161,4 +162,7 @@ listen();
 if (document.getElementById("index"))
   load(documentSource(document))
     .then(() => (document.documentElement.dataset.ready = "yes"))
-    .catch((error) => (document.getElementById("remark").textContent = `This page cannot be shown: ${error}`));
+    .catch((error) => {
+      for (const id of ["filter", "split"]) document.getElementById(id).hidden = true;
+      document.getElementById("remark").textContent = `This browser cannot show the list: ${error.message}`;
+    });

@@ -17,9 +17,9 @@ async function showMessage(row) {
   panel.scrollTop = 0;
   if (!wasOpen) title.focus({ preventScroll: true });
   const rows = exchangeOf(row);
-  const texts = await Promise.all(rows.map(textOf));
+  const [texts, lines] = await Promise.all([textOf, lineOf].map((of) => Promise.all(rows.map(of))));
   if (shownRow !== row) return;
-  const messages = rows.map((one, place) => messageOf(one, texts[place]));
+  const messages = rows.map((one, place) => ({ ...messageOf(one, texts[place]), line: lines[place] }));
   const place = rows.indexOf(error);
   if (place >= 0) alarm.textContent = visible(`✗ ${failureText(messages[place].tree) || failure}`);
   panel.lastChild.replaceWith(...content(messages, row));
@@ -92,7 +92,9 @@ function content(messages, row) {
     view.addEventListener("click", chosen);
     view.addEventListener("focusin", (event) => event.target !== view && chosen(event));
     view.append(one.view);
-    return el("section", {}, el("h3", {}, label), view);
+    const raw = one.line && el("details", { class: "raw" }, el("summary", {}, `Line ${index.line[one.row]} of the log`));
+    raw?.append(el("pre", {}, visible(one.line)));
+    return el("section", {}, el("h3", {}, label), view, raw);
   });
   const copy = async (what) => {
     const { one, path } = current ?? { one: known.find((one) => one.row === row) ?? known[0], path: [] };
@@ -103,6 +105,7 @@ function content(messages, row) {
       path: () => keys.map((name) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
       member: () => (typeof key === "string" ? `${JSON.stringify(key)}: ${raw}` : raw),
       message: () => one.text.slice(one.tree.start, one.tree.end),
+      line: () => one.line ?? one.text,
       link: () => location.href,
       curl: () => {
         const body = one.text.slice(one.tree.start, one.tree.end).replaceAll("'", String.raw`'\''`);
@@ -143,7 +146,7 @@ function content(messages, row) {
       "span",
       { role: "group", "aria-label": "Copy" },
       "Copy ",
-      ...["value", "path", "member", "message", "link", "curl"].map((what) => button(what, () => copy(what))),
+      ...["value", "path", "member", "message", "line", "link", "curl"].map((what) => button(what, () => copy(what))),
     ),
     said,
   );
