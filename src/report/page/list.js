@@ -1,22 +1,40 @@
 // Lists of any length: only the visible rows are in the document.
 
 const ROW = 24;
-/** A list box of rows; `fill` puts the cells of a row into its element. `head` stays above the rows. */
-function virtualList(name, label, rows, fill, ...head) {
+/**
+ * A list box of rows; `fill` puts the cells of a row into its element. `head` stays above the rows. A number below 0 is the head of a
+ * group, for which `fold` returns all rows after it was folded or unfolded.
+ */
+function virtualList(name, label, rows, fill, fold, ...head) {
   const sheet = el("div", { class: "rows", role: "presentation" });
   const box = el("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": label }, sheet);
-  sheet.style.height = `${rows.length * ROW}px`;
-  box.style.maxHeight = `${Math.max(3, rows.length) * ROW + 2}px`;
+  const fit = () => {
+    sheet.style.height = `${rows.length * ROW}px`;
+    box.style.maxHeight = `${Math.max(3, rows.length) * ROW + 2}px`;
+  };
+  fit();
   let active = 0;
   /** The rows in the document by place. Rows that stay in view are kept. */
   const drawn = new Map();
   const make = (place) => {
     const row = el("div", { class: "row", role: "option", id: `row-${place}`, "aria-posinset": place + 1, "aria-setsize": rows.length });
-    row.dataset.message = nameOf(rows[place]);
+    if (rows[place] >= 0) row.dataset.message = nameOf(rows[place]);
     row.style.top = `${place * ROW}px`;
     fill(rows[place], row);
-    row.addEventListener("click", () => (move(place), go({ open: nameOf(rows[place]) })));
+    row.addEventListener("click", () => choose(place));
     return row;
+  };
+  /** Opens the message of a row, or folds a group. */
+  const choose = (place) => {
+    if (rows[place] >= 0) {
+      move(place);
+      return go({ open: nameOf(rows[place]) });
+    }
+    rows = fold(rows[place]);
+    fit();
+    sheet.replaceChildren();
+    drawn.clear();
+    move(place);
   };
   const draw = () => {
     const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
@@ -53,7 +71,7 @@ function virtualList(name, label, rows, fill, ...head) {
   /** Moves by some rows. An open message makes way for that of the row. */
   const step = (places) => {
     move(active + places);
-    if (shownRow >= 0 && rows.length) go({ open: nameOf(rows[active]) }, true);
+    if (shownRow >= 0 && rows[active] >= 0) go({ open: nameOf(rows[active]) }, true);
   };
   let waiting = false;
   box.addEventListener("scroll", () => {
@@ -66,7 +84,7 @@ function virtualList(name, label, rows, fill, ...head) {
     const page = Math.max(1, Math.floor(box.clientHeight / ROW) - 1);
     const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
     if (event.key in steps) step(steps[event.key]);
-    else if ((event.key === "Enter" || event.key === " ") && rows.length) go({ open: nameOf(rows[active]) });
+    else if ((event.key === "Enter" || event.key === " ") && rows.length) choose(active);
     else return;
     event.preventDefault();
     event.stopPropagation();

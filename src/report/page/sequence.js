@@ -5,6 +5,7 @@ const MOST_LANES = 6;
 function sequence(rows) {
   const labels = connectionLabels();
   const lanes = labels.length > 1 && labels.length <= MOST_LANES ? labels : [""];
+  const areOne = labels.length > 1 && lanes.length === 1;
   /** Puts a message, or the heads of a lifeline, into a lane. */
   const inLane = (place, element) => {
     element.style.setProperty("--lane", place);
@@ -17,11 +18,11 @@ function sequence(rows) {
     if (operation) element.classList.add("operation");
     const connection = connectionOf(row);
     const restart =
-      connection?.isRestart && connection.first === row ? `⟲ ${lanes.length > 1 ? "" : `${connection.name} `}restarted · ` : "";
+      connection?.isRestart && connection.first === row ? `⟲ ${labels.length > 1 ? "" : `${connection.name} `}restarted · ` : "";
     if (restart) element.classList.add("restart");
     const text = visible(restart + (operation ? `${said} (operation of ${operation})` : said));
     // Where all lanes are one, each message says whose it is.
-    const who = lanes.length > 1 ? el("span", { class: "who" }, visible(`${connection?.name ?? ""} · `)) : null;
+    const who = labels.length > 1 ? el("span", { class: "who" }, visible(`${connection?.name ?? ""} · `)) : null;
     const label = el("span", { class: "label" }, ...[who, text].filter(Boolean));
     if (index.kind[row] === KIND.text)
       textOf(row).then((text) => text !== null && (label.textContent = visible(text.trim().slice(0, 300))));
@@ -44,7 +45,8 @@ function sequence(rows) {
   const sides = (label) =>
     lanes.length > 1 ? [el("span", {}, "client"), el("span", {}, visible(nameOfLane(label)))] : [side("client"), side("server")];
   head.lastChild.append(...lanes.map((label, place) => inLane(place, el("span", { class: "lane sides" }, ...sides(label)))));
-  const list = virtualList(isTimed ? "sequence" : "sequence untimed", "Messages in sequence", rows, fill, head);
+  const list = virtualList(isTimed ? "sequence" : "sequence untimed", "Messages in sequence", rows, fill, null, head);
+  if (areOne) list.classList.add("shared");
   list.style.setProperty("--lanes", lanes.length);
   return list;
 }

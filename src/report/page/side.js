@@ -2,6 +2,8 @@
 
 const LISTED = 5;
 
+const faint = (text) => el("span", { class: "faint" }, ` ${visible(text)}`);
+
 /** Shows lists about the rows of the filter, of any outcome. */
 function showSide(rows) {
   const calls = rows.filter(isRequest);
@@ -15,7 +17,6 @@ function showSide(rows) {
     if (items.length > LISTED) list.append(el("li", {}, button));
     side.append(el("section", { "data-part": name }, el("h2", {}, title), list, more));
   };
-  const faint = (text) => el("span", { class: "faint" }, ` ${visible(text)}`);
   part("Why calls failed", "causes", causes(rows));
   part("Connections", "connections", connectionItems(calls));
   const silent = grouped(calls.filter(isSilent), briefly);
@@ -33,11 +34,11 @@ function showSide(rows) {
   );
   // What was cancelled took until then, whatever answered it.
   const timed = calls.filter((row) => tookOf(row) !== null && stateOf(row) !== "cancelled");
-  timed.sort((one, other) => tookOf(other) - tookOf(one));
   part(
     "Slowest",
     "slowest",
     timed
+      .sort((one, other) => tookOf(other) - tookOf(one))
       .slice(0, LISTED)
       .map((row) => [
         link({ open: nameOf(row) }, visible(briefly(row))),
@@ -60,26 +61,39 @@ function causes(rows) {
   });
 }
 
+/** The number of the calls among rows, how many of them failed or got no answer, and how long they took. */
+function inShort(rows) {
+  const calls = rows.filter(isRequest);
+  if (!calls.length) return counted(rows.length, "message");
+  const failed = calls.filter((row) => outcomeOf(row)[0] === "failed").length;
+  const silent = calls.filter(isSilent).length;
+  const took = calls.map(tookOf).filter((seconds) => seconds !== null);
+  const said = [
+    counted(calls.length, "call"),
+    failed && `${thousands(failed)} failed`,
+    silent && `${thousands(silent)} no answer`,
+    took.length &&
+      `p95 ${duration(
+        percentile(
+          took.sort((one, other) => one - other),
+          0.95,
+        ),
+      )}`,
+  ];
+  return said.filter(Boolean).join(" · ");
+}
+
 function connectionItems(calls) {
   const span = spanOf(state());
   const groups = grouped(calls, (row) => connectionOf(row)?.label ?? "");
   if (groups.length < 2) return [];
   return groups.map(({ name: label, rows }) => {
     const name = connectionOf(rows[0])?.name ?? label;
-    const failed = rows.filter((row) => outcomeOf(row)[0] === "failed").length;
-    const silent = rows.filter(isSilent).length;
-    const took = rows.flatMap((row) => (answer[row] >= 0 ? (index.latency[answer[row]] ?? []) : [])).sort((one, other) => one - other);
     const restarts = [...connections.values()].filter(
       (one) => one.label === label && one.isRestart && (!span || isWithin(span, one.began)),
     );
-    const said = [
-      counted(rows.length, "call"),
-      failed && `${thousands(failed)} failed`,
-      silent && `${thousands(silent)} no answer`,
-      took.length && `p95 ${duration(percentile(took, 0.95))}`,
-      restarts.length && counted(restarts.length, "restart"),
-    ];
-    return [link({ connection: name }, visible(name)), el("span", { class: "faint" }, ` ${said.filter(Boolean).join(" · ")}`)];
+    const said = [inShort(rows), restarts.length && counted(restarts.length, "restart")].filter(Boolean).join(" · ");
+    return [link({ connection: name }, visible(name)), faint(said)];
   });
 }
 

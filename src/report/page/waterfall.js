@@ -18,6 +18,12 @@ const OUTCOME_MARKS = {
 /** The rows of the list: calls, answers to no call, and invalid records. */
 const isExchange = (row) => index.kind[row] !== KIND.text && index.answers[row] === null;
 
+/** What the heads of the list group calls by. */
+const GROUPS = {
+  connection: (row) => connectionOf(row)?.name ?? "no connection",
+  tool: (row) => toolOf(row) || methodOf(row) || KINDS[index.kind[row]],
+};
+
 function waterfall(rows) {
   const isTimed = rows.some((row) => index.time[row] !== null);
   if (state().get("sort") === "took") rows.sort((one, other) => (tookOf(other) ?? -1) - (tookOf(one) ?? -1));
@@ -26,7 +32,24 @@ function waterfall(rows) {
   const end = (row) => (isTimed ? endOf(row) : [answer[row], endedBy[row], -1].find((one) => one >= 0)) ?? null;
   const range = spanOf(state()) ?? (isTimed ? bounds : [0, index.kind.length]);
   const share = (time) => Math.max(0, Math.min(1, (time - range[0]) / (range[1] - range[0] || 1)));
+  const by = state().get("group");
+  const groups = Object.hasOwn(GROUPS, by ?? "") ? grouped(rows, GROUPS[by]) : [];
+  const folded = new Set();
+  /** The rows with the heads of their groups, which are -1, -2 and so on. */
+  const all = () => (groups.length ? groups.flatMap((group, place) => [-1 - place, ...(folded.has(place) ? [] : group.rows)]) : rows);
+  const fold = (row) => {
+    if (!folded.delete(-1 - row)) folded.add(-1 - row);
+    return all();
+  };
+  const fillHead = (place, element) => {
+    const { name, rows } = groups[place];
+    element.classList.add("group");
+    const mark = el("span", { "aria-hidden": "true" }, folded.has(place) ? "▸ " : "▾ ");
+    const hidden = el("span", { class: "unseen" }, folded.has(place) ? " folded" : "");
+    element.append(el("span", {}, mark, el("b", {}, visible(name)), el("span", { class: "faint" }, ` ${inShort(rows)}`), hidden));
+  };
   const fill = (row, element) => {
+    if (row < 0) return fillHead(-1 - row, element);
     const [outcome, remark] = outcomeOf(row);
     const isOpen = isRequest(row) && end(row) === null && outcome !== "ok";
     const track = el("span", { class: "track", "aria-hidden": "true" });
@@ -57,10 +80,15 @@ function waterfall(rows) {
       `${text}${isSorted ? " ▾" : ""}`,
     );
   };
+  const group = (name, text) => {
+    const act = () => go({ group: by === name ? null : name });
+    const attributes = { type: "button", "data-group": name, "aria-pressed": String(by === name), title: `Group by ${name}`, onclick: act };
+    return el("button", attributes, `${text}${by === name ? " ▾" : " ▸"}`);
+  };
   const head = headCells(
     ["when", sort("time", `time${facts.zone.startsWith(",") ? "" : facts.zone}`)],
-    ["", "connection"],
-    ["", "call"],
+    ["", group("connection", "connection")],
+    ["", group("tool", "call")],
     ["", "outcome"],
     ["took", sort("took", "took")],
     ["track ends", ""],
@@ -69,7 +97,7 @@ function waterfall(rows) {
   head.lastChild.append(...ends.map((text) => el("span", {}, text)));
   const isAlone = connectionLabels().length < 2;
   const name = ["waterfall", !isTimed && "untimed", isTimed && areDays && "dated", isAlone && "alone"];
-  const list = virtualList(name.filter(Boolean).join(" "), "Exchanges", rows, fill, head);
+  const list = virtualList(name.filter(Boolean).join(" "), "Exchanges", all(), fill, fold, head);
   list.dataset.part = "list";
   return list;
 }
