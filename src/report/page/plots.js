@@ -1,9 +1,9 @@
 // Plots, each with a table of the same numbers beside it.
 
-/** Calls by method: how many, how many failed, how long they took, and their bytes with those of their answers. */
+/** Calls by tool or method: how many, how many failed, how long they took, and their bytes with those of their answers. */
 function byMethod(rows) {
   const all = (calls, sum) => calls.reduce((total, row) => total + sum(row), 0);
-  return grouped(rows.filter(isCall), (row) => word("method", row)).map(({ name, rows: calls }) => {
+  return grouped(rows.filter(isCall), GROUPS.tool).map(({ name, rows: calls }) => {
     const answers = calls.map((row) => answer[row]).filter((end) => end >= 0);
     const ends = answers.filter((end) => index.latency[end] !== null);
     return {
@@ -91,7 +91,7 @@ function named(name, width, y) {
 
 function latencies(methods, width) {
   const shown = methods.filter((one) => one.latencies.length).slice(0, MOST_METHODS);
-  if (!shown.length) return figure("Latency by method", el("p", {}, "No request and answer have times."));
+  if (!shown.length) return figure("Latency by tool or method", el("p", {}, "No request and answer have times."));
   const all = shown.flatMap((one) => one.latencies).filter((seconds) => seconds > 0);
   const least = Math.log10(all.reduce((one, other) => Math.min(one, other), Infinity));
   const most = Math.log10(all.reduce((one, other) => Math.max(one, other), 0));
@@ -99,7 +99,7 @@ function latencies(methods, width) {
   const start = nameWidth(width);
   const x = (seconds) => start + ((Math.log10(Math.max(seconds, 10 ** from)) - from) / (to - from)) * (width - start - 30);
   const height = shown.length * 24 + 40;
-  const picture = drawing(width, height, "Latency of each call by method, on a logarithmic scale");
+  const picture = drawing(width, height, "Latency of each call by tool or method, on a logarithmic scale");
   for (let power = from; power <= to; power++) {
     picture.append(svg("line", { class: "axis", x1: x(10 ** power), x2: x(10 ** power), y1: 0, y2: height - 24 }));
     picture.append(text(duration(10 ** power), { x: x(10 ** power), y: height - 8, "text-anchor": "middle" }));
@@ -125,72 +125,91 @@ function latencies(methods, width) {
     ];
   });
   return figure(
-    "Latency by method",
+    "Latency by tool or method",
     dotted(picture, dots),
     el("p", { class: "faint" }, "A dot a call; larger ones failed. The first stroke is the median, the second the 95th percentile."),
-    table(["method", "calls", "failures", "timed", "median", "p95", "longest"], lines),
+    table(["tool or method", "calls", "failures", "timed", "median", "p95", "longest"], lines),
   );
 }
 
-function inFlight(rows, width) {
-  const [changes, failed, dead] = [[], [], []];
-  for (const row of rows) {
-    if (index.kind[row] !== KIND.request || timeOf(row) === null) continue;
-    const end = endOf(row);
-    // Nothing says when a call without an answer ended: it is in the band of the dead.
-    if (end === null) {
-      dead.push(timeOf(row));
-      continue;
-    }
-    changes.push([timeOf(row), 1], [end, -1]);
-    if (answer[row] >= 0 && isFailure(answer[row])) failed.push(end);
-  }
-  if (changes.length < 2) return figure("In flight", el("p", {}, "No requests have times."));
+/** The number of steps of a plot over time, of each of which the most is drawn, so that a long log is no longer to draw. */
+const STEPS = 4000;
+
+/** The most at once in each step, of changes by time; and where the most of all is. */
+function levels(changes, stepOf) {
   changes.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-  const [from, to] = [changes[0][0], changes[changes.length - 1][0]];
-  let [now, most, when] = [0, 0, from];
-  // Of each fifth of a pixel the most, so that a long log is no longer to draw.
-  const steps = new Array(4000).fill(0);
-  let last = 0;
+  const steps = new Array(STEPS).fill(0);
+  let [now, last, most, when] = [0, 0, 0, null];
   for (const [time, change] of changes) {
-    const step = Math.min(3999, Math.floor(((time - from) / (to - from || 1)) * 3999));
-    for (let between = last + 1; between <= step; between++) steps[between] = now;
-    last = step;
+    const step = stepOf(time);
+    if (step > last) steps.fill(now, last + 1, step + 1);
+    last = Math.max(last, step);
     now += change;
-    steps[step] = Math.max(steps[step], now);
+    steps[last] = Math.max(steps[last], now);
     if (now > most) [most, when] = [now, time];
   }
-  dead.sort((one, other) => one - other);
-  // How many of them stand below each step.
-  const below = steps.map(() => 0);
-  for (const begun of dead) below[Math.max(0, Math.min(3999, Math.floor(((begun - from) / (to - from || 1)) * 3999)))]++;
-  below.forEach((count, step) => (below[step] = count + (below[step - 1] ?? 0)));
-  const y = (count) => 160 - (count / (most + dead.length || 1)) * 140;
-  const x = (share) => 40 + share * (width - 60);
-  const points = steps.map((count, step) => `${x(step / 3999)},${y(count + below[step])}`).join(" ");
-  const band = below.map((count, step) => `${x(step / 3999)},${y(count)}`);
-  const picture = drawing(width, 200, "Requests in flight over time, and failures");
-  if (dead.length) picture.append(svg("polygon", { class: "dead", points: [`${x(0)},160`, ...band, `${x(1)},160`].join(" ") }));
-  picture.append(svg("line", { class: "axis", x1: x(0), x2: x(1), y1: 160, y2: 160 }), svg("polyline", { class: "line", points }));
+  return { steps: steps.fill(now, last + 1), most, when };
+}
+
+function inFlight(rows, width) {
+  const calls = rows.filter((row) => isRequest(row) && timeOf(row) !== null);
+  if (!calls.length) return figure("In flight", el("p", {}, "No requests have times."));
+  const [from, to] = spanOf(state()) ?? bounds;
+  const share = (time) => Math.max(0, Math.min(1, (time - from) / (to - from || 1)));
+  const stepOf = (time) => Math.floor(share(time) * (STEPS - 1));
+  // An answer, a cancellation or a restart ends a call; nothing says when the dead ended.
+  const dead = calls.filter((row) => endOf(row) === null);
+  const living = calls.filter((row) => endOf(row) !== null);
+  const isLong = (row) => endOf(row) > timeOf(row);
+  const flight = levels(
+    living.filter(isLong).flatMap((row) => [
+      [timeOf(row), 1],
+      [endOf(row), -1],
+    ]),
+    stepOf,
+  );
+  const below = levels(
+    dead.map((row) => [timeOf(row), 1]),
+    stepOf,
+  ).steps;
+  const failed = living.filter((row) => outcomeOf(row)[0] === "failed").map(endOf);
+  const above = flight.steps.map((count, step) => count + below[step]);
+  const most = above.reduce((one, other) => Math.max(one, other), 1);
+  const y = (count) => 160 - (count / most) * 140;
+  const x = (part) => 40 + part * (width - 60);
+  const points = (counts) => counts.map((count, step) => `${x(step / (STEPS - 1)).toFixed(1)},${y(count).toFixed(1)}`);
+  const picture = drawing(width, 200, "Calls in flight over time, above those that were never answered, and failures");
+  if (dead.length) picture.append(svg("polygon", { class: "dead", points: [`${x(0)},160`, ...points(below), `${x(1)},160`].join(" ") }));
+  picture.append(
+    svg("line", { class: "axis", x1: x(0), x2: x(1), y1: 160, y2: 160 }),
+    svg("polyline", { class: "line", points: points(above).join(" ") }),
+  );
   for (const [label, place, line, anchor] of [
-    [String(most + dead.length), 34, 24, "end"],
+    [thousands(most), 34, 24, "end"],
     ["0", 34, 164, "end"],
     [clockTime(from, areDays), x(0), 190, "start"],
     [clockTime(to, areDays), x(1), 190, "end"],
   ])
     picture.append(text(label, { x: place, y: line, "text-anchor": anchor }));
-  const dots = failed.map((time) => [x((time - from) / (to - from || 1)), 170, true]);
   return figure(
     "In flight",
-    dotted(picture, dots),
-    dead.length && el("p", { class: "faint" }, "The band below the line is the calls that were never answered."),
+    dotted(
+      picture,
+      failed.map((time) => [x(share(time)), 170, true]),
+    ),
+    el(
+      "p",
+      { class: "faint" },
+      "The line counts the calls until their answer, their cancellation or the restart of their connection.",
+      dead.length ? " The band below it counts those that nothing ended, which stay in it." : "",
+    ),
     table(
       ["what", "number"],
       [
-        ["most at once", most],
-        ["after", duration(when - from)],
-        ["failures", failed.length],
-        ["without an end", dead.length],
+        ["most at once", thousands(flight.most)],
+        ...(flight.when === null ? [] : [["at", clockTime(flight.when, areDays)]]),
+        ["failures", thousands(failed.length)],
+        ["never answered", thousands(dead.length)],
       ],
     ),
   );
@@ -198,9 +217,9 @@ function inFlight(rows, width) {
 
 function sizes(methods, width) {
   const shown = [...methods].sort((one, other) => other.bytes - one.bytes).slice(0, MOST_METHODS);
-  if (!shown.length) return figure("Bytes by method", el("p", {}, "There are no calls."));
+  if (!shown.length) return figure("Bytes by tool or method", el("p", {}, "There are no calls."));
   const most = shown[0].bytes || 1;
-  const picture = drawing(width, shown.length * 22 + 6, "Bytes of calls and answers by method");
+  const picture = drawing(width, shown.length * 22 + 6, "Bytes of calls and answers by tool or method");
   const start = nameWidth(width);
   shown.forEach((one, place) => {
     const bar = Math.max(1, (one.bytes / most) * (width - start - 10));
@@ -210,10 +229,10 @@ function sizes(methods, width) {
     );
   });
   return figure(
-    "Bytes by method",
+    "Bytes by tool or method",
     picture,
     table(
-      ["method", "calls", "bytes"],
+      ["tool or method", "calls", "bytes"],
       shown.map((one) => [one.name, thousands(one.calls), bytes(one.bytes)]),
     ),
   );
