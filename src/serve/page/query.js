@@ -160,6 +160,9 @@ named.addEventListener("change", () => {
   const query = facts.queries.find(({ name }) => name === named.value);
   if (query) text.value = query.text;
   paint();
+  // The query begins at the top, below the comment that describes it.
+  const comment = /^(#.*\n)*/.exec(text.value)[0].split("\n").length - 1;
+  text.scrollTop = comment * Number.parseFloat(getComputedStyle(text).lineHeight);
 });
 document.getElementById("prefixes").append(...facts.prefixes.map(([prefix, iri]) => el("li", {}, `${prefix}: <${iri}>`)));
 document.getElementById("question").addEventListener("submit", (event) => (event.preventDefault(), submit()));
