@@ -2,8 +2,8 @@
 //
 //     RPCGRAPH_BROWSER=FOLDER node cases.mjs CHROMIUM RPCGRAPH [CASE...]
 //
-// A case exports `logs`, the content of files by name, and a default function that is given `open(hash, options)`, which
-// opens the page, and fails where it throws. Messages of the console and findings of axe let a case fail, too.
+// A case exports `logs`, the content of files by name, perhaps `args` of the command, and a default function that is given
+// `open(hash, options)`, which opens the page, and fails where it throws. Messages of the console and findings of axe let a case fail, too.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,15 +21,15 @@ const browser = await puppeteer.launch({ executablePath: chromium, headless: tru
 let failed = 0;
 
 /** Makes the page of some logs. */
-function made(logs) {
+function made(logs, args = ["--full"]) {
   const names = Object.keys(logs);
   names.forEach((name) => writeFileSync(path.join(folder, name), logs[name]));
-  const ran = spawnSync(rpcgraph, ["report", ...names, "--full", "-o", "page.html"], { cwd: folder, encoding: "utf8" });
+  const ran = spawnSync(rpcgraph, ["report", ...names, ...args, "-o", "page.html"], { cwd: folder, encoding: "utf8" });
   if (ran.status !== 0) throw new Error(ran.stderr);
   return path.join(folder, "page.html");
 }
 
-async function opened(page, hash, { width = 1280, height = 900, scheme = "light", forced = false, scripts = true } = {}, tabs) {
+async function opened(page, hash, { width = 1280, height = 900, scheme = "light", forced = false, scripts = true, lacks = "" } = {}, tabs) {
   const tab = await browser.newPage();
   tabs.push(tab);
   tab.said = [];
@@ -41,10 +41,11 @@ async function opened(page, hash, { width = 1280, height = 900, scheme = "light"
   if (forced) features.push({ name: "forced-colors", value: "active" });
   await (await tab.createCDPSession()).send("Emulation.setEmulatedMedia", { features });
   await tab.setJavaScriptEnabled(scripts);
+  await tab.evaluateOnNewDocument((name) => delete window[name], lacks);
   await tab.goto(`file://${page}${hash}`);
   // Nothing can look into the page then, but what it says to those who cannot see it.
   if (!scripts) return Object.assign(tab, { isStill: true, tree: () => tab.accessibility.snapshot({ interestingOnly: false }) });
-  await tab.waitForSelector("html[data-ready=yes]", { timeout: 30000 });
+  await tab.waitForSelector(lacks ? "#remark" : "html[data-ready=yes]", { timeout: 30000 });
   return Object.assign(tab, {
     texts: (selector) => tab.$$eval(selector, (all) => all.map((one) => one.textContent)),
     until: (condition, ...values) => tab.waitForFunction(condition, { timeout: 10000 }, ...values),
@@ -63,10 +64,10 @@ async function found(tab) {
 for (const file of readdirSync(cases).sort()) {
   const name = path.basename(file, ".mjs");
   if (wanted.length && !wanted.includes(name)) continue;
-  const { logs, default: run } = await import(path.join(cases, file));
+  const { logs, args, default: run } = await import(path.join(cases, file));
   const tabs = [];
   try {
-    const page = made(logs);
+    const page = made(logs, args);
     await run((hash = "", options = {}) => opened(page, hash, options, tabs));
     for (const tab of tabs) {
       const problems = [...tab.said, ...(tab.isStill ? [] : await found(tab))];

@@ -60,6 +60,9 @@ let logOf;
 /** The connections by log and session: a label that sessions of one connection share, a name to show, whether it restarted, its
  * first row, and the first time in it. */
 let connections;
+/** For each row its connection, and the word for how it ended, where that was asked. */
+let connectionOfRow;
+let statuses;
 /** The first and the last time, and whether they are on several days. */
 let bounds;
 let areDays;
@@ -71,7 +74,7 @@ function reset() {
   pieces.clear();
   stopSearch();
   hideMessage();
-  [source, index, rowOfName, drawn, menusOf] = [null, null, null, null, null];
+  [source, index, drawn, menusOf] = [null, null, null, null];
 }
 
 async function open(from) {
@@ -108,21 +111,28 @@ async function open(from) {
   const ofServer = new Map();
   for (const [, , label, server] of facts.connections) ofServer.set(server, (ofServer.get(server) ?? new Set()).add(label));
   connections = new Map();
-  bounds = index.time.reduce(
-    ([from, to], time) => (time === null ? [from, to] : [Math.min(from, time), Math.max(to, time)]),
-    [Infinity, -Infinity],
-  );
+  const times = index.time.filter((time) => time !== null);
+  bounds = [Math.min, Math.max].map((edge) => times.reduce((one, other) => edge(one, other), times[0] ?? Number.NaN));
   areDays = clockTime(bounds[0], true, 0) !== clockTime(bounds[1], true, 0);
   for (const [log, session, label, server, isRestart] of facts.connections) {
     const name = !server ? label : ofServer.get(server).size > 1 ? `${label} ${server}` : server;
     connections.set(`${log} ${session}`, { label, name, isRestart, first: null, began: null });
   }
-  for (let row = 0; row < rows; row++) {
-    const connection = connectionOf(row);
-    if (connection && index.kind[row] !== KIND.text) connection.first ??= row;
-    if (connection && index.time[row] !== null) connection.began ??= index.time[row];
-  }
-  operations = new Set(index.operation.flatMap((first, row) => (first ? [`${logOf[row]} ${index.texts[first]}`] : [])));
+  statuses = new Array(rows);
+  connectionOfRow = new Array(rows);
+  operations = new Set();
+  index.logs.forEach((log, number) => {
+    const ofSession = new Map(
+      facts.connections.filter(([of]) => of === number).map(([, key]) => [key, connections.get(`${number} ${key}`)]),
+    );
+    for (let row = log.first; row < log.first + log.rows; row++) {
+      const connection = ofSession.get(index.session[row]);
+      connectionOfRow[row] = connection;
+      if (connection && index.kind[row] !== KIND.text) connection.first ??= row;
+      if (connection && index.time[row] !== null) connection.began ??= index.time[row];
+      if (index.operation[row]) operations.add(`${number} ${word("operation", row)}`);
+    }
+  });
 }
 
 /** The bytes around the text of a row, and where it begins and ends there; null where the page does not have it. */
@@ -169,7 +179,7 @@ const isAnswer = (row) => [KIND.response, KIND.error, KIND.exchange].includes(in
 const isFailure = (row) => index.failed[row] === 1;
 const stateOf = (row) => STATES[index.state[row]];
 const isRequest = (row) => index.kind[row] === KIND.request;
-const connectionOf = (row) => connections.get(`${logOf[row]} ${index.session[row]}`);
+const connectionOf = (row) => connectionOfRow[row];
 const connectionLabels = () => [...new Set(facts.connections.map(([, , label]) => label))];
 const toolOf = (row) => (methodOf(row) === "tools/call" ? word("detail", callOf(row)) : "");
 
@@ -223,6 +233,8 @@ function outcomeOf(row) {
   if (isFailure(end)) return ["failed", word("error", end)];
   return ["ok", kind === KIND.request ? "" : kind === KIND.exchange ? word("error", row) : "unsolicited"];
 }
+
+const statusOf = (row) => (statuses[row] ??= outcomeOf(row)[0]);
 
 /** The text of a failure without its code, unless that is all. */
 const reasonOf = (text) => text.replace(/^(isError|error|-?\d+) (?=.)/, "").replace(/^isError$/, "failed");

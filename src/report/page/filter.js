@@ -3,11 +3,11 @@
 const FILTERS = ["q", "outcome", "method", "tool", "connection", "log", "from", "to"];
 /** The chips: name, outcome in the address, and test of a call. */
 const SLOW = 1;
-const isSilent = (row) => ["unanswered", "lost", "superseded", "open"].includes(outcomeOf(row)[0]);
+const isSilent = (row) => ["unanswered", "lost", "superseded", "open"].includes(statusOf(row));
 const CHIPS = [
-  ["Failed", "failed", (row) => outcomeOf(row)[0] === "failed"],
+  ["Failed", "failed", (row) => statusOf(row) === "failed"],
   ["No answer", "unanswered", isSilent],
-  ["Cancelled", "cancelled", (row) => outcomeOf(row)[0] === "cancelled"],
+  ["Cancelled", "cancelled", (row) => statusOf(row) === "cancelled"],
   ["Slow", "slow", (row) => tookOf(row) > SLOW],
 ];
 
@@ -27,7 +27,7 @@ const FIELDS = {
   tool: toolOf,
   uri: (row) => (toolOf(row) ? "" : word("detail", callOf(row))),
   id: (row) => word("id", row).replace(/^"(.*)"$/, "$1"),
-  status: (row) => (index.kind[row] === KIND.text ? "" : outcomeOf(callOf(row))[0]),
+  status: (row) => (index.kind[row] === KIND.text ? "" : statusOf(callOf(row))),
   sender: (row) => SENDERS[index.sender[row]],
   session: (row) => [word("session", row), connectionOf(row)?.label, connectionOf(row)?.name].map((name) => name ?? ""),
   cause: causeOf,
@@ -123,7 +123,7 @@ const isWithin = ([from, to], time) => time !== null && time >= from && (time < 
 /** Of the rows, those with an outcome of the address. */
 function withOutcome(rows, outcome) {
   if (!outcome) return rows;
-  const test = CHIPS.find(([, name]) => name === outcome)?.[2] ?? ((row) => outcomeOf(row)[0] === outcome);
+  const test = CHIPS.find(([, name]) => name === outcome)?.[2] ?? ((row) => statusOf(row) === outcome);
   return rows.filter((row) => index.kind[row] !== KIND.text && test(callOf(row)));
 }
 

@@ -6,6 +6,9 @@ let drawn = null;
 /** A number of rows of which several lists take longer than a frame. */
 const MANY = 20000;
 
+/** Lets the browser draw a frame between lists of many rows. */
+const pause = (rows) => (rows.length > MANY ? new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))) : null);
+
 const state = () => new URLSearchParams(location.hash.slice(1));
 
 /** The address with some of its parts changed; null takes one away. */
@@ -38,15 +41,15 @@ const queryAddress = (query) => (facts.queries ? address({ query }) : `query#${n
 
 const rowLink = (row) => link({ open: nameOf(row) }, `${nameOf(row)} ${visible(subjectOf(row))}`);
 
-let rowOfName;
-
 /** The row of a name or, on a server, of an IRI, which the address has. */
 function rowNamed(text) {
-  const log = (facts.sessions ?? []).findIndex((session) => text?.startsWith(`${session}#`));
+  if (!text) return undefined;
+  const log = (facts.sessions ?? []).findIndex((session) => text.startsWith(`${session}#`));
   const own = log < 0 ? text : text.slice(facts.sessions[log].length + 1);
   const name = log >= 0 && index.logs.length > 1 ? `${log + 1}:${own}` : own;
-  rowOfName ||= name && new Map(Array.from(index.kind.keys(), (row) => [nameOf(row), row]).reverse());
-  return rowOfName?.get(name);
+  const number = Number(/[lm](\d+)/.exec(name)?.[1]);
+  const row = index.kind.findIndex((_, row) => (index.record[row] === number || index.line[row] === number) && nameOf(row) === name);
+  return row < 0 ? undefined : row;
 }
 
 function draw() {
@@ -86,9 +89,7 @@ function draw() {
 function show(name, all, parts, remark) {
   const key = drawn;
   showFilter(parts, all);
-  // Of many rows in a frame of its own, so that none is long.
-  if (all.length > MANY) requestAnimationFrame(() => setTimeout(() => drawn === key && showSide(all)));
-  else showSide(all);
+  showSide(all, () => drawn === key);
   const rows = withOutcome(all, parts.get("outcome"));
   const { sort, group } = view.contains(document.activeElement) ? document.activeElement.dataset : {};
   const made = { waterfall, sequence, plots }[name](name === "waterfall" ? rows.filter(isExchange) : rows);

@@ -49,11 +49,16 @@ function plots(rows) {
   const methods = byMethod(rows).sort((one, other) => other.calls - one.calls);
   const all = el("div", { class: "plots" });
   let drawn = 0;
-  new ResizeObserver(() => {
+  new ResizeObserver(async () => {
     const width = Math.max(240, Math.min(1100, Math.floor(all.getBoundingClientRect().width)));
     if (width === drawn) return;
     drawn = width;
-    all.replaceChildren(latencies(methods, width), inFlight(rows, width), sizes(methods, width));
+    all.replaceChildren();
+    for (const draw of [() => latencies(methods, width), () => inFlight(rows, width), () => sizes(methods, width)]) {
+      all.append(draw());
+      await pause(rows);
+      if (drawn !== width) return;
+    }
   }).observe(all);
   return all;
 }
@@ -172,7 +177,7 @@ function inFlight(rows, width) {
     dead.map((row) => [timeOf(row), 1]),
     stepOf,
   ).steps;
-  const failed = living.filter((row) => outcomeOf(row)[0] === "failed").map(endOf);
+  const failed = living.filter((row) => statusOf(row) === "failed").map(endOf);
   const above = flight.steps.map((count, step) => count + below[step]);
   const most = above.reduce((one, other) => Math.max(one, other), 1);
   const y = (count) => 160 - (count / most) * 140;

@@ -4,48 +4,56 @@ const LISTED = 5;
 
 const faint = (text) => el("span", { class: "faint" }, ` ${visible(text)}`);
 
-/** Shows lists about the rows of the filter, of any outcome. */
-function showSide(rows) {
-  const calls = rows.filter(isRequest);
-  const side = document.getElementById("side");
-  side.replaceChildren();
-  const part = (title, name, items, more) => {
-    if (!items.length) return;
-    const list = el("ul", {}, ...items.slice(0, LISTED).map((item) => el("li", {}, ...item)));
-    const button = el("button", { type: "button" }, `all ${items.length}`);
-    button.addEventListener("click", () => list.replaceChildren(...items.slice(0, 1000).map((item) => el("li", {}, ...item))));
-    if (items.length > LISTED) list.append(el("li", {}, button));
-    side.append(el("section", { "data-part": name }, el("h2", {}, title), list, more));
-  };
-  part("Why calls failed", "causes", causes(rows));
-  part("Connections", "connections", connectionItems(calls));
-  const silent = grouped(calls.filter(isSilent), briefly);
-  part(
-    "Never answered",
-    "silent",
-    silent.map(({ name, rows: [first, ...others] }) => [
-      link(others.length ? { outcome: "unanswered", open: null, ...kindOf(first) } : { open: nameOf(first) }, visible(name)),
-      faint(
-        [others.length ? others.length + 1 : nameOf(first), clock(first) && `since ${clockTime(timeOf(first), areDays)}`]
-          .filter(Boolean)
-          .join(" · "),
-      ),
-    ]),
+/** Shows lists about the rows of the filter, of any outcome, as long as these rows are current. */
+async function showSide(rows, isCurrent) {
+  const parts = [];
+  for (const of of [causesPart, connectionsPart, silentPart, slowestPart, conformancePart]) {
+    await pause(rows);
+    if (!isCurrent()) return;
+    parts.push(of(rows));
+  }
+  document.getElementById("side").replaceChildren(...parts.filter(Boolean));
+}
+
+/** A list with a title, of which the first items are shown until all are asked for; null without items. */
+function sidePart(title, name, items) {
+  if (!items.length) return null;
+  const list = el("ul", {}, ...items.slice(0, LISTED).map((item) => el("li", {}, ...item)));
+  const button = el("button", { type: "button" }, `all ${items.length}`);
+  button.addEventListener("click", () => list.replaceChildren(...items.slice(0, 1000).map((item) => el("li", {}, ...item))));
+  if (items.length > LISTED) list.append(el("li", {}, button));
+  return el("section", { "data-part": name }, el("h2", {}, title), list);
+}
+
+const causesPart = (rows) => sidePart("Why calls failed", "causes", causes(rows));
+const connectionsPart = (rows) => sidePart("Connections", "connections", connectionItems(rows.filter(isRequest)));
+const conformancePart = () => (facts.verdicts ? sidePart(facts.verdicts.summary, "conformance", brokenRules(facts.verdicts.broken)) : null);
+
+function silentPart(rows) {
+  const silent = grouped(
+    rows.filter((row) => isRequest(row) && isSilent(row)),
+    briefly,
   );
+  const items = silent.map(({ name, rows: [first, ...others] }) => [
+    link(others.length ? { outcome: "unanswered", open: null, ...kindOf(first) } : { open: nameOf(first) }, visible(name)),
+    faint(
+      [others.length ? others.length + 1 : nameOf(first), clock(first) && `since ${clockTime(timeOf(first), areDays)}`]
+        .filter(Boolean)
+        .join(" · "),
+    ),
+  ]);
+  return sidePart("Never answered", "silent", items);
+}
+
+function slowestPart(rows) {
   // What was cancelled took until then, whatever answered it.
-  const timed = calls.filter((row) => tookOf(row) !== null && stateOf(row) !== "cancelled");
-  part(
-    "Slowest",
-    "slowest",
-    timed
-      .sort((one, other) => tookOf(other) - tookOf(one))
-      .slice(0, LISTED)
-      .map((row) => [
-        link({ open: nameOf(row) }, visible(briefly(row))),
-        faint([duration(tookOf(row)), clockTime(timeOf(row), areDays)].filter(Boolean).join(" · ")),
-      ]),
-  );
-  if (facts.verdicts) part(facts.verdicts.summary, "conformance", brokenRules(facts.verdicts.broken));
+  const timed = rows.filter((row) => isRequest(row) && tookOf(row) !== null && stateOf(row) !== "cancelled");
+  const slowest = timed.sort((one, other) => tookOf(other) - tookOf(one)).slice(0, LISTED);
+  const items = slowest.map((row) => [
+    link({ open: nameOf(row) }, visible(briefly(row))),
+    faint([duration(tookOf(row)), clockTime(timeOf(row), areDays)].filter(Boolean).join(" · ")),
+  ]);
+  return sidePart("Slowest", "slowest", items);
 }
 
 /** The choice of the tool of a call, or of its method. */
@@ -53,7 +61,7 @@ const kindOf = (row) => (toolOf(row) ? { tool: toolOf(row) } : { method: methodO
 
 /** The failures of a cause together, the most frequent first. */
 function causes(rows) {
-  const failed = rows.filter((row) => isExchange(row) && outcomeOf(row)[0] === "failed");
+  const failed = rows.filter((row) => isExchange(row) && statusOf(row) === "failed");
   return grouped(failed, causeOf).map(({ name, rows: [first, ...others] }) => {
     const text = reasonOf(outcomeOf(first)[1]);
     const to = others.length ? { q: token("cause", name), outcome: "failed" } : { open: nameOf(first) };
@@ -65,7 +73,7 @@ function causes(rows) {
 function inShort(rows) {
   const calls = rows.filter(isRequest);
   if (!calls.length) return counted(rows.length, "message");
-  const failed = calls.filter((row) => outcomeOf(row)[0] === "failed").length;
+  const failed = calls.filter((row) => statusOf(row) === "failed").length;
   const silent = calls.filter(isSilent).length;
   const took = calls.map(tookOf).filter((seconds) => seconds !== null);
   const said = [
