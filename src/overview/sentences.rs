@@ -80,12 +80,10 @@ impl Facts {
         self.zone == Some(Zone::OfDay) || self.from.zip(self.to).is_some_and(|(first, last)| date(first) == date(last))
     }
 
-    /// Formats a time after a space, in a log of days with its date.
+    /// Formats a time after a space, in a log of several days with its date.
     pub fn clock_of(&self, time: Option<f64>) -> String {
-        let from = self.from.unwrap_or_default();
-        let are_days = self.to.unwrap_or_default() - from >= 86_400.0;
         time.map_or_else(String::new, |time| {
-            let day = if are_days { format!(" {}", &date(time)[5..]) } else { String::new() };
+            let day = if self.is_of_one_day() { String::new() } else { format!(" {}", &date(time)[5..]) };
             format!("{day} {}", clock(time, true))
         })
     }

@@ -118,8 +118,12 @@ fn listed(facts: &Facts) -> String {
         return String::new();
     }
     let mut html = String::from("<div id=\"listed\"><h2>Failures and calls without an answer</h2>");
-    let cut = if rows.len() > MAX_LISTED { format!("{MAX_LISTED} of ") } else { String::new() };
-    let _ = write!(html, "<p>{cut}{}, of {}</p>", number(rows.len()), counted(facts.calls.len(), "call"));
+    let calls = counted(facts.calls.len(), "call");
+    let _ = match rows.len() {
+        all if all > MAX_LISTED => write!(html, "<p>{MAX_LISTED} of {}, in {calls}</p>", number(all)),
+        all if all <= facts.calls.len() => write!(html, "<p>{} of {calls}</p>", number(all)),
+        _ => Ok(()),
+    };
     html += "<table>";
     for (time, name, what, text) in rows.into_iter().take(MAX_LISTED) {
         let _ = write!(

@@ -1,6 +1,7 @@
 //! Writing the page.
 
 use std::io::{self, BufWriter, IntoInnerError, Write};
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -14,27 +15,29 @@ use crate::diagnostic::markup::xml;
 use crate::record::page_mark;
 
 const BODY: &str = include_str!("page/body.html");
-const STYLE: &str = include_str!("page/style.css");
+static STYLE: LazyLock<String> = LazyLock::new(|| compact(include_str!("page/style.css")));
 /// The common beginning of the scripts of all pages.
 #[cfg(feature = "serve")]
 pub(crate) const BASIC: &str = include_str!("page/basic.js");
-const SCRIPT: &str = concat!(
-    "\"use strict\";\n(() => {\n",
-    include_str!("page/basic.js"),
-    include_str!("page/data.js"),
-    include_str!("page/filter.js"),
-    include_str!("page/search.js"),
-    include_str!("page/tree.js"),
-    include_str!("page/message.js"),
-    include_str!("page/list.js"),
-    include_str!("page/waterfall.js"),
-    include_str!("page/sequence.js"),
-    include_str!("page/side.js"),
-    include_str!("page/strip.js"),
-    include_str!("page/plots.js"),
-    include_str!("page/main.js"),
-    "})();\n",
-);
+static SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    compact(concat!(
+        "\"use strict\";\n(() => {\n",
+        include_str!("page/basic.js"),
+        include_str!("page/data.js"),
+        include_str!("page/filter.js"),
+        include_str!("page/search.js"),
+        include_str!("page/tree.js"),
+        include_str!("page/message.js"),
+        include_str!("page/list.js"),
+        include_str!("page/waterfall.js"),
+        include_str!("page/sequence.js"),
+        include_str!("page/side.js"),
+        include_str!("page/strip.js"),
+        include_str!("page/plots.js"),
+        include_str!("page/main.js"),
+        "})();\n",
+    ))
+});
 
 /// The permission of every page beside its own script: a worker for the search.
 const MORE: &str = "; worker-src blob:";
@@ -73,7 +76,7 @@ pub(super) fn write(
     writeln!(out, "{}", page_mark(holds))?;
     let more = if facts["sessions"].is_null() { MORE } else { SERVED };
     let body = BODY.replace("<!-- front -->", front);
-    writeln!(out, "{}{body}", head(title, &policy(SCRIPT, more)))?;
+    writeln!(out, "{}{body}", head(title, &policy(&SCRIPT, more)))?;
     facts["withoutText"] = left.without_text.into();
     writeln!(out, "{}", facts_script(&facts))?;
     // The encoder clears its output buffer on each write, however small.
@@ -85,7 +88,7 @@ pub(super) fn write(
         let bytes = pieces.read(piece)?;
         data(out, &format!("piece-{}", piece.number), piece.of_log, &bytes)?;
     }
-    writeln!(out, "<script>{SCRIPT}</script>\n</body>\n</html>")?;
+    writeln!(out, "<script>{}</script>\n</body>\n</html>", *SCRIPT)?;
     Ok(left)
 }
 
@@ -96,7 +99,7 @@ fn data(out: &mut impl Write, id: &str, of_log: bool, bytes: &[u8]) -> io::Resul
 
 /// Returns the Content-Security-Policy of a page with this script; `more` adds permissions.
 pub(crate) fn policy(script: &str, more: &str) -> String {
-    let (script, style) = (hash(script), hash(STYLE));
+    let (script, style) = (hash(script), hash(&STYLE));
     format!("default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'{more}")
 }
 
@@ -106,8 +109,9 @@ pub(crate) fn head(title: &str, policy: &str) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>\n<style>{STYLE}</style>\n</head>\n",
-        xml(title)
+         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>\n<style>{}</style>\n</head>\n",
+        xml(title),
+        *STYLE
     )
 }
 
@@ -119,7 +123,19 @@ pub(crate) fn facts_script(facts: &serde_json::Value) -> String {
 /// Returns the policy of the page, for the server that sends it.
 #[cfg(feature = "serve")]
 pub(crate) fn own_policy() -> String {
-    policy(SCRIPT, SERVED)
+    policy(&SCRIPT, SERVED)
+}
+
+/// Returns a script or a style without indentation and the lines of comments, which every page would have.
+fn compact(text: &str) -> String {
+    let mut is_comment = false;
+    let lines = text.lines().map(str::trim_start).filter(|line| {
+        let begins = line.starts_with("/*");
+        let is_left_out = is_comment || begins || line.starts_with("//") || line.is_empty();
+        is_comment = (is_comment || begins) && !line.ends_with("*/");
+        !is_left_out
+    });
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Returns the source expression of a script or a style in a Content-Security-Policy.

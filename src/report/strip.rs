@@ -75,7 +75,7 @@ pub(super) fn svg(facts: &Facts, incident: Option<&Incident>) -> String {
     let mut time = (from / step).ceil() * step;
     while time <= to {
         // A text fits before the edge of a small screen.
-        if share(time) < if are_dates { 0.8 } else { 0.9 } {
+        if share(time) < if are_dates && step < 86_400.0 { 0.8 } else { 0.9 } {
             let day = if are_dates { date(time)[5..].to_owned() } else { String::new() };
             let clock = if step < 86_400.0 { clock(time, step < 60.0) } else { String::new() };
             let text = format!("{day} {clock}");
