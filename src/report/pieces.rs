@@ -210,7 +210,7 @@ impl PieceFile {
         if let Some(secrets) = &mut self.secrets {
             secrets[usize::from(!of_log)] += spans(text).count() as u64;
         }
-        // What is left of a large log is little, and worth the time.
+        // Texts in another form, and those that a limit leaves, are few: the smallest size is worth the time.
         let level = if of_log { Compression::default() } else { Compression::best() };
         let mut encoder = GzEncoder::new(Vec::new(), level);
         encoder.write_all(text)?;

@@ -88,8 +88,23 @@ answer.status = await text("#said");
 await judge();
 await ask("CONSTRUCT WHERE { ?s jrpc:hasMethod ?o }");
 answer.graph = await text("#answer");
+// Columns are as wide as their words, however many there are.
+const names = "one two three four five six seven eight nine ten eleven twelve".split(" ").map((name) => `?${name}`);
+await ask(`SELECT * { VALUES (${names.join(" ")}) { (${names.map(() => '"a_tool_with_a_long_name"').join(" ")}) } }`);
+answer.brokenWords = await tab.$$eval("#answer td", (all) =>
+  all.filter((one) => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return range.getClientRects().length > 1;
+  }).length,
+);
 await tab.select("#named", "methods");
 answer.named = await tab.$eval("#text", (area) => area.value);
+answer.firstLine = await tab.evaluate(() => {
+  const top = document.getElementById("colours").getBoundingClientRect().top;
+  const isSeen = (one) => one.getBoundingClientRect().bottom > top + 8;
+  return [...document.querySelectorAll("#colours span")].find(isSeen).textContent;
+});
 // Names have prefixes, messages are links to the page, and ASK is answered in a word.
 await ask("SELECT ?message ?class { ?message a ?class ; jrpc:hasMethod 'subtract' }");
 answer.cells = await tab.$$eval("#answer td", (all) => all.map((one) => one.textContent));

@@ -245,8 +245,8 @@ fn a_page_has_the_lines_of_its_texts() {
     let line = |id: u32| {
         let noise: String =
             (0..20_u32).map(|place| format!("{:08x}", (id * 20 + place).wrapping_mul(2_654_435_761))).collect();
-        let from = if id % 2 == 0 { "client" } else { "server" };
-        let end = if id % 2 == 0 { "\"method\":\"m\"" } else { "\"result\":0" };
+        let from = if id.is_multiple_of(2) { "client" } else { "server" };
+        let end = if id.is_multiple_of(2) { "\"method\":\"m\"" } else { "\"result\":0" };
         let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{end},\"x\":\"{noise}\"}}", id / 2);
         format!("{{\"sender\":\"{from}\",\"host\":\"h{id}\",\"message\":{message},\"more\":{id}}}")
     };

@@ -575,6 +575,9 @@ fn a_browser_asks() {
     assert!(seen["wrong"].as_str().unwrap().contains("not SPARQL, at line 1"), "{}", seen["wrong"]);
     assert!(seen["described"].as_str().unwrap().contains("subtract"), "{}", seen["described"]);
     assert!(seen["named"].as_str().unwrap().starts_with("# "), "{}", seen["named"]);
+    assert_eq!(seen["brokenWords"], 0);
+    // The comment is above what the editor shows.
+    assert_eq!(seen["firstLine"], "PREFIX");
     assert_eq!(seen["graph"].as_str().unwrap().matches("hasMethod").count(), 4);
     let cells = seen["cells"].to_string();
     assert!(cells.contains("#m") && cells.contains("\"jrpc:Request\"") && !cells.contains("http"), "{cells}");

@@ -161,8 +161,7 @@ named.addEventListener("change", () => {
   if (query) text.value = query.text;
   paint();
   // The query begins at the top, below the comment that describes it.
-  const comment = /^(#.*\n)*/.exec(text.value)[0].split("\n").length - 1;
-  text.scrollTop = comment * Number.parseFloat(getComputedStyle(text).lineHeight);
+  text.scrollTop = document.querySelector("#colours .token-word")?.offsetTop ?? 0;
 });
 document.getElementById("prefixes").append(...facts.prefixes.map(([prefix, iri]) => el("li", {}, `${prefix}: <${iri}>`)));
 document.getElementById("question").addEventListener("submit", (event) => (event.preventDefault(), submit()));
