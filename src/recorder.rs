@@ -13,10 +13,21 @@
 //! | `time` | when the last byte arrived (RFC 3339, UTC, microseconds) |
 //! | `session` | the process, or the value of `Mcp-Session-Id` |
 //! | `sequence` | number of the line in its session's process, from 1 |
+//! | `transport` | `stdio` or `http` |
 //! | `sender` | `client` or `server`; absent in lines of the recorder itself |
 //! | `message` | a message or a batch, as it was sent; line ends in it are blanks |
 //! | `text`, or `bytes` (Base64) | what is neither |
-//! | `status` | status of an HTTP response, unless it is a success |
+//!
+//! Lines of HTTP have further members:
+//!
+//! | member | value |
+//! |---|---|
+//! | `status` | status of the response |
+//! | `event` | id of the server-sent event |
+//! | `resumed` | true for events of a stream that the client resumed with `Last-Event-ID` |
+//! | `closed` | true as the client closes the response before its end |
+//! | `error` | why the server did not answer |
+//! | `request` | the request of a response that failed, was closed or is empty: `method`, `url`, `headers` (MCP's session and version), and `ids` of the messages |
 
 mod framing;
 mod http;

@@ -244,7 +244,7 @@ impl Report {
             (_, Some(Kind::Response)) => RowKind::Response,
             (_, Some(Kind::ErrorResponse)) => RowKind::Error,
             (Node::Malformed(_), _) => RowKind::Malformed,
-            (Node::Exchange(_), _) => RowKind::Exchange,
+            (Node::Exchange(_) | Node::Closing(_), _) => RowKind::Exchange,
             _ => RowKind::Invalid,
         };
         let time = node.time.and_then(|time| self.facts.time(&time.to_string()));
@@ -255,8 +255,8 @@ impl Report {
         row.operation = first.map_or(0, |first| self.index.text(&first.to_string()));
         let answered = node.responds_to.and_then(|name| log.open.remove(&name));
         row.answers = answered.as_ref().map(|(row, _)| *row);
-        if let (Node::Exchange(others), Some(http)) = (&node.node, node.http) {
-            others.iter().for_each(|other| self.end(log.open.remove(other).as_ref()));
+        if let (Node::Exchange(requests) | Node::Closing(requests), Some(http)) = (&node.node, node.http) {
+            requests.iter().for_each(|request| self.end(log.open.remove(request).as_ref()));
             row.error = self.index.text(&index::shortened(&http.text()));
         }
         if let Some(older) = node.superseded.and_then(|older| log.open.get(&older))

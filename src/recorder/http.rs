@@ -1,7 +1,8 @@
 //! A reverse proxy for MCP over HTTP: Streamable HTTP, and HTTP with SSE.
 //!
 //! Requests and responses pass as they are, event by event. Only `Accept-Encoding` is left out, since compressed messages could
-//! not be read, and headers that belong to one connection. No header is logged but `Mcp-Session-Id`.
+//! not be read, and headers that belong to one connection. No header is logged but `Mcp-Session-Id` and
+//! `MCP-Protocol-Version`, and whether there is a `Last-Event-ID`.
 
 use std::convert::Infallible;
 use std::io;
@@ -16,19 +17,24 @@ use hyper::header::{
 };
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use reqwest::Client;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use tokio::sync::mpsc::{Sender as Parts, channel};
 use url::Url;
 
-use super::log::{LogQueue, Piece, RecordLog};
+use super::log::{HttpPart, LogQueue, Piece, RecordLog, RequestPart};
 use crate::record::Sender;
 use crate::serve::ResponseBody;
 
 /// The longest body of a request, in bytes.
 const MAX_BODY: usize = 256 << 20;
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+const LAST_EVENT: &str = "last-event-id";
 /// Headers of one connection.
 const OF_CONNECTION: [HeaderName; 6] = [
     CONNECTION,
@@ -99,7 +105,6 @@ struct Shared {
 
 async fn respond(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<ResponseBody>, Infallible> {
     Ok(pass(request, &shared).await.unwrap_or_else(|(status, text)| {
-        shared.queue.send(Piece { status: Some(status.as_u16()), ..Piece::now(None, text.as_bytes()) });
         let mut response = Response::new(ResponseBody::Whole(Some(Bytes::from(text + "\n"))));
         *response.status_mut() = status;
         response
@@ -110,7 +115,13 @@ async fn respond(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Resp
 async fn pass(request: Request<Incoming>, shared: &Shared) -> Result<Response<ResponseBody>, (StatusCode, String)> {
     let (head, body) = request.into_parts();
     let body = Limited::new(body, MAX_BODY).collect().await;
-    let body = body.map_err(|error| (StatusCode::BAD_REQUEST, format!("cannot read the request: {error}")))?.to_bytes();
+    let body = body.map_err(|error| {
+        let text = format!("cannot read the request: {error}");
+        let http = HttpPart { error: Some(text.clone()), ..HttpPart::default() };
+        shared.queue.send(Piece { http: Some(http), ..Piece::now(None, b"") });
+        (StatusCode::BAD_REQUEST, text)
+    })?;
+    let body = body.to_bytes();
     let mut url = shared.target.clone();
     if head.uri.path() != "/" {
         url.set_path(head.uri.path());
@@ -118,49 +129,42 @@ async fn pass(request: Request<Incoming>, shared: &Shared) -> Result<Response<Re
     if let Some(query) = head.uri.query() {
         url.set_query(Some(query));
     }
-    let mut session = session(&head.headers).or_else(|| {
+    let session = session(&head.headers).or_else(|| {
         let (_, value) =
             url.query_pairs().find(|(name, _)| name.eq_ignore_ascii_case("sessionid") || name == "session_id")?;
         Some(value.as_ref().into())
     });
-    // A request without a session may get one by its answer, and both belong to it.
-    let mut waiting = Some(SystemTime::now()).filter(|_| !body.is_empty());
-    let mut log_request = |session: &Option<Arc<str>>| {
-        if let Some(time) = waiting.take() {
-            let bytes = body.trim_ascii().to_vec();
-            shared.queue.send(Piece {
-                time,
-                sender: Some(Sender::Client),
-                session: session.clone(),
-                status: None,
-                bytes,
-            });
-        }
+    let mut exchange = Exchange {
+        queue: shared.queue.clone(),
+        session,
+        request: Some((SystemTime::now(), body.trim_ascii().to_vec())).filter(|(_, bytes)| !bytes.is_empty()),
+        facts: Arc::new(request_part(&head.method, &url, &head.headers, &body)),
+        response: HttpPart { resumed: head.headers.contains_key(LAST_EVENT), ..HttpPart::default() },
+        ended: false,
     };
-    if session.is_some() {
-        log_request(&session);
+    // A request without a session may get one by its answer, and both belong to it.
+    if exchange.session.is_some() {
+        exchange.log_request();
     }
     let mut headers = without_connection(head.headers);
     headers.remove(ACCEPT_ENCODING);
     headers.remove(CONTENT_LENGTH);
-    let sent = shared.client.request(head.method, url).headers(headers).body(body.clone()).send().await;
-    let response = match sent {
-        Ok(response) => response,
-        Err(error) => {
-            log_request(&session);
-            return Err((StatusCode::BAD_GATEWAY, format!("the server did not answer: {}", crate::cli::told(&error))));
-        }
-    };
-    session = self::session(response.headers()).or(session);
-    log_request(&session);
+    let sent = shared.client.request(head.method, url).headers(headers).body(body).send().await;
+    let response = sent.map_err(|error| {
+        let error = crate::cli::told(&error);
+        exchange.fail(&error);
+        (StatusCode::BAD_GATEWAY, format!("the server did not answer: {error}"))
+    })?;
+    exchange.session = self::session(response.headers()).or(exchange.session.take());
+    exchange.log_request();
     let (status, headers) = (response.status(), response.headers().clone());
+    exchange.response.status = Some(status.as_u16());
     let is_stream = headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
     let recorder = ResponseRecorder {
-        queue: shared.queue.clone(),
-        session,
-        status: Some(status.as_u16()).filter(|_| !status.is_success()),
+        needs_request: !status.is_success() || !is_stream,
+        exchange,
         kept: Vec::new(),
-        data: is_stream.then(Vec::new),
+        event: is_stream.then(EventLines::default),
     };
     let (parts, received) = channel(16);
     tokio::spawn(pass_body(response, parts, recorder));
@@ -168,6 +172,70 @@ async fn pass(request: Request<Incoming>, shared: &Shared) -> Result<Response<Re
     *passed.status_mut() = status;
     *passed.headers_mut() = without_connection(headers);
     Ok(passed)
+}
+
+/// A request, and the facts about its response so far. Dropped before its end, the client has closed the connection.
+struct Exchange {
+    queue: LogQueue,
+    session: Option<Arc<str>>,
+    /// The body of the request and its time, until they are logged.
+    request: Option<(SystemTime, Vec<u8>)>,
+    facts: Arc<RequestPart>,
+    response: HttpPart,
+    ended: bool,
+}
+
+impl Exchange {
+    fn log_request(&mut self) {
+        if let Some((time, bytes)) = self.request.take() {
+            let (session, http) = (self.session.clone(), Some(HttpPart::default()));
+            self.queue.send(Piece { time, sender: Some(Sender::Client), session, http, bytes });
+        }
+    }
+
+    /// Logs what a side sent, or that nothing was sent.
+    fn log(&self, sender: Option<Sender>, http: HttpPart, bytes: &[u8]) {
+        self.queue.send(Piece { session: self.session.clone(), http: Some(http), ..Piece::now(sender, bytes) });
+    }
+
+    fn fail(&mut self, error: &str) {
+        self.log_request();
+        self.ended = true;
+        let request = Some(Arc::clone(&self.facts));
+        self.log(None, HttpPart { error: Some(error.to_owned()), request, ..HttpPart::default() }, b"");
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.log_request();
+            let http = HttpPart { closed: true, request: Some(Arc::clone(&self.facts)), ..self.response.clone() };
+            self.log(Some(Sender::Client), http, b"");
+        }
+    }
+}
+
+fn request_part(method: &Method, url: &Url, headers: &HeaderMap, body: &[u8]) -> RequestPart {
+    #[derive(Deserialize)]
+    struct Sent {
+        id: Option<Box<RawValue>>,
+        method: Option<IgnoredAny>,
+    }
+    let one = || serde_json::from_slice::<Sent>(body).map(|message| vec![message]);
+    let messages = serde_json::from_slice::<Vec<Sent>>(body).or_else(|_| one()).unwrap_or_default();
+    let requests = messages.into_iter().filter(|message| message.method.is_some());
+    // A query may hold secrets, as headers do.
+    let mut url = url.clone();
+    url.set_query(None);
+    let (_, _) = (url.set_username(""), url.set_password(None));
+    let value = |name: &'static str| Some((name, headers.get(name)?.to_str().ok()?.to_owned()));
+    RequestPart {
+        method: method.to_string(),
+        url: url.to_string(),
+        headers: [SESSION, VERSION].into_iter().filter_map(value).collect(),
+        ids: requests.filter_map(|request| request.id).collect(),
+    }
 }
 
 fn session(headers: &HeaderMap) -> Option<Arc<str>> {
@@ -181,73 +249,121 @@ fn without_connection(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Passes the body of a response on, part by part; `None` behind the last, if the server sent all.
+/// Passes the body of a response on, part by part; `None` behind the last, if the server sent all. Ends as the client closes
+/// the connection, which closes the connection to the server.
 async fn pass_body(mut response: reqwest::Response, parts: Parts<Option<Bytes>>, mut recorder: ResponseRecorder) {
-    while let Ok(part) = response.chunk().await {
-        let is_last = part.is_none();
+    let mut left = response.content_length();
+    loop {
+        let part = tokio::select! {
+            biased;
+            part = response.chunk() => part,
+            () = parts.closed() => return recorder.flush(),
+        };
+        let part = match part {
+            Ok(part) => part,
+            Err(error) => return recorder.fail(&error),
+        };
         if let Some(part) = &part {
             recorder.push(part);
+            left = left.map(|left| left.saturating_sub(part.len() as u64));
         }
-        if parts.send(part).await.is_err() || is_last {
-            break;
+        let is_last = part.is_none();
+        // Clients may close a connection behind the last byte.
+        if is_last || left == Some(0) {
+            recorder.end();
+        }
+        if parts.send(part).await.is_err() {
+            return recorder.flush();
+        }
+        if is_last {
+            return;
         }
     }
-    recorder.end();
+}
+
+/// The lines of an event so far.
+#[derive(Default)]
+struct EventLines {
+    id: Option<String>,
+    data: Vec<u8>,
 }
 
 /// Finds the messages in the body of a response: the whole body, or the data of each event.
 struct ResponseRecorder {
-    queue: LogQueue,
-    session: Option<Arc<str>>,
-    status: Option<u16>,
+    exchange: Exchange,
+    /// True until the request is logged, with a part of the response that is not a message.
+    needs_request: bool,
     /// The body so far; of a stream, the part of a line.
     kept: Vec<u8>,
-    /// The data of the current event, if the body is a stream of events.
-    data: Option<Vec<u8>>,
+    /// The current event, if the body is a stream of events.
+    event: Option<EventLines>,
 }
 
 impl ResponseRecorder {
     fn push(&mut self, bytes: &[u8]) {
         let room = MAX_BODY.saturating_sub(self.kept.len()).min(bytes.len());
         self.kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
-        let Some(mut data) = self.data.take() else { return };
-        let Some(end) = memchr::memrchr(b'\n', &self.kept) else {
-            self.data = Some(data);
-            return;
-        };
-        let rest = self.kept.split_off(end + 1);
-        for line in std::mem::replace(&mut self.kept, rest).split(|byte| *byte == b'\n') {
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let Some(mut event) = self.event.take() else { return };
+        let end = memchr::memrchr(b'\n', &self.kept).map_or(0, |at| at + 1);
+        let rest = self.kept.split_off(end);
+        for line in std::mem::replace(&mut self.kept, rest).split_inclusive(|byte| *byte == b'\n') {
+            let line = line.trim_ascii_end();
             if line.is_empty() {
-                self.give(&std::mem::take(&mut data));
+                self.give_event(std::mem::take(&mut event));
             } else if let Some(text) = line.strip_prefix(b"data:") {
-                if !data.is_empty() {
-                    data.push(b'\n');
+                if !event.data.is_empty() {
+                    event.data.push(b'\n');
                 }
-                data.extend_from_slice(text.strip_prefix(b" ").unwrap_or(text));
+                event.data.extend_from_slice(text.strip_prefix(b" ").unwrap_or(text));
+            } else if let Some(id) = line.strip_prefix(b"id:") {
+                event.id = Some(String::from_utf8_lossy(id.trim_ascii()).into_owned());
             }
         }
-        self.data = Some(data);
+        self.event = Some(event);
     }
 
-    fn end(mut self) {
-        let (kept, data) = (std::mem::take(&mut self.kept), self.data.take());
-        self.give(&data.unwrap_or(kept));
-        if self.status.is_some() {
-            self.queue.send(self.piece(b"the response has no text"));
+    /// Logs what is left.
+    fn flush(&mut self) {
+        let kept = std::mem::take(&mut self.kept);
+        match self.event.take() {
+            Some(event) => self.give_event(event),
+            None => self.give(&kept, None),
         }
     }
 
-    fn piece(&self, bytes: &[u8]) -> Piece {
-        Piece { session: self.session.clone(), status: self.status, ..Piece::now(Some(Sender::Server), bytes) }
+    /// Logs what is left, and the response itself if it had no message.
+    fn end(&mut self) {
+        self.exchange.ended = true;
+        self.flush();
+        if self.needs_request {
+            self.give_part(b"", None);
+        }
     }
 
-    /// Records a message, or text.
-    fn give(&mut self, bytes: &[u8]) {
+    fn fail(&mut self, error: &reqwest::Error) {
+        self.flush();
+        self.exchange.response.error = Some(crate::cli::told(error));
+        self.needs_request = true;
+        self.end();
+    }
+
+    fn give_event(&mut self, event: EventLines) {
+        self.give(&event.data, event.id);
+    }
+
+    fn give(&mut self, bytes: &[u8], event: Option<String>) {
         let bytes = bytes.trim_ascii();
         if !bytes.is_empty() {
-            self.queue.send(self.piece(bytes));
-            self.status = None;
+            self.give_part(bytes, event);
         }
+    }
+
+    fn give_part(&mut self, bytes: &[u8], event: Option<String>) {
+        let is_success = self.exchange.response.status.is_some_and(|status| (200..300).contains(&status));
+        let has_message = matches!(bytes.first(), Some(b'{' | b'['));
+        let states_request = std::mem::take(&mut self.needs_request) && !(is_success && has_message);
+        let request = states_request.then(|| Arc::clone(&self.exchange.facts));
+        let http = HttpPart { event, request, ..self.exchange.response.clone() };
+        self.exchange.log(Some(Sender::Server), http, bytes);
     }
 }

@@ -1,5 +1,6 @@
 //! The log that is written: a JSON object on each line.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use chrono::{DateTime, SecondsFormat, Utc};
+use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -28,15 +30,44 @@ pub struct Piece {
     pub sender: Option<Sender>,
     /// The session, if it is not the process.
     pub session: Option<Arc<str>>,
-    /// The status of the HTTP response, unless it is a success.
-    pub status: Option<u16>,
+    /// The facts about its HTTP exchange; `None` on stdio.
+    pub http: Option<HttpPart>,
+    /// Empty if nothing was sent.
     pub bytes: Vec<u8>,
 }
 
+/// The members of a line that are about HTTP.
+#[derive(Clone, Default, Serialize)]
+pub struct HttpPart {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub resumed: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<Arc<RequestPart>>,
+}
+
+/// An HTTP request.
+#[derive(Serialize)]
+pub struct RequestPart {
+    pub method: String,
+    pub url: String,
+    /// The headers that state MCP's session and version.
+    pub headers: BTreeMap<&'static str, String>,
+    /// The ids of the messages in its body.
+    pub ids: Vec<Box<RawValue>>,
+}
+
 impl Piece {
-    /// Creates a piece of the session that is the process, at this time.
+    /// Creates a piece of the session that is the process, at this time, on stdio.
     pub fn now(sender: Option<Sender>, bytes: &[u8]) -> Self {
-        Self { time: SystemTime::now(), sender, session: None, status: None, bytes: bytes.to_vec() }
+        Self { time: SystemTime::now(), sender, session: None, http: None, bytes: bytes.to_vec() }
     }
 }
 
@@ -80,7 +111,10 @@ impl RecordLog {
                 let count = lost.swap(0, Ordering::Relaxed);
                 if count > 0 {
                     let text = format!("{count} messages were not recorded: the log could not be written as fast");
-                    self.write(&Piece::now(None, text.as_bytes()));
+                    self.write(&Piece {
+                        http: piece.http.map(|_| HttpPart::default()),
+                        ..Piece::now(None, text.as_bytes())
+                    });
                 }
                 if is_last {
                     break;
@@ -102,16 +136,21 @@ impl RecordLog {
         let time = rfc3339(piece.time, SecondsFormat::Micros);
         let session = json!(piece.session.as_deref().unwrap_or(&self.session));
         let mut line = format!("{{\"time\":\"{time}\",\"session\":{session},\"sequence\":{}", self.sequence);
+        line += if piece.http.is_some() { ",\"transport\":\"http\"" } else { ",\"transport\":\"stdio\"" };
         if let Some(sender) = piece.sender {
             line += if sender == Sender::Client { ",\"sender\":\"client\"" } else { ",\"sender\":\"server\"" };
         }
-        if let Some(status) = piece.status {
-            line += &format!(",\"status\":{status}");
+        let http = piece.http.as_ref().and_then(|http| serde_json::to_string(http).ok());
+        if let Some(members) = http.as_deref().and_then(|object| object.strip_prefix('{')?.strip_suffix('}'))
+            && !members.is_empty()
+        {
+            line += &format!(",{members}");
         }
         let text = str::from_utf8(&piece.bytes);
         let is_message = matches!(piece.bytes.first(), Some(b'{' | b'['))
             && text.is_ok_and(|text| serde_json::from_str::<&RawValue>(text).is_ok());
         match text {
+            Ok("") => line += "}\n",
             // Line ends of valid JSON are between its tokens.
             Ok(text) if is_message => line += &format!(",\"message\":{}}}\n", text.replace(['\n', '\r'], " ")),
             Ok(text) => line += &format!(",\"text\":{}}}\n", json!(text)),

@@ -27,7 +27,8 @@ const LINES: [Format; 6] =
     [Format::VscodeMcp, Format::ClaudeDesktop, Format::Helix, Format::Zed, Format::McpInspector, Format::Lsp4e];
 
 /// Formats that wrap messages in JSON.
-const RECORDED: [Format; 8] = [
+const RECORDED: [Format; 9] = [
+    Format::Record,
     Format::Mcpsnoop,
     Format::Mcpspy,
     Format::LspTest,

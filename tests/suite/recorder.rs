@@ -173,17 +173,13 @@ fn http() {
         }
         heads
     });
-    let arguments = ["record", "-o", "log", "--listen", "127.0.0.1:0", "--to", &url];
-    let mut recorder = place.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(recorder.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
-    let (_, address) = line.split_once("http://").unwrap();
-    let stream = TcpStream::connect(address.split_once('/').unwrap().0).unwrap();
+    let (mut recorder, address) = recording(&place, &url);
+    let stream = TcpStream::connect(&address).unwrap();
     let mut client = BufReader::new(stream);
     let post = |session: &str, client: &mut BufReader<TcpStream>| {
         let length = REQUEST.len();
         let head = format!(
-            "POST /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\n{session}Content-Length: {length}\r\n\r\n"
+            "POST /mcp?key=secret HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\n{session}Content-Length: {length}\r\n\r\n"
         );
         client.get_mut().write_all((head + REQUEST).as_bytes()).unwrap();
     };
@@ -210,11 +206,7 @@ fn http() {
     assert!(head.starts_with("HTTP/1.1 404") && body == "gone", "{head}{body}");
     let heads = server.join().unwrap();
     assert!(heads.iter().all(|head| head.to_lowercase().contains("authorization: bearer secret")), "{heads:?}");
-    let started = Instant::now();
-    while place.read("log").iter().filter(|byte| **byte == b'\n').count() < 7 {
-        assert!(started.elapsed() < Duration::from_secs(30), "{}", String::from_utf8_lossy(&place.read("log")));
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_for_lines(&place, 7);
     recorder.kill().unwrap();
     recorder.wait().unwrap();
     assert!(!fs::read_to_string(place.path("log")).unwrap().contains("secret"));
@@ -223,6 +215,196 @@ fn http() {
     assert_eq!(senders, ["client", "server", "client", "server", "server", "client", "server"]);
     assert!(log.iter().all(|line| line["session"] == "s1"));
     assert_eq!((&log[6]["status"], &log[6]["text"]), (&json!(404), &json!("gone")));
+    assert_eq!((&log[6]["request"]["method"], &log[6]["request"]["ids"]), (&json!("POST"), &json!([1])));
+    assert_eq!((&log[3]["event"], &log[3]["transport"]), (&json!("1"), &json!("http")));
+}
+
+/// Starts a recorder of HTTP, and returns the address that it listens on.
+fn recording(place: &Place, target: &str) -> (Child, String) {
+    let arguments = ["record", "-o", "log", "--listen", "127.0.0.1:0", "--to", target];
+    let mut recorder = place.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(recorder.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let (_, address) = line.split_once("http://").unwrap();
+    let address = address.split_once('/').unwrap().0.to_owned();
+    (recorder, address)
+}
+
+fn wait_for_lines(place: &Place, count: usize) {
+    let started = Instant::now();
+    let lines = || place.read("log").iter().filter(|byte| **byte == b'\n').count();
+    while !fs::exists(place.path("log")).unwrap() || lines() < count {
+        assert!(started.elapsed() < Duration::from_secs(30), "{}", String::from_utf8_lossy(&place.read("log")));
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The end of a response in [`HTTP_SESSION`].
+#[derive(Clone, Copy, PartialEq)]
+enum Ends {
+    Whole,
+    /// The client closes the stream.
+    Closed,
+}
+
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"weather","version":"1"}}}"#;
+const PROGRESS: &str =
+    r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}}"#;
+const SUNNY: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"sunny"}]}}"#;
+const OLD: &str = "Mcp-Session-Id: s1\r\nMCP-Protocol-Version: 2025-11-25\r\n";
+
+/// Requests with their headers, and responses with their status and events: `id data`.
+type HttpTurn = (&'static str, &'static str, &'static str, &'static str, &'static [(&'static str, &'static str)], Ends);
+
+const HTTP_SESSION: [HttpTurn; 9] = [
+    (
+        "POST",
+        "",
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"desk","version":"1"}}}"#,
+        "200 OK\r\nMcp-Session-Id: s1",
+        &[("", INITIALIZED)],
+        Ends::Whole,
+    ),
+    ("POST", OLD, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "202 Accepted", &[], Ends::Whole),
+    (
+        "POST",
+        OLD,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"forecast","arguments":{},"_meta":{"progressToken":7}}}"#,
+        "200 OK",
+        &[("a-1", PROGRESS)],
+        Ends::Closed,
+    ),
+    (
+        "GET",
+        "Last-Event-ID: a-0\r\nMcp-Session-Id: s1\r\n",
+        "",
+        "200 OK",
+        &[("a-1", PROGRESS), ("a-2", SUNNY)],
+        Ends::Whole,
+    ),
+    ("GET", "Last-Event-ID: a-1\r\nMcp-Session-Id: s1\r\n", "", "200 OK", &[("a-2", SUNNY)], Ends::Whole),
+    ("GET", OLD, "", "200 OK", &[("b-1", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)], Ends::Closed),
+    ("POST", OLD, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "202 Accepted", &[], Ends::Whole),
+    (
+        "POST",
+        OLD,
+        "oops",
+        "400 Bad Request",
+        &[("", r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}"#)],
+        Ends::Whole,
+    ),
+    (
+        "POST",
+        OLD,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
+        "200 OK",
+        &[("", r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}"#)],
+        Ends::Whole,
+    ),
+];
+
+/// Plays turns between a client and a server with a recorder between, and returns the log without its last member.
+fn play(place: &Place, turns: &'static [HttpTurn], lines: usize) {
+    let target = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (mut recorder, address) = recording(place, &format!("http://{}/mcp", target.local_addr().unwrap()));
+    let server = thread::spawn(move || {
+        for (_, _, _, status, events, ends) in turns {
+            let mut stream = BufReader::new(target.accept().unwrap().0);
+            read_http(&mut stream);
+            let body: String = match events {
+                [("", message)] => (*message).to_owned(),
+                events => events.iter().map(|(id, data)| format!("id: {id}\ndata: {data}\n\n")).collect(),
+            };
+            let kind = if body.starts_with("id:") { "text/event-stream" } else { "application/json" };
+            let length =
+                if *ends == Ends::Whole { format!("Content-Length: {}\r\n", body.len()) } else { String::new() };
+            let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Type: {kind}\r\n{length}\r\n");
+            if *ends == Ends::Whole || !body.is_empty() {
+                stream.get_mut().write_all((head + &body).as_bytes()).unwrap();
+            }
+            if *ends == Ends::Closed {
+                // The recorder closes its connection, too.
+                assert_eq!(stream.read(&mut [0]).unwrap_or_default(), 0);
+            }
+        }
+    });
+    for (method, headers, sent, _, events, ends) in turns {
+        let mut stream = BufReader::new(TcpStream::connect(&address).unwrap());
+        let length = sent.len();
+        let head = format!("{method} /mcp HTTP/1.1\r\nHost: x\r\n{headers}Content-Length: {length}\r\n\r\n");
+        stream.get_mut().write_all((head + sent).as_bytes()).unwrap();
+        match (ends, events.last()) {
+            (Ends::Whole, _) => _ = read_http(&mut stream),
+            (Ends::Closed, None) => thread::sleep(Duration::from_millis(200)),
+            (Ends::Closed, Some((_, last))) => {
+                let mut line = String::new();
+                while !line.contains(last) {
+                    assert!(stream.read_line(&mut line).unwrap() > 0, "{line}");
+                }
+            }
+        }
+    }
+    server.join().unwrap();
+    wait_for_lines(place, lines);
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+}
+
+/// Events that are sent again, streams that the client closes, and an error without an id break no rule.
+#[test]
+fn streams_that_are_resumed() {
+    let place = Place::new();
+    play(&place, &HTTP_SESSION, 18);
+    let log = lines(&place, "log");
+    let of = |member: &str| log.iter().filter(|line| line.get(member).is_some()).count();
+    assert_eq!((of("event"), of("resumed"), of("closed")), (5, 3, 2), "{log:#?}");
+    let ran = place.run(&["check", "log", "-t", "json"]);
+    assert!(!ran.text().contains("failed"), "{}", ran.text());
+    assert!(!ran.text().contains("unanswered\",\"verdict\":\"undecidable"), "{}", ran.text());
+    let ran = place.run(&["timeline", "log", "-t", "csv", "--quiet", "--columns", "method"]);
+    assert_eq!(ran.text().matches("notifications/progress").count(), 1, "{}", ran.text());
+    let query = "SELECT ?copy ?first { ?copy rpcg:copyOf ?first }";
+    let ran = place.run(&["query", query, "log", "-t", "csv", "--quiet"]);
+    assert_eq!(ran.text().lines().count(), 3, "{}{}", ran.text(), ran.stderr);
+}
+
+/// Closing a stream cancels its request since 2026-07-28, and before it only loses the answer.
+#[test]
+fn streams_that_are_closed() {
+    const NEW: &str = "MCP-Protocol-Version: 2026-07-28\r\n";
+    const CALL: &str = r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"a","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"desk","version":"1"}}}}"#;
+    const LIST: &str = r#"{"jsonrpc":"2.0","id":9,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"desk","version":"1"}}}}"#;
+    const LISTED: &str =
+        r#"{"jsonrpc":"2.0","id":9,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[]}}"#;
+    static TURNS: [HttpTurn; 2] =
+        [("POST", NEW, CALL, "200 OK", &[], Ends::Closed), ("POST", NEW, LIST, "200 OK", &[("", LISTED)], Ends::Whole)];
+    static OLD_TURNS: [HttpTurn; 2] =
+        [("POST", OLD, CALL, "200 OK", &[], Ends::Closed), ("POST", OLD, LIST, "200 OK", &[("", LISTED)], Ends::Whole)];
+    for (turns, state) in [(&TURNS, "Cancelled"), (&OLD_TURNS, "Lost")] {
+        let place = Place::new();
+        play(&place, turns, 4);
+        let ran = place.run(&["check", "log", "--only", "jsonrpc/unanswered"]);
+        ran.said(0, "");
+        let query = "SELECT ?state { ?call jrpc:hasMethod 'tools/call' ; rpcg:state ?state }";
+        let ran = place.run(&["query", query, "log", "-t", "csv", "--quiet"]);
+        assert!(ran.text().contains(state), "{}{}", ran.text(), ran.stderr);
+    }
+}
+
+/// What a server prints on standard output between its messages breaks rules of the transport.
+#[test]
+fn noise_on_standard_output() {
+    let place = Place::new();
+    let server = format!("read line; echo starting; echo 5; echo []; printf '%s\\n' '{INITIALIZED}'");
+    place.run_with(&["record", "-o", "log", "--", "sh", "-c", &server], HTTP_SESSION[0].2.to_owned() + "\n");
+    let ran = place.run(&["check", "log", "-t", "json", "--fail-on", "never"]);
+    let failed = |rule: &str| {
+        ran.text().lines().any(|line| line.contains(&format!("\"{rule}\"")) && line.contains("\"failed\""))
+    };
+    for rule in ["mcp/stdout-noise", "jsonrpc/not-message", "jsonrpc/empty-batch"] {
+        assert!(failed(rule), "{rule}: {}", ran.text());
+    }
+    assert!(!failed("jsonrpc/not-json"), "{}", ran.text());
 }
 
 /// Only loopback addresses are listened on, and both ends are needed.
@@ -252,16 +434,37 @@ fn mcp_for_the_official_client() {
                     print((await session.call_tool('overview', {})).model_dump_json())\n\
         asyncio.run(main())\n";
     place.put("client.py", script);
+    assert_transparent(&place, || {
+        let mut command = Command::new(tool("RPCGRAPH_MCP", &["python3"]));
+        command.arg(place.path("client.py"));
+        command
+    });
+}
+
+/// Asserts that a client prints the same with the recorder between as without it.
+fn assert_transparent(place: &Place, client: impl Fn() -> Command) {
     let program = env!("CARGO_BIN_EXE_rpcgraph");
     let run = |arguments: &[&str]| {
-        let mut command = Command::new(tool("RPCGRAPH_MCP", &["python3"]));
-        command.arg(place.path("client.py")).args(arguments).current_dir(place.path("."));
-        let output = command.output().unwrap();
+        let output = client().args(arguments).current_dir(place.path(".")).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
     let direct = run(&[program, "mcp", "log"]);
     assert_eq!(run(&[program, "record", "-o", "recorded", "--", program, "mcp", "log"]), direct);
+    assert!(!direct.is_empty());
     let ran = place.run(&["timeline", "recorded", "--quiet", "-t", "csv"]);
     assert_eq!(ran.text().lines().count(), 8, "{}", ran.text());
+}
+
+/// So does the official client of TypeScript.
+#[test]
+#[ignore = "needs npm's @modelcontextprotocol/sdk, in the folder RPCGRAPH_TYPESCRIPT_SDK"]
+fn typescript_sdk_sees_the_same() {
+    let place = Place::with("log", LOG);
+    assert_transparent(&place, || {
+        let mut command = Command::new(tool("RPCGRAPH_NODE", &["node"]));
+        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/typescript-sdk/client.mjs"));
+        command.arg(tool("RPCGRAPH_TYPESCRIPT_SDK", &[]));
+        command
+    });
 }

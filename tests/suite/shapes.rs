@@ -346,6 +346,10 @@ const FAULTS: &[(&str, &str)] = &[
     ("log-line-session", "DELETE { ?l rpcg:inSession ?s } WHERE { ?l a rpcg:LogLine ; rpcg:inSession ?s }"),
     ("log-line-sequence", "INSERT { ?l rpcg:sequence 1 } WHERE { ?l a rpcg:LogLine }"),
     (
+        "log-line-copy",
+        "INSERT { ?l rpcg:copyOf ?a , ?b } WHERE { ?l a rpcg:LogLine . ?a a jrpc:Request . ?b a jrpc:Response }",
+    ),
+    (
         "log-line-after",
         "INSERT { ?l rpcg:after ?a , ?b } WHERE { ?l a rpcg:LogLine . ?a a jrpc:Request . ?b a jrpc:Response }",
     ),

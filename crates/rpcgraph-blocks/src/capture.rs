@@ -243,7 +243,7 @@ impl Capture {
                     self.leave_out("no JSON-RPC message");
                 }
                 Node::Malformed(_) => self.leave_out("no JSON"),
-                Node::Batch | Node::Exchange(_) | Node::LogLine { .. } => {}
+                Node::Batch | Node::Exchange(_) | Node::Closing(_) | Node::LogLine { .. } => {}
             }
         }
     }

@@ -112,6 +112,7 @@ vocabulary! {
         HTTP_METHOD = "httpMethod",
         HTTP_STATUS = "httpStatus",
         AFTER = "after",
+        COPY_OF = "copyOf",
         TOOL_NAME = "toolName",
         TARGET_URI = "targetUri",
         PROTOCOL_VERSION = "protocolVersion",

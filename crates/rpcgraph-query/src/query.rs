@@ -289,7 +289,7 @@ impl Query {
 
     /// Returns true if the query names the text between messages, which is optional.
     pub fn names_log_lines(&self) -> bool {
-        [rpcg::LOG_LINE, rpcg::AFTER].into_iter().any(|term| self.names(term))
+        [rpcg::LOG_LINE, rpcg::AFTER, rpcg::COPY_OF].into_iter().any(|term| self.names(term))
     }
 
     /// Returns true if the query contains a term.

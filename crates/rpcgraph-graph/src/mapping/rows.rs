@@ -72,7 +72,7 @@ impl RecordRows {
                 self.id(message.id.as_ref());
             }
             // The id of the first request that it answers.
-            Node::Exchange(_) => {
+            Node::Exchange(_) | Node::Closing(_) => {
                 let first = annotated.http.and_then(|http| http.ids.first());
                 self.id(first.and_then(|id| asked_id(id)).as_ref());
             }

@@ -82,6 +82,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::HTTP_STATUS,
         rpcg::URI,
         rpcg::AFTER,
+        rpcg::COPY_OF,
         rpcg::LINE,
         rpcg::BYTE_OFFSET,
         rpcg::SHA256,
@@ -118,6 +119,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::IN_SESSION,
         rpcg::SENT_BY,
         rpcg::RESPONDS_TO,
+        rpcg::CANCELS,
         rpcg::LATENCY_SECONDS,
         rpcg::STATE,
         rpcg::PROBLEM,
@@ -229,7 +231,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                 self.start(name, rpcg::BATCH);
                 self.annotations(annotated, None, annotated.problems);
             }
-            Node::Exchange(_) => {
+            Node::Exchange(_) | Node::Closing(_) => {
                 self.start_record(annotated, rpcg::HTTP_EXCHANGE);
                 self.annotations(annotated, None, annotated.problems);
                 if let Some(exchange) = annotated.http.and_then(|http| http.exchange.as_ref()) {
@@ -237,17 +239,23 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
                     self.writer.literal(rpcg::URI, &exchange.url, xsd::ANY_URI);
                     self.optional_string(rpcg::REASON, Some(&*exchange.reason).filter(|reason| !reason.is_empty()));
                 }
+                if let Node::Closing(requests) = &annotated.node {
+                    self.writer.links(rpcg::CANCELS, requests.iter().map(|request| NodeRef::Message(*request)));
+                }
             }
             Node::Malformed(bytes) => {
                 self.start(name, rpcg::MALFORMED_RECORD);
                 self.annotations(annotated, None, annotated.problems);
                 self.text_or_bytes(bytes);
             }
-            Node::LogLine { bytes, after } => {
+            Node::LogLine { bytes, after, copy_of } => {
                 self.start(NodeRef::LogLine(annotated.location.line, annotated.name.element), rpcg::LOG_LINE);
                 self.annotations(annotated, None, annotated.problems);
                 if let Some(record) = after {
                     self.writer.link(rpcg::AFTER, NodeRef::Message(*record));
+                }
+                if let Some(event) = copy_of {
+                    self.writer.link(rpcg::COPY_OF, NodeRef::Message(*event));
                 }
                 self.text_or_bytes(bytes);
             }

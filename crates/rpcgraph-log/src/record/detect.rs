@@ -12,7 +12,7 @@ use super::window::{InputHead, lines};
 use super::wrapper::Wrapper;
 use super::{Entry, Sender};
 use super::{content_length, har, inspector_network, json_array, json_values, mcpspy};
-use super::{protocol_monitor, socat, sse, tshark, vscode_lsp_text, zed_acp};
+use super::{protocol_monitor, recording, socat, sse, tshark, vscode_lsp_text, zed_acp};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -71,7 +71,7 @@ enum FormatClue {
     Value(fn(&InputHead<'_>) -> bool),
 }
 
-const CODE: [FormatCode; 13] = [
+const CODE: [FormatCode; 14] = [
     (Format::JsonLines, || JsonLines::decoder(false, true), None),
     (Format::JsonValues, || JsonLines::decoder(true, true), Some(FormatClue::Value(json_values::detect))),
     (Format::JsonArray, json_array::decoder, Some(FormatClue::Value(json_array::detect))),
@@ -84,6 +84,7 @@ const CODE: [FormatCode; 13] = [
     (Format::McpInspectorNetwork, inspector_network::decoder, None),
     (Format::ProtocolMonitor, protocol_monitor::decoder, None),
     (Format::Mcpspy, mcpspy::decoder, None),
+    (Format::Record, recording::decoder, None),
     (Format::Tshark, tshark::decoder, Some(FormatClue::Value(tshark::detect))),
 ];
 

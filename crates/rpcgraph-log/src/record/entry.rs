@@ -99,6 +99,8 @@ pub struct Record<'a> {
     pub flags: Flags,
     /// The HTTP exchange of the record, if the log has HTTP.
     pub http: Option<Arc<Http>>,
+    /// The id of the server-sent event that brought it.
+    pub event: Option<Box<str>>,
 }
 
 /// The facts about an HTTP exchange that a record needs.
@@ -143,6 +145,22 @@ pub enum HttpOutcome {
     Negotiated,
     /// The status is 4xx or 5xx, or a response never came.
     Failed,
+    /// The client closed the stream of the response before its end.
+    Disconnected,
+    /// The client closed the stream, which [cancels](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#cancellation)
+    /// its requests.
+    Cancelled,
+}
+
+impl HttpOutcome {
+    /// Returns the reason in an exchange whose stream the client closed.
+    pub fn closing(self) -> Option<&'static str> {
+        match self {
+            Self::Disconnected => Some("closed by the client"),
+            Self::Cancelled => Some("cancelled by the client"),
+            _ => None,
+        }
+    }
 }
 
 /// An HTTP exchange without a message.
@@ -172,6 +190,7 @@ impl<'a> Record<'a> {
             latency: None,
             flags: Flags::default(),
             http: None,
+            event: None,
         }
     }
 
@@ -217,6 +236,8 @@ pub struct Flags {
     pub shares_time: bool,
     /// The user stated how to separate sessions, so they are not inferred.
     pub session_stated: bool,
+    /// An event of a stream that its client resumed with `Last-Event-ID`.
+    pub resumed: bool,
 }
 
 /// Text between the messages, in formats that mark their messages.
@@ -238,6 +259,8 @@ pub struct LogLine<'a> {
     pub session: Option<Cow<'a, str>>,
     /// True if what the line says of messages is read: they stand at another place of the log, too, or are cut off on this line.
     pub is_copy: bool,
+    /// The record of the event that the line repeats.
+    pub copy_of: Option<u64>,
 }
 
 impl<'a> LogLine<'a> {
@@ -245,7 +268,16 @@ impl<'a> LogLine<'a> {
     pub fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         let bytes = bytes.into();
         let length = bytes.len() as u64;
-        Self { location: Location::START, length, bytes, oversized: false, time: None, session: None, is_copy: false }
+        Self {
+            location: Location::START,
+            length,
+            bytes,
+            oversized: false,
+            time: None,
+            session: None,
+            is_copy: false,
+            copy_of: None,
+        }
     }
 
     /// Creates a line that was too long to be kept: `length` bytes were skipped.

@@ -15,6 +15,7 @@ macro_rules! listed {
             McpInspectorNetwork = 6 "mcp-inspector-network" false ["requestBody", "responseBody", "responseStatus", "requestHeaders"],
             ProtocolMonitor = 6 "protocol-monitor" false ["send", "recv", "requestTime"],
             Mcpspy = 13 "mcpspy" false ["transport_type", "message_type"],
+            Record = 12 "record" false ["sequence"],
             Tshark = 12 "tshark" false [],
             Arrows = 11 "arrows" true [">", "<", "→", "←"],
             ClaudeDesktop = 1 "claude-desktop" true ["Message from ", "Initializing server...", "Using ", "ClaudeServer"],

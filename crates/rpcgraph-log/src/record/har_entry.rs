@@ -5,7 +5,7 @@ use super::lines::FoundEntry;
 use super::object::{RawObject, elements, objects, offset_in, scalar, unescape};
 use super::times::{any, duration, later};
 use super::value::may_be_message;
-use super::{Entry, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time, sse};
+use super::{Entry, Flags, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time, sse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
@@ -53,6 +53,7 @@ pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'s
         session: header(&request, SESSION).or_else(|| posted_session(url.as_bytes())),
         is_mcp: [SESSION, VERSION].iter().any(|name| header(&request, name).is_some()),
         is_authorized: header(&request, "authorization").is_some(),
+        is_resumption: header(&request, LAST_EVENT).is_some(),
         started,
         took,
     };
@@ -122,12 +123,14 @@ pub(super) struct HarExchange {
     pub is_mcp: bool,
     /// True if the request has credentials.
     pub is_authorized: bool,
+    /// True if the request resumes a stream of events.
+    pub is_resumption: bool,
     pub started: Option<Time>,
     pub took: Option<Decimal>,
 }
 
 impl HarExchange {
-    fn outcome(&self, has_response: bool, seen: &ArchiveFacts) -> HttpOutcome {
+    pub(super) fn outcome(&self, has_response: bool, seen: &ArchiveFacts) -> HttpOutcome {
         let is_call = !matches!(&*self.method, "GET" | "DELETE");
         match self.status {
             Some(..=0) if !has_response => HttpOutcome::Failed,
@@ -180,7 +183,8 @@ impl HarExchange {
                 Entry::Record(record) => {
                     let is_received = record.sender == Some(Sender::Server);
                     let http = if is_received { of_received.clone() } else { of_sent.clone() };
-                    (start, Record { http, ..record }.into())
+                    let flags = Flags { resumed: self.is_resumption && is_received, ..record.flags };
+                    (start, Record { http, flags, ..record }.into())
                 }
                 line => (start, line),
             })
@@ -206,6 +210,8 @@ pub(super) struct HttpBody {
     sender: Option<Sender>,
     time: Option<Time>,
     latency: Option<Decimal>,
+    /// The id of the server-sent event that it is.
+    event: Option<Box<str>>,
 }
 
 impl HttpBody {
@@ -277,7 +283,7 @@ impl HttpBody {
         let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
         let is_stream = fields.iter().any(|field| bytes.starts_with(field));
         let is_blank = bytes.trim_ascii().is_empty();
-        (!is_blank).then_some(Self { start, bytes, is_stream, sender, time: None, latency: None })
+        (!is_blank).then_some(Self { start, bytes, is_stream, sender, time: None, latency: None, event: None })
     }
 
     /// Returns the server-sent events of a stream, and the lines between them; or the body itself if it is not a
@@ -286,10 +292,12 @@ impl HttpBody {
         if !self.is_stream {
             return vec![self];
         }
-        let parts = sse::events(&self.bytes)
-            .flat_map(|(event, lines)| sse::other_lines(lines).map(Cow::Borrowed).chain(std::iter::once(event.data)));
-        let parts = parts.map(|bytes| Self { bytes: bytes.into_owned(), ..self });
-        parts.filter(|part| !part.bytes.trim_ascii().is_empty()).collect()
+        let parts = sse::events(&self.bytes).flat_map(|(event, lines)| {
+            let others = sse::other_lines(lines).map(|line| (Cow::Borrowed(line), None));
+            others.chain(std::iter::once((event.data, event_id(event.id))))
+        });
+        let part = |(bytes, event): (Cow<'_, [u8]>, _)| Self { bytes: bytes.into_owned(), event, ..self };
+        parts.map(part).filter(|part| !part.bytes.trim_ascii().is_empty()).collect()
     }
 
     /// True if it is JSON-RPC.
@@ -310,8 +318,13 @@ impl HttpBody {
         }
         let session = session.map(|key| Cow::Owned(key.to_owned()));
         let (time, sender, latency) = (self.time, self.sender, self.latency);
-        Record { time, sender, session, latency, ..Record::new(text.to_vec()) }.into()
+        Record { time, sender, session, latency, event: self.event, ..Record::new(text.to_vec()) }.into()
     }
+}
+
+/// Returns the id of an event, unless it is empty.
+fn event_id(id: &[u8]) -> Option<Box<str>> {
+    (!id.is_empty()).then(|| String::from_utf8_lossy(id).into())
 }
 
 /// The characters of Windows-1252 for the bytes from 0x80 to 0x9F; Latin-1 has others.
@@ -347,7 +360,8 @@ fn frames(entry: &RawObject<'_>, whole: &[u8], name: &str) -> Vec<HttpBody> {
         let is_usual = sender.is_some() && matches!(opcode, None | Some(b"0" | b"1" | b"2"));
         let time = frame.get("time").and_then(any);
         let body = HttpBody::new(frame.get("data")?, whole, opcode == Some(b"2"), sender)?;
-        (is_usual || body.holds_message()).then_some(HttpBody { time, ..body })
+        let event = frame.string("eventId").and_then(|id| event_id(id.as_bytes()));
+        (is_usual || body.holds_message()).then_some(HttpBody { time, event, ..body })
     };
     let all = elements(entry.get(name).unwrap_or_default()).filter_map(RawObject::parse);
     all.filter_map(frame).collect()
@@ -386,6 +400,9 @@ fn origin(url: &str) -> String {
 
 /// The header with the session id of the Model Context Protocol. It comes with the response to the first request.
 pub(super) const SESSION: &str = "mcp-session-id";
+
+/// The header that [resumes](https://html.spec.whatwg.org/multipage/server-sent-events.html#the-last-event-id-header) a stream.
+pub(super) const LAST_EVENT: &str = "last-event-id";
 
 /// The header with the version of the Model Context Protocol.
 pub(super) const VERSION: &str = "mcp-protocol-version";
@@ -476,7 +493,7 @@ mod tests {
     fn server_sent_events() {
         let events = |text: &str| {
             let (bytes, sender) = (text.as_bytes().to_vec(), Some(Sender::Server));
-            let body = HttpBody { start: 0, bytes, is_stream: true, sender, time: None, latency: None };
+            let body = HttpBody { start: 0, bytes, is_stream: true, sender, time: None, latency: None, event: None };
             let events = body.events().into_iter().map(|event| String::from_utf8_lossy(&event.bytes).into_owned());
             events.collect::<Vec<_>>()
         };

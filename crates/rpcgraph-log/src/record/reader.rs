@@ -14,6 +14,7 @@ use super::decompress::{PlainText, TextFailure};
 use super::detect::ExaminedInput;
 use super::json_lines::JsonLines;
 use super::one_way::one_way_writers;
+use super::seen_events::SeenEvents;
 use super::unwrapped::UnwrappedLog;
 use super::writer::{BYTE_ORDER_MARK, CHUNK, WriterInput};
 use super::{Decoder, Entry, Format, Location, LogLine, OwnFormat, Step, Time, Wrapper};
@@ -42,6 +43,7 @@ pub struct Reader<'r> {
     options: ReaderOptions,
     /// What reorders the entries, if answers may stand before their requests.
     order: Option<Box<dyn EntryOrder>>,
+    seen: SeenEvents,
     /// The maximum number of bytes that are kept, unless a decoder breaks its contract.
     most: usize,
     /// The first bytes of the text, without blanks before them.
@@ -105,6 +107,7 @@ impl<'r> Reader<'r> {
             first_writer: None,
             options: options.clone(),
             order: None,
+            seen: SeenEvents::default(),
             most: options.max_record_size.saturating_add(2 * CHUNK),
             head: Vec::new(),
             is_text: false,
@@ -284,7 +287,7 @@ impl<'r> Reader<'r> {
     pub fn take_entry<T>(&mut self, may_read: bool, take: impl FnOnce(Entry<'_>) -> T) -> Result<Option<T>, ReadError> {
         loop {
             if let Some(entry) = self.order.as_mut().and_then(|order| order.next()) {
-                return Ok(Some(take(numbered(&mut self.current.here, entry))));
+                return Ok(Some(take(numbered(&mut self.current.here, &mut self.seen, entry))));
             }
             if self.unwrapped.is_some()
                 && let Some(line) = self.other_line(false)
@@ -388,7 +391,7 @@ impl<'r> Reader<'r> {
                         self.consume(consumed);
                         continue;
                     }
-                    let taken = take(numbered(&mut self.current.here, entry));
+                    let taken = take(numbered(&mut self.current.here, &mut self.seen, entry));
                     self.consume(consumed);
                     return Ok(Some(taken));
                 }
@@ -562,7 +565,8 @@ impl<'r> Reader<'r> {
 }
 
 /// Gives an entry the number of the last record, `here`; a record is the next one.
-fn numbered<'a>(here: &mut Location, mut entry: Entry<'a>) -> Entry<'a> {
+fn numbered<'a>(here: &mut Location, seen: &mut SeenEvents, entry: Entry<'a>) -> Entry<'a> {
+    let mut entry = seen.sort_out(entry, here.record + 1);
     here.record += u64::from(matches!(entry, Entry::Record(_)));
     entry.set_place(Location { record: here.record, ..entry.location() });
     entry

@@ -173,6 +173,8 @@ pub(super) fn other_lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// A server-sent event.
 pub(super) struct Event<'a> {
     name: &'a [u8],
+    /// Its own id; empty if it has none.
+    pub id: &'a [u8],
     /// The data of all its lines.
     pub data: Cow<'a, [u8]>,
     /// The offset of the data.
@@ -184,7 +186,7 @@ pub(super) struct Event<'a> {
 impl<'a> Event<'a> {
     /// Reads the event at the beginning of `window`, up to the empty line after it or the end of the input.
     fn read(window: &'a [u8], end: bool) -> Option<Self> {
-        let mut event = Self { name: b"", data: Cow::Borrowed(&[]), start: 0, length: 0 };
+        let mut event = Self { name: b"", id: b"", data: Cow::Borrowed(&[]), start: 0, length: 0 };
         let mut first = true;
         while event.length < window.len() {
             let SseLine { text, length } = line(&window[event.length..], end)?;
@@ -195,6 +197,7 @@ impl<'a> Event<'a> {
             }
             match field(text) {
                 (b"event", content) => event.name = trim_end(content),
+                (b"id", content) => event.id = trim_end(content),
                 (b"data", content) if first => {
                     first = false;
                     event.start = at + (text.len() - content.len());

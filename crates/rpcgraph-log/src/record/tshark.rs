@@ -3,7 +3,9 @@
 
 use super::decoder::Decoder;
 use super::elements::{first_element, object_array};
-use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, SESSION, VERSION, opened_session, posted_session};
+use super::har_entry::{
+    ArchiveFacts, HarExchange, HttpBody, LAST_EVENT, SESSION, VERSION, opened_session, posted_session,
+};
 use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, offset_in, scalar};
 use super::rules::time;
@@ -162,6 +164,7 @@ fn open<'a>(
                 session: session.map(|_| String::new()),
                 is_mcp,
                 is_authorized: header(&lines, "authorization").is_some(),
+                is_resumption: header(&lines, LAST_EVENT).is_some(),
                 ..HarExchange::default()
             };
             capture.asked.insert(stream, (exchange, bodies.clone(), key));

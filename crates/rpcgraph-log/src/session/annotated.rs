@@ -48,7 +48,7 @@ pub enum RequestState {
     Superseded,
     /// A later request of its sender was answered, or the connection began anew long after it.
     Unanswered,
-    /// It was in flight as the connection began anew.
+    /// It was in flight as the connection began anew, or its client closed the stream of the answer.
     Lost,
     /// Its answer comes only after an event (MCP).
     Waiting,
@@ -148,12 +148,16 @@ pub enum Node<'a> {
     Malformed(&'a [u8]),
     /// An HTTP exchange without a message; for a batch, with the requests that it answers after the first.
     Exchange(Vec<Name>),
+    /// The end of a stream that its client closed, and the requests that are cancelled by that.
+    Closing(Vec<Name>),
     /// Text between messages.
     LogLine {
         /// The line.
         bytes: &'a [u8],
         /// The record before it in its session.
         after: Option<Name>,
+        /// The event that it repeats.
+        copy_of: Option<Name>,
     },
 }
 
@@ -182,7 +186,8 @@ impl<'a> Annotated<'a> {
     /// Creates the node of the `nth` text that begins on its line, from 1.
     pub(super) fn log_line(line: &'a LogLine<'a>, nth: u32, after: Option<Name>) -> Self {
         let name = Name { record: line.location.record, element: (nth > 1).then_some(nth) };
-        let (bytes, node) = (&*line.bytes, Node::LogLine { bytes: &line.bytes, after });
+        let copy_of = line.copy_of.map(|record| Name { record, element: None });
+        let (bytes, node) = (&*line.bytes, Node::LogLine { bytes: &line.bytes, after, copy_of });
         let time = stated_time(bytes).or(line.time);
         let bytes = (!line.oversized).then_some(bytes);
         Self { time, ..Self::bare(name, line.location, bytes, node) }

@@ -12,7 +12,7 @@ use super::sides::{MessageSide, Sides};
 use super::traffic::SessionTraffic;
 use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
-use crate::record::{DAY, Direction, KnownMethod, Record, Sender, Time};
+use crate::record::{DAY, Direction, HttpOutcome, KnownMethod, Record, Sender, Time};
 
 /// A connection between a client and a server, as far as it has been read.
 #[derive(Debug, Default)]
@@ -151,6 +151,18 @@ impl Connection {
                 let http = record.http.as_deref();
                 let party = MessageSide { sender: record.sender.or(Some(Sender::Server)), ..MessageSide::default() };
                 let ids = http.into_iter().flat_map(|http| &http.ids).filter_map(|id| asked_id(id));
+                let outcome = http.map(|http| http.outcome).unwrap_or_default();
+                if outcome.closing().is_some() {
+                    let cancels = outcome == HttpOutcome::Cancelled;
+                    let cancelled = ids.filter_map(|id| {
+                        let request = self.exchanges.disconnect(party, &id).filter(|_| cancels)?;
+                        self.exchanges.cancel(&id, request);
+                        Some(request)
+                    });
+                    let closing = Node::Closing(cancelled.collect());
+                    nodes.push(self.other(record, name, closing, problems, None));
+                    return;
+                }
                 let mut requests = ids.filter_map(|id| self.exchanges.close(party, &id, answered).request);
                 let first = requests.next();
                 let others = requests.map(|request| request.name).collect();

@@ -168,6 +168,8 @@ pub(super) struct OpenRequest {
     streams: bool,
     /// True if its sender cancelled it.
     cancelled: bool,
+    /// True if its sender closed the stream of the answer.
+    disconnected: bool,
     /// True if a later request has taken its id.
     superseded: bool,
     /// True if an answer that was paired with another request may have been the answer to this one.
@@ -186,6 +188,7 @@ impl OpenRequest {
             waits: method.is_some_and(|method| WAITING.contains(&method)),
             streams: method.is_some_and(streams_answers),
             cancelled: false,
+            disconnected: false,
             superseded: false,
             in_doubt: false,
             sides_in_doubt: false,
@@ -262,6 +265,14 @@ impl Exchanges {
         open.filter(|request| request.name == name).for_each(|request| request.cancelled = true);
     }
 
+    /// Returns the newest open request of a side with an id, whose answer that side does not wait for any longer.
+    pub fn disconnect(&mut self, party: MessageSide, id: &Id<'_>) -> Option<Name> {
+        let open = self.open.get_mut(&IdKey::new(id))?;
+        let newest = open.newest_of(|requester| requester.sender == party.sender)?;
+        open.all_mut().filter(|request| request.name == newest).for_each(|request| request.disconnected = true);
+        Some(newest)
+    }
+
     /// Notes the latency of an answer.
     pub fn note_latency(&mut self, latency: Option<Decimal>) {
         self.slowest = self.slowest.max(latency);
@@ -291,6 +302,7 @@ impl Exchanges {
                 OpenRequest { cancelled: true, .. } => RequestState::Cancelled,
                 OpenRequest { waits: true, .. } => RequestState::Waiting,
                 OpenRequest { superseded: true, .. } => RequestState::Superseded,
+                OpenRequest { disconnected: true, .. } => RequestState::Lost,
                 _ if restart.is_some_and(|restart| self.is_lost(request, restart, last_answered)) => RequestState::Lost,
                 _ if restart.is_some() || last_answered.max(last_initialize) > request.name.record => {
                     RequestState::Unanswered

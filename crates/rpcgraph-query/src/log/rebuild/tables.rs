@@ -240,8 +240,12 @@ impl TableRow {
             reason: text("reason"),
         });
         let status = u16::try_from(self.number("http_status")?).ok().filter(|status| *status > 0);
+        let closing = exchange.as_ref().and_then(|exchange| {
+            let closings = [HttpOutcome::Disconnected, HttpOutcome::Cancelled];
+            closings.into_iter().find(|outcome| outcome.closing() == Some(&exchange.reason))
+        });
         let outcome = match self.text("failure") {
-            None => HttpOutcome::Negotiated,
+            None => closing.unwrap_or(HttpOutcome::Negotiated),
             Some("http") => HttpOutcome::Failed,
             Some(_) => HttpOutcome::Done,
         };
