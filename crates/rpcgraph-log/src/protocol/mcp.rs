@@ -92,7 +92,7 @@ pub(super) fn makers() -> [MakerTerms; 3] {
     let problems = vec![rpcg::AMBIGUOUS_PAIRING];
     [
         MakerTerms { problems, ..MakerTerms::new(Maker::Operation, of_records, of_nodes) },
-        MakerTerms::new(Maker::Cancellation, vec![rpcg::CANCELS, rpcg::STATE], Vec::new()),
+        MakerTerms::new(Maker::Cancellation, vec![rpcg::CANCELS, rpcg::STATE, rpcg::FAILURE], Vec::new()),
         records(Maker::ErrorKind, rpcg::ERROR_KIND),
     ]
 }

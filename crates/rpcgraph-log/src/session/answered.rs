@@ -29,11 +29,13 @@ pub(super) struct RecentAnswers {
 
 /// The last answer to an id.
 #[derive(Debug, Clone, Copy)]
-struct Answered {
+pub(super) struct Answered {
     count: u64,
-    request: Name,
+    pub request: Name,
     /// True if the request may have further answers.
-    streams: bool,
+    pub streams: bool,
+    /// True if the answer was a failure.
+    pub failed: bool,
 }
 
 /// The last answers without a request before them, which may stand before it: a writer may flush its answers first.
@@ -51,7 +53,7 @@ impl RecentAnswers {
     pub fn insert(&mut self, session: usize, requester: Option<Sender>, id: &Id<'_>, request: Name, streams: bool) {
         let answered = self.digests.digest((session, requester, id));
         self.count += 1;
-        self.known.insert(answered, Answered { count: self.count, request, streams });
+        self.known.insert(answered, Answered { count: self.count, request, streams, failed: false });
         self.order.push_back((answered, self.count));
         while self.known.len() > REMEMBERED_ANSWERS || self.order.len() > 2 * REMEMBERED_ANSWERS {
             let Some((oldest, count)) = self.order.pop_front() else { break };
@@ -61,6 +63,12 @@ impl RecentAnswers {
                 entry.remove();
             }
         }
+    }
+
+    /// Notes that the last answer to an id was a failure.
+    pub fn note_failure(&mut self, session: usize, requester: Option<Sender>, id: &Id<'_>) {
+        let answered = self.known.get_mut(&self.digests.digest((session, requester, id)));
+        answered.into_iter().for_each(|answered| answered.failed = true);
     }
 
     /// Keeps the time of an answer to an id that no request has yet.
@@ -92,10 +100,9 @@ impl RecentAnswers {
         self.early.misordered
     }
 
-    /// Returns the newest request with the id that `responder` may have answered, and true if it may have further answers.
-    pub fn again(&self, session: usize, responder: Option<Sender>, id: &Id<'_>) -> Option<(Name, bool)> {
-        let newest = self.newest(session, id, |requester| may_answer(responder, requester))?;
-        Some((newest.request, newest.streams))
+    /// Returns the answer to the newest request with the id that `responder` may have answered.
+    pub fn again(&self, session: usize, responder: Option<Sender>, id: &Id<'_>) -> Option<&Answered> {
+        self.newest(session, id, |requester| may_answer(responder, requester))
     }
 
     /// Returns the newest answered request with the id, among requests whose sender fits.

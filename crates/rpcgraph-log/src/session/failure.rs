@@ -6,6 +6,8 @@
 //! | a version of MCP that is not supported | error -32022, or -32602 with `supported` and `requested` in its data |
 //! | a URL that has to be visited first (MCP) | error -32042 |
 //! | a request that was cancelled, or that later content overtook (LSP, ACP) | errors -32800 to -32802 |
+//! | a request that was cancelled (MCP) | the cancellation before the answer |
+//! | a failure that was reported before | an earlier answer to the request |
 //!
 //! A failed task is one failure, however often the log reports it.
 

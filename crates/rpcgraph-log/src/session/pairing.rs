@@ -9,7 +9,7 @@ use std::{iter, mem};
 
 use oxsdatatypes::Decimal;
 
-use super::answered::RecentAnswers;
+use super::answered::{Answered, RecentAnswers};
 use super::connection::seconds_between;
 use super::sides::MessageSide;
 use super::{Name, RequestState, Restart};
@@ -167,7 +167,7 @@ pub(super) struct OpenRequest {
     /// True if each event of a stream answers it.
     streams: bool,
     /// True if its sender cancelled it.
-    cancelled: bool,
+    pub cancelled: bool,
     /// True if its sender closed the stream of the answer.
     disconnected: bool,
     /// True if a later request has taken its id.
@@ -209,6 +209,8 @@ pub(super) struct PairedAnswer {
     pub unlikely: bool,
     /// True if an answered request had the id, and no open request has it.
     pub duplicate: bool,
+    /// True if that answer was a failure.
+    pub failed_before: bool,
     /// The request that was answered before, if each event of a stream answers it.
     pub again: Option<Name>,
 }
@@ -343,8 +345,11 @@ impl Exchanges {
                 answered.insert(self.session, request.party.sender, id, request.name, request.streams);
             }
             None => match answered.again(self.session, party.sender, id) {
-                Some((request, true)) => answer.again = Some(request),
-                found => answer.duplicate = found.is_some(),
+                Some(Answered { request, streams: true, .. }) => answer.again = Some(*request),
+                found => {
+                    answer.duplicate = found.is_some();
+                    answer.failed_before = found.is_some_and(|found| found.failed);
+                }
             },
         }
         answer
