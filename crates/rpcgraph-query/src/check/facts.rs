@@ -99,6 +99,8 @@ pub(super) struct MessageFacts {
     pub tool: Option<String>,
     /// The revision that it, or the request that it answers, names.
     pub revision: Option<String>,
+    /// True if its place among the other messages is not known.
+    pub is_unplaced: bool,
 }
 
 /// Returns the facts of messages, by their IRIs. A text that is not an IRI is not a message.
@@ -125,6 +127,7 @@ pub(super) fn messages(
                 method: row.text("method").map(str::to_owned),
                 tool: row.text("tool").map(str::to_owned),
                 revision: row.text("version").map(str::to_owned),
+                is_unplaced: row.text("unplaced") == Some("true"),
             });
         }
     }

@@ -31,6 +31,8 @@ pub struct Fault {
     pub side: Option<&'static str>,
     /// A sentence that describes the fault.
     pub text: String,
+    /// The IRI of the clause, in the revision of the message.
+    pub clause: Option<String>,
     /// The detail in the text that the rule selected.
     pub detail: Option<String>,
     /// The line and the byte offset of the record.
@@ -95,7 +97,8 @@ impl Fault {
         if self.is_known { "known" } else { "failed" }
     }
 
-    pub(super) fn complete(&mut self, rule: &Rule, facts: Option<&MessageFacts>) {
+    pub(super) fn complete(&mut self, rule: &Rule, facts: Option<&MessageFacts>, revision: Option<&str>) {
+        self.clause = revision.map_or(rule.clause(), |revision| rule.clause_in(revision)).map(str::to_owned);
         self.message = facts.map(|_| name(&self.node));
         let sender = facts.and_then(|facts| facts.sender);
         self.side = match rule.side.as_deref() {

@@ -170,14 +170,14 @@ impl Judge<'_> {
             Err(verdict) => (verdict, Vec::new()),
             Ok(sessions) => match self.faults(rule, &sessions)? {
                 // A rule that something breaks is exercised.
-                faults if faults.is_empty() && !self.is_exercised(rule)? => {
+                (faults, None) if faults.is_empty() && !self.is_exercised(rule)? => {
                     (Verdict::Unexercised("nothing in this log exercises it".to_owned()), faults)
                 }
-                faults if faults.is_empty() => {
-                    let undecided = rule.queries().find_map(Query::undecided);
+                (faults, unplaced) if faults.is_empty() => {
+                    let undecided = unplaced.or_else(|| rule.queries().find_map(Query::undecided));
                     (undecided.map_or(Verdict::Passed, Verdict::Undecidable), faults)
                 }
-                faults => (Verdict::Failed, faults),
+                (faults, _) => (Verdict::Failed, faults),
             },
         };
         Ok(Judged { rule, verdict, faults })
@@ -243,7 +243,10 @@ impl Judge<'_> {
         Ok(None)
     }
 
-    fn faults(&self, rule: &Rule, sessions: &BTreeSet<&str>) -> Result<Vec<Fault>, QueryError> {
+    /// Returns the faults, and why there may be more.
+    fn faults(&self, rule: &Rule, sessions: &BTreeSet<&str>) -> Result<(Vec<Fault>, Option<String>), QueryError> {
+        let is_about_order = rule.constraints.iter().any(|(query, _)| query.names(rpcg::SEQUENCE));
+        let mut unplaced = None;
         let (mut faults, mut seen) = (Vec::new(), HashSet::new());
         for (query, text) in &rule.constraints {
             for fault in self.selected(query, text)? {
@@ -268,15 +271,20 @@ impl Judge<'_> {
         faults.retain_mut(|fault| {
             let facts = facts.get(message_of(&fault.node));
             let session = facts.map_or(&*fault.node, |facts| &facts.session);
-            let is_decided =
-                sessions.contains(session) && (rule.revisions == [None, None] || self.has(rule, session, facts));
+            let revision = self.revision(session, facts);
+            let has_clause = || rule.revisions == [None, None] || revision.is_some_and(|revision| rule.has(revision));
+            let mut is_decided = sessions.contains(session) && has_clause();
+            if is_decided && is_about_order && facts.is_some_and(|facts| facts.is_unplaced) {
+                is_decided = false;
+                unplaced = Some("the log does not say when the events of a stream came".to_owned());
+            }
             let input = session.split('#').next().unwrap_or(session);
             fault.input = self.inputs.iter().position(|iri| *iri == input);
-            fault.complete(rule, facts);
+            fault.complete(rule, facts, revision);
             is_decided
         });
         faults.sort_by_key(|fault| fault.order);
-        Ok(faults)
+        Ok((faults, unplaced))
     }
 
     /// Returns what a constraint selects. Values that it holds to schemas are validated together, and it is evaluated again if some
@@ -292,11 +300,10 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns true if a rule is about the revision of a message, or of a session.
-    fn has(&self, rule: &Rule, session: &str, message: Option<&MessageFacts>) -> bool {
+    /// Returns the revision of a message, or of a session.
+    fn revision<'m>(&'m self, session: &str, message: Option<&'m MessageFacts>) -> Option<&'m str> {
         let own = message.and_then(|message| message.revision.as_deref());
         let sequence = message.map_or(u64::MAX, |message| message.sequence);
-        let agreed = || self.sessions.0.get(session)?.at(sequence);
-        own.or_else(agreed).is_some_and(|revision| rule.has(revision))
+        own.or_else(|| self.sessions.0.get(session)?.at(sequence))
     }
 }

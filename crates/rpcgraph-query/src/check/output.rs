@@ -1,5 +1,6 @@
 //! Verdicts and faults as text, JSON lines and JUnit.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -102,7 +103,8 @@ impl<'r> CheckResult<'r> {
         for judged in self.broken() {
             let (rule, faults) = (judged.rule, judged.new_faults().collect::<Vec<_>>());
             writeln!(out, "{}: {} [{}]", style.level(rule.level), printable(&rule.title), printable(&rule.id))?;
-            rule.clause().iter().try_for_each(|clause| writeln!(out, "  {}", printable(clause)))?;
+            let clauses: BTreeSet<_> = faults.iter().take(SHOWN).filter_map(|fault| fault.clause.as_deref()).collect();
+            clauses.iter().try_for_each(|clause| writeln!(out, "  {}", printable(clause)))?;
             for fault in faults.iter().take(SHOWN) {
                 writeln!(out, "  {}", self.line(fault))?;
                 if let (Some(excerpt), Some((number, _))) = (&fault.excerpt, fault.place) {
@@ -135,7 +137,7 @@ impl<'r> CheckResult<'r> {
                 let line = json!({
                     "rule": rule.id, "level": rule.level.name(), "verdict": verdict, "input": self.input(fault),
                     "line": fault.place.map(|(line, _)| line), "message": fault.message, "related": fault.related,
-                    "side": fault.side, "text": text, "clause": rule.clause(),
+                    "side": fault.side, "text": text, "clause": fault.clause.as_deref().or(rule.clause()),
                 });
                 writeln!(out, "{}", without_nulls(line))
             };

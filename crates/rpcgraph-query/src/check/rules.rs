@@ -27,6 +27,9 @@ pub const BUILT_IN: [(&str, &str); 7] = [
     ("mcp-2026-07-28.ttl", include_str!("../../ontology/rules/mcp-2026-07-28.ttl")),
 ];
 
+/// The beginning of the IRI of a clause of MCP, before its revision.
+const SPECIFICATION: &str = "https://modelcontextprotocol.io/specification/";
+
 /// The file of the rules of an OpenRPC document.
 const OPENRPC: &str = include_str!("../../ontology/rules/openrpc.ttl");
 
@@ -313,6 +316,16 @@ impl Rule {
     /// Returns the IRI of the clause.
     pub fn clause(&self) -> Option<&str> {
         self.clauses.first().map(String::as_str)
+    }
+
+    /// Returns the IRI of the clause in a revision of its protocol: the newest clause that is not newer, or else the oldest.
+    pub fn clause_in(&self, revision: &str) -> Option<&str> {
+        let clauses = self.clauses.iter().map(String::as_str);
+        let dated =
+            clauses.filter_map(|clause| Some((clause.strip_prefix(SPECIFICATION)?.get(..revision.len())?, clause)));
+        let (known, later): (Vec<_>, Vec<_>) = dated.partition(|(since, _)| *since <= revision);
+        let found = known.iter().rev().max_by_key(|(since, _)| since).or(later.iter().min_by_key(|(since, _)| since));
+        found.map(|(_, clause)| *clause).or(self.clause())
     }
 }
 
