@@ -198,6 +198,7 @@ impl Report {
             log.paired.sessions.ends(&origin).filter_map(|end| Some(f64::from(Double::from(end.clock_offset?.0))));
         self.facts.clock_offset = offsets.chain(self.facts.clock_offset).reduce(f64::max);
         self.pieces.end().map_err(unreadable)?;
+        log.paired.summary.is_by_time = reader.is_by_time();
         log.paired.summary.end_input(options.is_stated(), reader.head());
         log.facts.rows = self.index.len() - log.facts.first;
         self.index.logs.push(log.facts);

@@ -76,8 +76,8 @@ pub struct Summary {
 impl Summary {
     /// Creates the summary of an input without records.
     pub fn new(reader: &Reader<'_>) -> Self {
-        let (wrappers, is_by_time) = (reader.wrappers().to_vec(), reader.is_by_time());
-        Self { formats: vec![reader.format()], wrappers, is_by_time, sessions: 1, inputs: 1, ..Self::default() }
+        let wrappers = reader.wrappers().to_vec();
+        Self { formats: vec![reader.format()], wrappers, sessions: 1, inputs: 1, ..Self::default() }
     }
 
     /// The number of occurrences of a problem.

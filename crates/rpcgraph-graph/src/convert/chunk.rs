@@ -54,6 +54,11 @@ impl<'r> ChunkSource<'r> {
         self.reader.learned().is_some()
     }
 
+    /// True if the entries were sorted by time.
+    pub fn is_by_time(&self) -> bool {
+        self.reader.is_by_time()
+    }
+
     /// The beginning of the text of the input; see [`Reader::head`].
     pub fn head(&self) -> &[u8] {
         self.reader.head()

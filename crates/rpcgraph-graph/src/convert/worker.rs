@@ -442,6 +442,7 @@ impl WorkShared<'_> {
         }
         let mut paired = self.paired.into_inner();
         let is_known = self.options.reader.is_stated() || source.is_learned();
+        paired.summary.is_by_time = source.is_by_time();
         paired.summary.end_input(is_known, source.head());
         let mut summary = paired.summary;
         summary.count_sessions(&paired.sessions);

@@ -6,7 +6,7 @@ mod time_order;
 
 pub use self::options::{ReadError, ReaderOptions};
 use self::order::{AnswerOrder, EntryOrder};
-use self::time_order::TimeOrder;
+use self::time_order::{TimeOrder, WrappedOrder};
 
 use super::capped::CappedDecoder;
 use super::certainty::mentions_message;
@@ -145,6 +145,9 @@ impl<'r> Reader<'r> {
         reader.order = reader.format.early_side().map(|side| Box::new(AnswerOrder::new(side)) as _);
         if !reader.wrappers.is_empty() {
             reader.take_off(options.max_record_size);
+            if reader.order.is_none() && !reader.has_paused {
+                reader.order = Some(Box::new(WrappedOrder::default()));
+            }
         } else if reader.order.is_none() {
             if options.own_format.is_some() || !is_examined {
                 reader.fill_window();
@@ -178,11 +181,13 @@ impl<'r> Reader<'r> {
         !matches!(self.state, ReaderState::Open) && self.current.unread().len() <= Format::WINDOW
     }
 
-    /// Returns the next 64 KiB of the text up to the end of a line, or its rest.
+    /// Returns the next 64 KiB of the text up to the end of a line, or its rest, or a part of a line that is one value.
     fn window(&self) -> &[u8] {
         let text = self.current.unread();
         let head = &text[..text.len().min(Format::WINDOW)];
-        if self.is_whole() { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] }
+        let is_value = head.starts_with(b"{") || head.starts_with(b"[");
+        let end = memrchr(b'\n', head).map_or(if is_value { head.len() } else { 0 }, |end| end + 1);
+        if self.is_whole() { head } else { &head[..end] }
     }
 
     /// Sorts a log by time if its beginning is out of order. A live log is read as it comes.
@@ -289,6 +294,7 @@ impl<'r> Reader<'r> {
             if let Some(entry) = self.order.as_mut().and_then(|order| order.next()) {
                 return Ok(Some(take(numbered(&mut self.current.here, &mut self.seen, entry))));
             }
+            self.order.take_if(|order| order.is_over());
             if self.unwrapped.is_some()
                 && let Some(line) = self.other_line(false)
             {

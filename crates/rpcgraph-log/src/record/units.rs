@@ -22,6 +22,11 @@ pub fn since_1970(time: DateTime, places: u32) -> Option<i128> {
     Some(scaled(time.checked_sub(unix_epoch()?)?.as_seconds(), places))
 }
 
+/// Returns nanoseconds since 1970, in UTC or in the time's own zone.
+pub(crate) fn nanoseconds(time: DateTime) -> Option<i128> {
+    since_1970(time, 9).or_else(|| Some(scaled(time.checked_sub(local_epoch()?)?.as_seconds(), 9)))
+}
+
 /// Returns a decimal in units of 10^-`places`; smaller parts are cut off.
 pub fn scaled(number: Decimal, places: u32) -> i128 {
     // Oxigraph's decimals have 18 decimal places.

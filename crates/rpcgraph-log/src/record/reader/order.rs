@@ -23,6 +23,11 @@ pub(super) trait EntryOrder: Send {
     /// Returns the next entry that does not wait.
     fn next(&mut self) -> Option<Entry<'static>>;
 
+    /// True if later entries are in order, after [`Self::next`] gave the last one.
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// True if entries are sorted by time.
     fn is_by_time(&self) -> bool {
         false

@@ -3,14 +3,14 @@
 
 use super::super::entry::DAY;
 use super::super::object::RawObject;
-use super::super::units::{local_epoch, scaled, since_1970};
-use super::super::{Decoder, Entry, Step, Time};
+use super::super::units::{nanoseconds, scaled};
+use super::super::{Decoder, Entry, Format, Step, Time};
 use super::order::EntryOrder;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The maximum number of bytes of the entries that wait.
 const MAX_BYTES: usize = 64 << 20;
-/// The number of entries without a time, and of those on a line, after which a log has no lines to sort.
+/// The number of entries without a time after which a log has no times to sort by.
 const ENTRIES: usize = 16;
 /// The size that is assumed of an entry beside its bytes.
 const ENTRY: usize = 256;
@@ -28,38 +28,24 @@ pub(super) struct TimeOrder {
 }
 
 impl TimeOrder {
-    /// Reads the beginning of a log, and returns the order if answers stand above their requests there and have later times.
-    /// `None` if the log is sorted, or if more answers stand below and have earlier times, as where clocks differ.
+    /// Reads the beginning of a log, and returns the order if its lines are out of order.
     pub fn of(mut decoder: impl Decoder, mut text: &[u8]) -> Option<Self> {
-        let (mut pairs, mut falling, mut last) = (Pairs::default(), 0_i64, None);
-        let (mut entries, mut untimed, mut lines) = (0, 0, 1);
+        let mut seen = SeenTimes::default();
         loop {
             let step = decoder.step(text, true);
-            if let Step::Entry { entry: Entry::Record(record), .. } = &step {
-                untimed += usize::from(record.time.is_none());
-                if let Some(time) = record.time.and_then(|time| time_after(time, last))
-                    && let Some(object) = RawObject::parse(&record.bytes)
-                {
-                    falling += last.map_or(0, |last| (time < last) as i64 - (time > last) as i64);
-                    last = Some(time);
-                    pairs.add(record.session.as_deref(), &object, time);
-                }
+            if let Step::Entry { entry, .. } = &step {
+                seen.add(entry);
             }
             let (is_entry, consumed) = (matches!(step, Step::Entry { .. }), step.consumed());
-            entries += 1;
-            lines += memchr::memchr_iter(b'\n', &text[..consumed]).count();
             text = &text[consumed..];
-            // Without times, or without lines, nothing is out of order.
-            if untimed > ENTRIES && last.is_none() || entries > ENTRIES * lines {
+            // Without times, nothing is out of order.
+            if seen.is_untimed() {
                 return None;
             }
             if consumed == 0 && !is_entry {
-                break;
+                return seen.order();
             }
         }
-        let (held, ready) = (BTreeMap::new(), VecDeque::new());
-        let order = Self { is_reversed: falling > 0, last: None, count: 0, held, held_bytes: 0, ready };
-        (pairs.misordered > pairs.early).then_some(order)
     }
 
     fn give_first(&mut self) -> bool {
@@ -67,6 +53,99 @@ impl TimeOrder {
         self.held_bytes -= ENTRY + entry.bytes().len();
         self.ready.push_back(entry);
         true
+    }
+}
+
+/// The times at the beginning of a log.
+#[derive(Default)]
+struct SeenTimes {
+    pairs: Pairs,
+    /// The number of times that are earlier than the one before, less the number of later ones.
+    falling: i64,
+    last: Option<i128>,
+    untimed: usize,
+}
+
+impl SeenTimes {
+    fn add(&mut self, entry: &Entry<'_>) {
+        let Entry::Record(record) = entry else { return };
+        self.untimed += usize::from(record.time.is_none());
+        if let Some(time) = record.time.and_then(|time| time_after(time, self.last))
+            && let Some(object) = RawObject::parse(&record.bytes)
+        {
+            self.falling += self.last.map_or(0, |last| (time < last) as i64 - (time > last) as i64);
+            self.last = Some(time);
+            self.pairs.add(record.session.as_deref(), &object, time);
+        }
+    }
+
+    fn is_untimed(&self) -> bool {
+        self.untimed > ENTRIES && self.last.is_none()
+    }
+
+    /// Returns the order if answers stand above their requests and have later times. `None` if the log is sorted, or if
+    /// more answers stand below and have earlier times, as where clocks differ.
+    fn order(&self) -> Option<TimeOrder> {
+        let (held, ready) = (BTreeMap::new(), VecDeque::new());
+        let order = TimeOrder { is_reversed: self.falling > 0, last: None, count: 0, held, held_bytes: 0, ready };
+        (self.pairs.misordered > self.pairs.early).then_some(order)
+    }
+}
+
+/// The order of a log whose wrappers state its times: its first entries wait until they show whether lines are out of order.
+#[derive(Default)]
+pub(super) struct WrappedOrder {
+    seen: SeenTimes,
+    first: VecDeque<Entry<'static>>,
+    first_bytes: usize,
+    is_decided: bool,
+    order: Option<TimeOrder>,
+}
+
+impl WrappedOrder {
+    fn decide(&mut self) {
+        self.is_decided = true;
+        self.order = self.seen.order();
+        if let Some(order) = &mut self.order {
+            self.first.drain(..).for_each(|entry| order.push(entry, true));
+        }
+    }
+}
+
+impl EntryOrder for WrappedOrder {
+    fn push(&mut self, entry: Entry<'static>, ends_piece: bool) {
+        if let Some(order) = &mut self.order {
+            return order.push(entry, ends_piece);
+        }
+        self.seen.add(&entry);
+        self.first_bytes += ENTRY + entry.bytes().len();
+        self.first.push_back(entry);
+        if self.first_bytes > Format::WINDOW || self.seen.is_untimed() {
+            self.decide();
+        }
+    }
+
+    fn end(&mut self) -> bool {
+        if !self.is_decided {
+            self.decide();
+        }
+        self.order.as_mut().map_or(!self.first.is_empty(), |order| order.end())
+    }
+
+    fn next(&mut self) -> Option<Entry<'static>> {
+        match &mut self.order {
+            Some(order) => order.next(),
+            None if self.is_decided => self.first.pop_front(),
+            None => None,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_decided && self.order.is_none()
+    }
+
+    fn is_by_time(&self) -> bool {
+        self.order.is_some()
     }
 }
 
@@ -130,9 +209,7 @@ impl EntryOrder for TimeOrder {
 /// Returns nanoseconds since 1970, in UTC or in the log's own zone. A time of day is within twelve hours of the time before.
 fn time_after(time: Time, before: Option<i128>) -> Option<i128> {
     match time {
-        Time::DateTime(time) => {
-            since_1970(time, 9).or_else(|| Some(scaled(time.checked_sub(local_epoch()?)?.as_seconds(), 9)))
-        }
+        Time::DateTime(time) => nanoseconds(time),
         Time::Clock(time) => {
             let (second, day) = (1_000_000_000, i128::from(DAY) * 1_000_000_000);
             let minutes = i128::from(time.hour()) * 60 + i128::from(time.minute());
