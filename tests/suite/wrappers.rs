@@ -209,6 +209,47 @@ fn the_nearest_time_counts() {
     assert_eq!(time(&docker(1, &inside)), parsed("2025-06-01T10:00:00.123"));
 }
 
+/// A wrapped log that begins with its newest line is sorted by the times of its wrapper or its lines.
+#[test]
+fn the_newest_line_first() {
+    let lines = SESSION.iter().enumerate();
+    let dated = |n: usize, line: &str| format!("2026-01-05T10:00:{n:02}Z received {line}");
+    let compose = |n: usize, line: &str| format!("api-1  | {}", dated(n, line));
+    let kubectl = |n: usize, line: &str| format!("[pod/mcp-a-7d9/mcp] {}", dated(n, line));
+    for wrap in [&docker as &dyn Fn(usize, &str) -> String, &compose, &kubectl] {
+        let wrapped: Vec<_> = lines.clone().map(|(n, line)| wrap(n, line)).collect();
+        let newest_first: Vec<_> = wrapped.iter().rev().map(String::as_str).collect();
+        let log = newest_first.join("\n");
+        let mut reader = Reader::new(log.as_bytes(), &ReaderOptions::default()).unwrap();
+        let found: Vec<_> = std::iter::from_fn(|| reader.next_entry().unwrap()).collect();
+        let texts: Vec<_> = records(&found).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(texts, SESSION.iter().map(|line| line.as_bytes()).collect::<Vec<_>>(), "{log}");
+        assert!(reader.is_by_time());
+    }
+}
+
+/// Lines that a terminal broke are whole again, and have the place of their beginning.
+#[test]
+fn lines_broken_at_a_width() {
+    for width in [60, 80] {
+        let line = |n: usize, text: &str| format!("2026-01-05T10:00:{n:02}Z received {text}");
+        let whole: Vec<_> = SESSION.iter().enumerate().map(|(n, text)| line(n, text)).collect();
+        let broken = |line: &String| {
+            let characters: Vec<char> = line.chars().collect();
+            characters.chunks(width).map(|part| part.iter().collect::<String>() + "\n").collect::<String>()
+        };
+        let parts: Vec<String> = whole.iter().map(broken).collect();
+        let found = entries(parts.concat().as_bytes());
+        let count = |parts: &[String]| parts.iter().map(|part| part.lines().count()).sum::<usize>();
+        let lines = (0..parts.len()).map(|n| 1 + count(&parts[..n]) as u64);
+        let texts: Vec<_> = records(&found).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(texts, SESSION.iter().map(|line| line.as_bytes()).collect::<Vec<_>>(), "{width}");
+        assert!(found.iter().zip(lines).all(|(entry, line)| entry.location().line == line), "{width}");
+    }
+    let (wrappers, ..) = read((SESSION.join("\n") + "\n").as_bytes());
+    assert!(wrappers.is_empty());
+}
+
 /// Long lines are split, and parts of two streams alternate.
 #[test]
 fn lines_in_pieces() {

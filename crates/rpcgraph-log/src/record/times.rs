@@ -313,6 +313,12 @@ fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
         return Some(found);
     }
     let head = &line[..line.len().min(48)];
+    // ISO 8601's basic format, `20250601T100000.5Z`.
+    if fits(head, b"00000000 000000").is_some() && !head.get(15).is_some_and(u8::is_ascii_digit) {
+        let date = [&head[..4], &head[4..6], &head[6..8]].join(&b'-');
+        let clock = [&head[9..11], &head[11..13], &head[13..]].join(&b':');
+        return timestamp(&[date, clock].join(&b'T')).map(|(length, time)| (length - 4, time));
+    }
     let (date, rest) = if fits(head, b"0000/00/00 00:00:00").is_some() {
         ([&head[..4], &head[5..7], &head[8..10]], &head[10..])
     } else {
@@ -461,6 +467,8 @@ mod tests {
             ("22.11.2026 09:00:00,250 x", 23, Some("2026-11-22T09:00:00.25")),
             ("22.11.2026, 09:00:00+01:00", 26, Some("2026-11-22T09:00:00+01:00")),
             ("31.02.2026 09:00:00", 19, None),
+            ("20250601T100000.5Z |", 18, Some("2025-06-01T10:00:00.5Z")),
+            ("20250601 100000 x", 15, Some("2025-06-01T10:00:00")),
         ];
         for (line, length, time) in table {
             let time = time.and_then(|time| time.parse().ok()).map(Time::DateTime);

@@ -16,10 +16,12 @@ use super::decoder::{leading_blanks, trim_end};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
 use super::surroundings::named_direction;
 use super::times;
+use super::value::{Extent, is_whole, value};
 use super::window::{InputHead, lines};
 use memchr::{memchr, memmem};
 use regex::bytes::Regex;
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 /// A wrapper around each line of a log.
@@ -48,6 +50,8 @@ pub enum Wrapper {
     Fenced,
     /// Lines indented by this number of blanks.
     Indented(usize),
+    /// Lines broken at the width of a terminal, in characters.
+    Broken(usize),
 }
 
 /// The content of a wrapped line.
@@ -100,6 +104,7 @@ impl Wrapper {
             Self::Quoted => "quoted",
             Self::Fenced => "fenced",
             Self::Indented(_) => "indented",
+            Self::Broken(_) => "broken lines",
         }
     }
 
@@ -147,13 +152,15 @@ impl Wrapper {
             .map(Self::Indented)
             .or_else(|| is_quoted.then_some(Self::Quoted))
             .or_else(|| is_fenced().then_some(Self::Fenced))
+            .or_else(|| width_of_broken_lines(text).map(Self::Broken))
     }
 
     /// The maximum number of nested wrappers: the colours of a terminal, and two more.
     pub(super) const MOST: usize = 3;
 
     /// Returns the content of a line without its LF, if the line has this wrapper; `ended` is true if it had an LF. The
-    /// caller keeps `inside` for the next line: the name of the file, or a value that is not empty inside a fence.
+    /// caller keeps `inside` for the next line: the name of the file, a value that is not empty inside a fence, or the beginning
+    /// of a broken line.
     pub(super) fn take<'a>(self, line: &'a [u8], ended: bool, inside: &mut Vec<u8>) -> Option<UnwrappedLine<'a>> {
         let mut taken = match self {
             Self::Docker => return docker(line, ended),
@@ -177,6 +184,15 @@ impl Wrapper {
                 let blanks = line.iter().take(blanks).take_while(|byte| b" \t".contains(byte)).count();
                 UnwrappedLine::rest(line, blanks, None)
             }
+            Self::Broken(width) => {
+                inside.extend_from_slice(line);
+                // A value may end at the width.
+                let goes_on = characters(line) == width && !ends_in_value(inside);
+                if !goes_on {
+                    inside.clear();
+                }
+                UnwrappedLine { goes_on, ..UnwrappedLine::rest(line, 0, None) }
+            }
             Self::Syslog => behind_front(&STRUCTURED_SYSLOG, line).or_else(|| {
                 let found = behind_front(&SYSLOG, line)?;
                 (!is_about_a_message(&found.writer)).then_some(found)
@@ -184,7 +200,9 @@ impl Wrapper {
             Self::Cri => behind_front(&CRI, line)?,
             // Neither a level of logging nor a time is a service.
             Self::Compose => behind_front(&COMPOSE, line).filter(|found| {
-                found.writer.iter().any(u8::is_ascii_alphabetic) && !is_level(&String::from_utf8_lossy(&found.writer))
+                found.writer.iter().any(u8::is_ascii_alphabetic)
+                    && !is_level(&String::from_utf8_lossy(&found.writer))
+                    && !times::is_time(&found.writer)
             })?,
             Self::Kubectl => behind_front(&KUBECTL, line)?,
             Self::Quoted => behind_front(&QUOTED, line)?,
@@ -318,6 +336,42 @@ fn is_fence(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(b"```")
 }
 
+/// The widths of terminals.
+const WIDTHS: RangeInclusive<usize> = 60..=400;
+/// The maximum size of a broken line whose value is searched for its end.
+const BROKEN: usize = 64 * 1024;
+
+fn characters(line: &[u8]) -> usize {
+    String::from_utf8_lossy(line).chars().count()
+}
+
+/// True if the first value in a text ends with the text.
+fn ends_in_value(text: &[u8]) -> bool {
+    let is_possible = text.ends_with(b"}") && text.len() < BROKEN;
+    is_possible && memchr(b'{', text).is_some_and(|from| is_whole(&text[from..]))
+}
+
+/// Returns the width at which lines are broken: that of the longest lines, if values in most of them are whole only together
+/// with the next lines.
+fn width_of_broken_lines(text: &[u8]) -> Option<usize> {
+    let all: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    let width = all.iter().map(|line| characters(line)).max().filter(|width| WIDTHS.contains(width))?;
+    let (mut broken, mut others, mut at) = (0, 0, 0);
+    while let Some(first) = all[at..].iter().position(|line| characters(line) == width).map(|first| at + first) {
+        let last =
+            all[first..].iter().position(|line| characters(line) < width).map_or(all.len() - 1, |last| first + last);
+        at = last + 1;
+        let is_value =
+            |text: &[u8]| memchr(b'{', text).is_some_and(|from| matches!(value(&text[from..]), Extent::Whole(_)));
+        let lines = &all[first..at];
+        match is_value(&lines.concat()) && !is_value(&lines.join(&b'\n')) {
+            true => broken += 1,
+            false => others += 1,
+        }
+    }
+    (broken > others).then_some(width)
+}
+
 /// True for the name of a level of logging.
 pub(super) fn is_level(word: &str) -> bool {
     const LEVELS: [&str; 9] = ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical"];
@@ -381,6 +435,7 @@ mod tests {
             (Compose, "api-1| a", None),
             (Compose, "| a |", None),
             (Compose, "1741083358.700 | a", None),
+            (Compose, "20250601T100000.5Z | a", None),
             (Compose, "two words | a", None),
             (Colours, "\x1b[1;32ma\x1b[0m b\x1b[K", Some(("a b", false))),
             (Colours, "a\x1b[", Some(("a", false))),
