@@ -3,7 +3,7 @@
 use super::elements::first_element;
 use super::own_format::{OwnFormat, OwnFormatError, envelope_parts};
 use super::pointer::Pointer;
-use super::rules::{FormatRule, FormatRules, LineRule, RuleKind, WordMeaning};
+use super::rules::{ArrayPlace, FormatRule, FormatRules, LineRule, RuleKind, WordMeaning};
 use super::spelling::Spelling;
 use super::window::InputHead;
 use super::{Direction, Sender};
@@ -30,9 +30,8 @@ pub(super) struct FormatDefinition {
     clue: Option<ClueText>,
     /// The reason why the format is not read, with advice.
     pub refuse: Option<String>,
-    /// True if pieces are the elements of an array.
-    #[serde(default)]
-    array: bool,
+    /// The array whose elements are the pieces.
+    array: Option<ArrayText>,
     tail: Option<String>,
     truncated: Option<String>,
     /// True if wrappers are searched for as in a log of unknown format.
@@ -107,6 +106,23 @@ enum ClueText {
     Members(Vec<BTreeMap<String, String>>),
 }
 
+/// True for an array by itself, or the name of the member that is the array.
+#[derive(Clone, Deserialize)]
+#[serde(untagged, expecting = "true, or the name of a member")]
+enum ArrayText {
+    ByItself(bool),
+    Member(String),
+}
+
+impl ArrayText {
+    fn place(&self) -> Option<ArrayPlace> {
+        match self {
+            Self::ByItself(is) => is.then_some(ArrayPlace::ByItself),
+            Self::Member(name) => Some(ArrayPlace::Member(name.clone())),
+        }
+    }
+}
+
 #[derive(Clone, Deserialize)]
 #[serde(untagged, expecting = "a JSON Pointer, or an array of them")]
 enum Pointers {
@@ -153,7 +169,8 @@ impl FileFormat {
             }
             None => None,
         };
-        let FormatDefinition { summary, carries, refuse, sample, array: is_array, .. } = described;
+        let FormatDefinition { summary, carries, refuse, sample, array, .. } = described;
+        let is_array = array.is_some();
         Ok(Self { summary, carries, sample: sample.unwrap_or_default(), refuse, own_format, is_array, clue })
     }
 
@@ -190,7 +207,7 @@ impl FormatDefinition {
         let (tail, truncated) = (regex(&self.tail)?, regex(&self.truncated)?);
         Ok(OwnFormat::new(FormatRules {
             rules,
-            is_array: self.array,
+            array: self.array.as_ref().and_then(ArrayText::place),
             tail,
             truncated,
             detects_wrappers: self.detect_wrappers,

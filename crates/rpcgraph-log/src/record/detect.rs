@@ -173,7 +173,7 @@ impl Format {
 
     /// True if a learned format may read more of a log than this one.
     pub(super) fn may_be_learned(self) -> bool {
-        matches!(self, Self::JsonLines | Self::JsonValues | Self::Arrows | Self::ContentLength)
+        matches!(self, Self::JsonLines | Self::JsonValues | Self::JsonArray | Self::Arrows | Self::ContentLength)
     }
 
     /// Returns the format that is learned from a part of a log, with the file that describes it, if it reads all that this
@@ -189,6 +189,10 @@ impl Format {
         let is_cut = !is_all && !wrappers.is_empty();
         let inside = if is_cut { &inside[..memrchr(b'\n', &inside).map_or(0, |end| end + 1)] } else { &inside };
         let mut text = learner::learn(inside)?;
+        // A line that is cut off may be a message. Only the elements of an array are certain.
+        if !is_all && !part.ends_with(b"\n") && !text.starts_with("array") {
+            return None;
+        }
         let mut own = self.detected_decoder();
         if let Some(before) = before {
             text = learner::with_rules(before, &text);

@@ -1,16 +1,14 @@
 //! `har`: an HTTP Archive, whose entries are read one by one.
 
-use super::certainty::may_hold_message;
-use super::decoder::{Decoder, Step, trim_end};
+use super::decoder::Decoder;
 use super::elements::element_array;
 use super::object::RawObject;
 use super::window::InputHead;
 use super::{LogLine, har_entry};
-use memchr::memmem;
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
     let mut seen = har_entry::ArchiveFacts::default();
-    element_array(Some(begin), move |text, more| match text {
+    element_array(Some("entries"), move |text, more| match text {
         [b'{', ..] => more.first_of(har_entry::entries(text, &mut seen)),
         _ => Some((0, LogLine::new(text).into())),
     })
@@ -24,27 +22,6 @@ pub(super) fn detect(window: &InputHead<'_>) -> bool {
     root.filter(|root| !root.has("jsonrpc")).and_then(|root| root.object("log")).is_some_and(|log| {
         let entries = log.get("entries").is_some_and(|entries| entries.starts_with(b"["));
         entries || (log.has("version") && log.object("creator").is_some())
-    })
-}
-
-/// The name of the member with the entries.
-const ENTRIES: &[u8] = b"\"entries\"";
-
-/// Reads the text of an archive up to its first entry. It is a line of text if it may hold a message. An archive without
-/// entries is text.
-fn begin(input: &[u8], end: bool) -> Option<Step<'_>> {
-    input.strip_prefix(b"{")?;
-    let entries = memmem::find_iter(input, ENTRIES).find_map(|at| {
-        let array = input[at + ENTRIES.len()..].trim_ascii_start().strip_prefix(b":")?;
-        Some(input.len() - array.trim_ascii_start().strip_prefix(b"[")?.len())
-    });
-    Some(match entries {
-        None if !end => Step::NeedMore,
-        Some(consumed) if !may_hold_message(&input[..consumed]) => Step::Skip { consumed },
-        _ => {
-            let consumed = entries.unwrap_or(input.len());
-            Step::entry(0, consumed, LogLine::new(trim_end(&input[..consumed])))
-        }
     })
 }
 

@@ -24,6 +24,8 @@ pub(super) struct JsonLines {
     has_meta: bool,
     /// The number of lines that were searched in vain for the end of a value, and are not searched again.
     closed: usize,
+    /// True from the first line of a message of HTTP up to its body.
+    is_header: bool,
     /// True if the last line may hold a message, and is not one.
     is_unread: bool,
 }
@@ -34,7 +36,7 @@ impl LineFormat for JsonLines {
         self.closed = self.closed.saturating_sub(1);
         let names = [&b"jsonrpc"[..], b"id", b"method", b"params", b"result", b"error"];
         if self.has_messages && !self.has_meta && names.contains(&first_name(line)) {
-            self.is_unread = false;
+            (self.is_unread, self.is_header) = (false, false);
             return Some((0, Record::new(line).into()));
         }
         Some(self.look(line))
@@ -112,8 +114,14 @@ impl JsonLines {
             // `-- a.json --` before each file of a txtar archive.
             let is_file_name = line.starts_with(b"-- ") && line.ends_with(b" --") && memchr(b'{', line).is_none();
             let is_text = self.is_text && !self.has_messages && !line.starts_with(b"[");
-            return (0, if is_file_name || is_text { LogLine::new(line).into() } else { record.into() });
+            // A person adds the command, and the requests and responses around messages.
+            let is_command = line.starts_with(b"$ ");
+            self.is_header |=
+                line.starts_with(b"HTTP/") || [" HTTP/1.1", " HTTP/2"].iter().any(|end| line.ends_with(end.as_bytes()));
+            let is_text = is_text || is_file_name || is_command || self.is_header && !line.starts_with(b"[");
+            return (0, if is_text { LogLine::new(line).into() } else { record.into() });
         };
+        self.is_header = false;
         let claims = ["method", "result", "error"].iter().any(|name| object.has(name));
         let is_message = object.has("jsonrpc") || claims && object.is_whole() && has_members_of_messages(&object);
         self.is_unread = !is_message && mentions_message(line);
@@ -166,6 +174,17 @@ mod tests {
         let (out, back) = (Some(Direction::Out), Some(Direction::In));
         let found: Vec<_> = found.iter().map(|(_, entry)| facts(entry)).collect();
         assert_eq!(found, [(true, out, 98), (true, back, 98), (false, None, 45)]);
+    }
+
+    #[test]
+    fn commands_and_headers_of_http_are_text() {
+        let message = r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#;
+        let log = format!(
+            "$ curl http://h\nPOST /rpc HTTP/1.1\nHost: h\n\n{message}\n\nHTTP/1.1 200 OK\nX: y\n\n{message}\noops\n"
+        );
+        let expected =
+            ["# $ curl http://h", "# POST /rpc HTTP/1.1", "# Host: h", message, "# HTTP/1.1 200 OK", "# X: y"];
+        assert_eq!(lines(100, &log).1, [&expected[..], &[message, "oops"]].concat());
     }
 
     #[test]

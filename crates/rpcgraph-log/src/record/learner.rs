@@ -12,16 +12,19 @@ mod sessions;
 
 pub(super) use self::reading::Reading;
 
-use self::front::{Token, TokenSet, meaning, skeleton, tokens};
+use self::front::{Token, TokenSet, labelled, meaning, skeleton, tokens, word_direction};
+use self::print::{ERRORS, STATUSES, toml_string};
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
 use super::certainty::{Certainty, is_member_of_messages};
+use super::elements::element_lines;
 use super::methods::known_method;
 use super::object::{RawObject, scalar};
 use super::rules::{WordMeaning, duration_unit, named_meaning};
 use super::spelling::Spelling;
 use super::surroundings::{SENDERS, TIMES, named_direction, named_side};
-use super::{Direction, Sender};
+use super::units::nanoseconds;
+use super::{Direction, Sender, Time, times};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -74,20 +77,37 @@ type HeadedMessage = (usize, Option<WordMeaning>);
 /// the lines themselves are messages.
 pub(super) fn learn(text: &[u8]) -> Option<String> {
     let scan = Scan::of(text);
+    let Some(member) = scan.array_of_messages() else { return learned(&scan, true) };
+    let lines = element_lines(Some(&*member).filter(|member| !member.is_empty()), text);
+    let rules = learned(&Scan::of(&lines), false)?;
+    Some(format!("array = {}\n{rules}", if member.is_empty() { "true".to_owned() } else { toml_string(&member) }))
+}
+
+/// Returns the file for the messages in a log; `None` if its lines are messages, and `may_be_transport` is true.
+fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
     let mut places = places(&scan.candidates);
-    let (headings, headed) = headings(&scan, &places);
+    let (headings, headed) = headings(scan, &places);
     let is_line =
         |place: &Place| place.key.skeleton.is_empty() && place.key.pointer.is_empty() && place.key.within.is_none();
     // A message in another spelling between lines of JSON is damaged.
-    let is_transport =
-        || places.iter().all(is_line) && places.iter().any(|place| place.key.spelling == Spelling::Json.name());
+    let is_transport = || {
+        may_be_transport
+            && places.iter().all(is_line)
+            && places.iter().any(|place| place.key.spelling == Spelling::Json.name())
+    };
     if places.is_empty() || places.len() > PLACES || headings.is_empty() && is_transport() {
         return None;
     }
     if is_about_messages(&scan.candidates) {
         return None;
     }
-    let mut format = LearnedFormat { candidates: &scan.candidates, stated: HashMap::new(), headings, headed };
+    let mut format = LearnedFormat {
+        candidates: &scan.candidates,
+        is_in_arrays: !may_be_transport,
+        stated: HashMap::new(),
+        headings,
+        headed,
+    };
     format.state(&places);
     format.find_copies(&mut places);
     // A message that is passed on goes both ways.
@@ -237,34 +257,46 @@ fn exchanges(candidates: &[Candidate], numbers: impl IntoIterator<Item = usize>)
 /// line above: of messages on lines of their own, or else the times of messages behind words without a time.
 fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
     let in_text = || places.iter().filter(|place| place.key.pointer.is_empty() && place.key.within.is_none());
-    let (headings, headed) = headings_above(scan, in_text().filter(|place| place.key.skeleton.is_empty()), is_rare);
-    if !headings.is_empty() || in_text().any(|place| place.key.skeleton.is_empty() || has_time(&place.tokens)) {
-        return (headings, headed);
-    }
-    // Records of other kinds may have such headings, too.
-    let (mut times, _) = headings_above(scan, in_text(), |_, _, _| true);
-    times.retain(|heading| has_time(&heading.tokens));
-    times.iter_mut().for_each(|heading| heading.stated = None);
-    (times, headed)
+    let on_lines = || in_text().filter(|place| place.key.skeleton.is_empty());
+    let (mut headings, headed) = headings_above(scan, on_lines(), 0, is_rare);
+    let is_timed =
+        headings.iter().any(|heading| has_time(&heading.tokens)) || in_text().any(|place| has_time(&place.tokens));
+    // Records of other kinds may have the time above, too, also above another heading.
+    let is_in_text = on_lines().next().is_none();
+    let times = (0..HEADINGS).filter(|_| !is_timed).find_map(|distance| {
+        let (mut times, _) = headings_above(scan, in_text(), distance, |scan, heading, count| {
+            is_in_text || is_rare(scan, heading, count)
+        });
+        times.retain(|heading| has_time(&heading.tokens));
+        times.iter_mut().for_each(|heading| heading.stated = None);
+        (!times.is_empty()).then_some(times)
+    });
+    headings.extend(times.into_iter().flatten());
+    (headings, headed)
 }
 
-/// Returns the lines above the messages of some places that state facts about them, and the numbers of these messages with
-/// the meaning of the line above.
+/// The maximum number of headings above a message, and of the tokens of each.
+const HEADINGS: usize = 3;
+const LONGEST_HEADING: usize = 64;
+
+/// Returns the lines above the messages of some places, with `distance` other lines between, that state facts about them, and
+/// the numbers of these messages with the meaning of the line above.
 fn headings_above<'p>(
     scan: &Scan<'_>,
     places: impl Iterator<Item = &'p Place>,
+    distance: usize,
     is_rare: impl Fn(&Scan<'_>, &Heading, usize) -> bool,
 ) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
     let numbers: Vec<usize> = places.flat_map(|place| place.found.clone()).collect();
     let above = |number: usize| {
         let before = scan.lines[..scan.candidates[number].line].iter().rev().take(4);
-        let mut texts = before.filter(|line| !line.text.is_empty());
-        let line = texts.find(|line| !line.candidates.is_empty() || !line.text.starts_with(b"Content-"))?;
-        (line.candidates.is_empty()).then(|| tokens(&String::from_utf8_lossy(line.text)))
+        let texts = before.filter(|line| !line.text.is_empty() && !line.text.starts_with(b"Content-"));
+        let line = texts.take_while(|line| line.candidates.is_empty()).nth(distance)?;
+        Some(tokens(&String::from_utf8_lossy(line.text)))
     };
     let mut found: BTreeMap<String, (Heading, Vec<HeadedMessage>)> = BTreeMap::new();
     for &number in &numbers {
-        let Some(tokens) = above(number).filter(|tokens| tokens.len() < 24) else { continue };
+        let Some(tokens) = above(number).filter(|tokens| tokens.len() < LONGEST_HEADING) else { continue };
         let stated = meaning_in_heading(&tokens);
         let skeleton = skeleton(&tokens);
         let (heading, messages) = found.entry(skeleton.clone()).or_insert_with(|| {
@@ -318,11 +350,18 @@ fn meaning_in_heading(tokens: &[Token]) -> Option<(RangeInclusive<usize>, WordMe
         named_side(sender.map_or(word, |(sender, _)| sender)).map(WordMeaning::Sent)
     };
     let named = tokens.iter().enumerate().rev().find_map(|(at, token)| Some((at..=at, side(token)?)));
-    meaning(tokens, false).or(named).or_else(|| meaning(tokens, true))
+    // As in `Received Request 'ping' with id 1`.
+    let first = || {
+        let at = tokens.iter().position(|token| matches!(token, Token::Word(_)))?;
+        Some((at..=at, WordMeaning::Went(word_direction(tokens[at].text()).filter(|_| tokens[at].text().len() > 3)?)))
+    };
+    meaning(tokens, false).or(named).or_else(|| meaning(tokens, true)).or_else(first)
 }
 
 struct LearnedFormat<'c> {
     candidates: &'c [Candidate],
+    /// True if several arrays may hold the messages of one time.
+    is_in_arrays: bool,
     /// The stated sender or direction of each candidate.
     stated: HashMap<usize, Stated>,
     headings: Vec<Heading>,
@@ -487,8 +526,16 @@ impl LearnedFormat<'_> {
     /// Returns the fields that separate the sessions.
     fn sessions(&self, places: &[Place]) -> Vec<Field> {
         let originals = places.iter().enumerate().filter(|(_, place)| !place.is_copy);
-        let placed: BTreeMap<usize, usize> =
+        let mut placed: Vec<(usize, usize)> =
             originals.flat_map(|(at, place)| place.found.iter().map(move |number| (*number, at))).collect();
+        placed.sort_unstable();
+        if self.is_in_arrays {
+            placed.sort_by_key(|(number, _)| {
+                let mut members = self.candidates[*number].members.iter().rev();
+                let (_, text) = members.find(|(pointer, _)| is_time_member(pointer))?;
+                if let Some(Time::DateTime(time)) = times::any(text.as_bytes()) { nanoseconds(time) } else { None }
+            });
+        }
         let observed = placed.into_iter().map(|(number, place)| {
             let candidate = &self.candidates[number];
             let stated = self.stated.get(&number);
@@ -499,20 +546,16 @@ impl LearnedFormat<'_> {
             let words = words
                 .filter(|(_, (at, _))| !is_stated(*at))
                 .map(|(nth, (_, token))| (Field::Word(nth), token.text().to_owned()));
-            let members = candidate.members.iter().filter(|(pointer, value)| {
-                let name = last_token(pointer);
-                !TIMES.contains(&name)
-                    && !SENDERS.contains(&name)
-                    && !EVENTS.contains(&name)
-                    && !value.contains(' ')
-                    && duration_unit(name).is_none()
-            });
+            let is_key = |(pointer, value): &&(String, String)| !is_fact(last_token(pointer)) && !value.contains(' ');
+            let members = candidate.members.iter().filter(is_key);
             let members = members.map(|(pointer, value)| (Field::Member(pointer.clone()), value.clone()));
+            let behind = tokens(candidate.behind.as_deref().unwrap_or_default());
+            let behind = labelled(&behind).map(|(label, _, word)| (Field::Behind(label), word.to_owned()));
             let side = self.meaning(number).or_else(|| {
                 let (_, method) = candidate.calls().into_iter().next()?;
                 known_method(&method?)?.sender.map(WordMeaning::Sent)
             });
-            Observed { place, fields: words.chain(members).collect(), side, calls: candidate.calls() }
+            Observed { place, fields: words.chain(members).chain(behind).collect(), side, calls: candidate.calls() }
         });
         sessions::choose(&observed.collect::<Vec<_>>())
     }
@@ -571,6 +614,17 @@ fn words(candidate: &Candidate) -> String {
         _ => None,
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// True for the name of a member that states the time, the sender, the duration or the outcome.
+fn is_fact(name: &str) -> bool {
+    [&TIMES[..], &SENDERS, &EVENTS, &STATUSES, &ERRORS, &["date"]].iter().any(|names| names.contains(&name))
+        || duration_unit(name).is_some()
+}
+
+/// True for a member that states the time, or the first element of a pair of a time and a text.
+fn is_time_member(pointer: &str) -> bool {
+    TIMES.contains(&last_token(pointer)) || last_token(pointer) == "0"
 }
 
 fn last_token(pointer: &str) -> &str {

@@ -3,7 +3,7 @@
 
 use super::decoder::Decoder;
 use super::pointer::{Pointer, PointerError};
-use super::rules::{DurationUnit, EnvelopeParts, FormatRule, FormatRules, LineRule, PARTS, RuleKind};
+use super::rules::{DurationUnit, EnvelopeParts, FormatRule, FormatRules, LineRule, MESSAGE_MEMBERS, PARTS, RuleKind};
 use regex::bytes::Regex;
 use std::sync::Arc;
 
@@ -150,12 +150,13 @@ pub(super) fn envelope_parts(
 impl LineRule {
     pub(super) fn new(text: &str, session: &str, kind: RuleKind) -> Result<Self, OwnFormatError> {
         let whole = Regex::new(text)?;
-        let is_part = |name: &&str| PARTS.contains(name) || *name == session;
+        let is_part = |name: &&str| PARTS.contains(name) || MESSAGE_MEMBERS.contains(name) || *name == session;
         if let Some(other) = whole.capture_names().flatten().find(|name| !is_part(name)) {
             return Err(OwnFormatError::Part(other.to_owned()));
         }
         let has = |part: &str| whole.capture_names().flatten().any(|name| name == part);
-        if kind == RuleKind::Messages && !has("message") && !has("value") {
+        let is_headline = has("id") || has("method");
+        if kind == RuleKind::Messages && !has("message") && !has("value") && !is_headline {
             return Err(OwnFormatError::NoMessage("a group (?<message>…)"));
         }
         if session != "session" && !has(session) {
@@ -169,7 +170,7 @@ impl LineRule {
             inner.is_some_and(is_balanced)
         };
         let front = front.filter(is_message).map(|front| Regex::new(&format!("{front})"))).transpose()?;
-        Ok(Self { is_open: front.is_some(), regex: front.unwrap_or(whole), session: session.to_owned() })
+        Ok(Self { is_open: front.is_some(), is_headline, regex: front.unwrap_or(whole), session: session.to_owned() })
     }
 }
 

@@ -4,9 +4,9 @@ mod line_reader;
 
 use self::line_reader::RuleReader;
 use super::decoder::{Decoder, leading_blanks, trim_end};
-use super::elements::object_array;
+use super::elements::{object_array, placed_elements};
 use super::har_entry::ids;
-use super::lines::{Extras, FoundEntry, LineSplitter, with_others};
+use super::lines::{Extras, FoundEntry, LineFormat as _, LineSplitter, with_others};
 use super::object::{RawObject, objects, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
 use super::spelling::{Spelling, has_shape};
@@ -24,12 +24,20 @@ use std::sync::Arc;
 pub(super) struct FormatRules {
     /// The first rule that fits a piece reads it.
     pub rules: Vec<FormatRule>,
-    /// True if pieces are the elements of an array; otherwise they are lines.
-    pub is_array: bool,
+    /// The array whose elements are the pieces; otherwise they are lines.
+    pub array: Option<ArrayPlace>,
     /// The text that the log writes after a message, and the text that it writes for a part that it leaves out.
     pub tail: Option<Regex>,
     pub truncated: Option<Regex>,
     pub detects_wrappers: bool,
+}
+
+/// An array of pieces.
+#[derive(Clone, Debug)]
+pub(super) enum ArrayPlace {
+    ByItself,
+    /// The value of a member of this name, in an object.
+    Member(String),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -89,6 +97,9 @@ pub(super) const PARTS: [&str; 13] = [
     "error",
     "date",
 ];
+
+/// Groups of a line that are members of its message, which is reconstructed. The last one continues to the end of the line.
+pub(super) const MESSAGE_MEMBERS: [&str; 5] = ["id", "method", "params", "result", "error"];
 
 /// The unit of a number that is a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +169,8 @@ pub(super) struct LineRule {
     pub regex: Regex,
     /// True if the message continues to the end of the line, of which only the beginning is matched.
     pub is_open: bool,
+    /// True for a headline, whose groups are members of the message.
+    pub is_headline: bool,
     /// The name of the group for the session.
     pub session: String,
 }
@@ -252,10 +265,21 @@ impl EnvelopeFacts {
 
 impl FormatRules {
     pub fn decoder(self: Arc<Self>) -> Box<dyn Decoder> {
-        match self.is_array {
-            true => object_array(move |object, text, more| self.open(object, text, more)),
-            false => LineSplitter::boxed(RuleReader::new(self)),
-        }
+        let reads_text = self.rules.iter().any(|rule| rule.line.is_some());
+        let member = match &self.array {
+            None => return LineSplitter::boxed(RuleReader::new(self)),
+            Some(ArrayPlace::ByItself) if !reads_text => {
+                return object_array(move |object, text, more| self.open(object, text, more));
+            }
+            Some(ArrayPlace::ByItself) => None,
+            Some(ArrayPlace::Member(name)) => Some(name.clone()),
+        };
+        let mut reader = RuleReader::new(self);
+        placed_elements(member.as_deref(), move |element, more| {
+            let found = reader.read(element, more);
+            more.taken = None;
+            Some(found.unwrap_or_else(|| (0, LogLine::new(element).into())))
+        })
     }
 
     /// Returns the first entry in an envelope, and adds the others to `more`.

@@ -142,6 +142,15 @@ pub(super) fn skeleton(tokens: &[Token]) -> String {
     tokens.iter().map(part).collect()
 }
 
+/// Returns the words of a text, each with its label, the word and the marks in front, and its number among the words.
+pub(super) fn labelled(tokens: &[Token]) -> impl Iterator<Item = (String, usize, &str)> {
+    let words = tokens.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_)));
+    words.enumerate().map(|(nth, (at, word))| {
+        let from = tokens[..at].iter().rposition(|token| !matches!(token, Token::Mark(_))).unwrap_or(0);
+        (tokens[from..at].iter().map(Token::text).collect(), nth, word.text())
+    })
+}
+
 /// Returns the tokens that state who sent a message, or in which direction it went, and what they state. The last words
 /// before the message count, and values after names such as `dir=`.
 pub(super) fn meaning(tokens: &[Token], with_arrows: bool) -> Option<(RangeInclusive<usize>, WordMeaning)> {
@@ -245,7 +254,8 @@ impl TokenSet {
     }
 }
 
-fn blanks(regex: &str) -> String {
+/// Lets each blank of a regular expression match several.
+pub(super) fn blanks(regex: &str) -> String {
     regex.replace(' ', r"\s+")
 }
 

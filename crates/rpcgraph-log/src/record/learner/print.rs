@@ -4,20 +4,20 @@ use super::super::rules::{WordMeaning, duration_unit, named_meaning};
 use super::super::spelling::Spelling;
 use super::super::surroundings::TIMES;
 use super::super::{Direction, Sender, times};
-use super::front::{Token, TokenSet, shape, skeleton, tokens};
+use super::front::{Token, TokenSet, blanks, labelled, shape, skeleton, tokens};
 use super::scan::Candidate;
 use super::sessions::Field;
-use super::{EVENTS, LearnedFormat, Place, PlaceKey, last_token};
+use super::{EVENTS, LearnedFormat, Place, PlaceKey, is_time_member, last_token};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 /// The maximum number of pointers in one envelope.
-const POINTERS: usize = 12;
+pub(super) const POINTERS: usize = 12;
 
 /// Members that state the outcome of an exchange over HTTP.
-const STATUSES: [&str; 5] = ["status", "status_code", "statusCode", "http_status", "responseStatus"];
-const ERRORS: [&str; 3] = ["error", "err", "error_message"];
+pub(super) const STATUSES: [&str; 5] = ["status", "status_code", "statusCode", "http_status", "responseStatus"];
+pub(super) const ERRORS: [&str; 3] = ["error", "err", "error_message"];
 
 /// Signs of loggers that leave out the end of a message.
 const TRUNCATED: &str = r"(?i)(?:\.\.\.|…) ?(?:[\[(<]? ?(?:\d+ \w+ )?(?:more )?(?:truncated|omitted)[^\]]{0,40}[\])>]?)?$|\[truncated\]|<truncated>|LOG TRUNCATED";
@@ -78,7 +78,7 @@ impl LearnedFormat<'_> {
             if let Some(within) = &first.key.within {
                 let _ = writeln!(text, "within = {}", toml_string(within));
             }
-            if let Some(behind) = behind(candidates()) {
+            if let Some(behind) = behind(candidates(), sessions) {
                 let _ = writeln!(text, "behind = {}", toml_string(&behind));
             }
         }
@@ -104,9 +104,7 @@ impl LearnedFormat<'_> {
                 pointers.entry(part).or_default().extend(all);
             }
         };
-        named("time", &TIMES, &|pointer, value| {
-            TIMES.contains(&last_token(pointer)) && times::is_time(value.as_bytes())
-        });
+        named("time", &TIMES, &|pointer, value| is_time_member(pointer) && times::is_time(value.as_bytes()));
         let is_started = members().any(|(pointer, _)| last_token(pointer) == "startedDateTime");
         named("date", &[], &|pointer, _| last_token(pointer) == "date");
         named("duration", &[], &|pointer, value| {
@@ -205,21 +203,33 @@ fn is_named(sets: &[TokenSet], at: usize, names: &[&str]) -> bool {
 
 /// True if a word states how long an answer took.
 fn is_duration(sets: &[TokenSet], at: usize) -> bool {
+    // As in `(2ms)`.
+    let mark = |at: Option<usize>| at.and_then(|at| sets.get(at)).map_or("", |set| set.kind.text());
+    let is_bracketed = mark(at.checked_sub(1)).ends_with('(') && mark(Some(at + 1)).starts_with(')');
     let is_aside = sets.get(at + 1).is_some_and(|next| next.kind.text().contains(','));
-    is_named(sets, at, &["took", "in", "t", "duration", "latency", "elapsed"])
+    (is_bracketed || is_named(sets, at, &["took", "in", "t", "duration", "latency", "elapsed"]))
         && !is_aside
         && sets[at].texts.iter().all(|text| times::with_units(text).is_some())
 }
 
-/// Returns a regular expression for the texts after values.
-fn behind<'c>(candidates: impl Iterator<Item = &'c Candidate>) -> Option<String> {
+/// Returns a regular expression for the texts after values, with groups for the words that name the session.
+fn behind<'c>(candidates: impl Iterator<Item = &'c Candidate>, sessions: &[Field]) -> Option<String> {
     let texts: Vec<_> =
         candidates.filter_map(|candidate| candidate.behind.as_deref()).filter(|text| !text.is_empty()).collect();
+    let labels: Vec<_> = sessions
+        .iter()
+        .filter_map(|field| if let Field::Behind(label) = field { Some(label.as_str()) } else { None })
+        .collect();
     let first = tokens(texts.first()?);
-    let mut sets = TokenSet::of(&first);
     if texts.iter().all(|text| skeleton(&tokens(text)) == skeleton(&first)) {
+        let mut sets = TokenSet::of(&first);
         texts.iter().for_each(|text| TokenSet::add(&mut sets, &tokens(text)));
-        return Some(expression(&sets, None, &[], true));
+        let place = |label: &&str| labelled(&first).find(|(own, ..)| own == label).map(|(_, nth, _)| nth);
+        let words: Vec<usize> = labels.iter().filter_map(place).collect();
+        return Some(expression(&sets, None, &words, true));
+    }
+    if let [label] = labels[..] {
+        return Some(format!(r"(?:[^{{]*?\b|){}(?<session>[\w./@:-]+)[^{{]*", blanks(&regex::escape(label))));
     }
     let shapes: BTreeSet<_> = texts.iter().map(|text| shape(text)).collect();
     Some(if shapes.len() <= 4 { shapes.into_iter().collect::<Vec<_>>().join("|") } else { r"[^{\[]*".to_owned() })
@@ -267,7 +277,7 @@ fn most_frequent(ranges: impl Iterator<Item = RangeInclusive<usize>>) -> Option<
 }
 
 /// Returns a string in TOML: literal if possible, and with line breaks around the text if there are line breaks in it.
-fn toml_string(text: &str) -> String {
+pub(super) fn toml_string(text: &str) -> String {
     let is_plain = |c: char| !c.is_control() || c == '\n';
     match text.contains('\n') {
         false if text.chars().all(is_plain) && !text.contains('\'') => format!("'{text}'"),

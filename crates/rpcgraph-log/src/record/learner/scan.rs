@@ -1,13 +1,16 @@
 //! Finds values in a log that may be messages.
 
-use super::super::certainty::{Certainty, names_member};
+use super::super::certainty::{Certainty, has_members_of_messages, names_member};
 use super::super::colours::without_colours;
 use super::super::decoder::{leading_blanks, trim_end};
 use super::super::object::{RawObject, elements, objects, scalar, unescape};
-use super::super::spelling::{Spelling, has_shape, may_continue};
+use super::super::spelling::{SpelledValue, Spelling, has_shape, may_continue};
+use super::super::times;
 use super::super::value::{Extent, value as value_of};
 use super::front::{Token, tokens};
-use crate::json::pointer_token;
+use super::is_fact;
+use super::print::POINTERS;
+use crate::json::{pointer_name, pointer_token};
 use memchr::{memchr, memmem};
 use std::ops::Range;
 
@@ -108,7 +111,12 @@ impl<'a> Scan<'a> {
                 self.failed += usize::from(whole.is_none());
                 found = whole.or(found);
             }
-            let Some(found) = found.filter(|found| !found.is_broken || names_member(&found.json)) else {
+            // Rust's `{:?}` of a request names the type of its parameters in place of its method.
+            let is_message = |found: &SpelledValue<'_>| match found.is_broken {
+                true => names_member(&found.json),
+                false => !is_typed(&found.json),
+            };
+            let Some(found) = found.filter(is_message) else {
                 at += 1;
                 continue;
             };
@@ -160,18 +168,25 @@ impl<'a> Scan<'a> {
     fn value(&mut self, json: &[u8], template: &Candidate, nested: usize) {
         let certainty = Certainty::of(json);
         let is_possible = || certainty != Certainty::No || has_shape(json);
-        if certainty == Certainty::Sure || is_possible() && !is_access(json) {
+        // Of the messages in an array, some may answer others: then they were not sent together.
+        if (certainty == Certainty::Sure || is_possible() && !is_access(json)) && !has_exchange(json) {
             let message = json.to_vec();
             self.candidates.push(Candidate { certainty, message, ..template.copy() });
             return;
         }
-        if json.first() == Some(&b'{') {
-            self.object(json, template, nested);
+        match json.first() {
+            Some(b'{') => self.object(json, template, nested),
+            Some(b'[') => self.array(json, template, nested),
+            _ => {}
         }
     }
 
     fn object(&mut self, json: &[u8], template: &Candidate, nested: usize) {
         let Some(object) = RawObject::parse(json) else { return };
+        // The rest of a message may be cut off.
+        if !object.is_whole() && !object.is_empty() && has_members_of_messages(&object) {
+            return;
+        }
         let mut template = template.copy();
         let scalars = object.members().filter_map(|(name, value)| {
             let text = scalar(value).filter(|text| text.len() <= SCALAR)?;
@@ -179,6 +194,7 @@ impl<'a> Scan<'a> {
         });
         let scalars: Vec<_> = scalars.take(MEMBERS).collect();
         template.members.extend(scalars);
+        template.members.extend(labels(&object, &template.pointer).take(MEMBERS));
         for (outer, inner, name) in [("event", "duration", "event/duration"), ("instant", "epochSecond", "instant")] {
             let text = object.object(outer).and_then(|object| scalar(object.get(inner)?));
             template.members.extend(text.map(|text| (format!("{}/{name}", template.pointer), text)));
@@ -188,41 +204,103 @@ impl<'a> Scan<'a> {
             return;
         }
         for (name, value) in object.members() {
-            let pointer = format!("{}/{}", template.pointer, token(name));
-            let inner = Candidate { pointer, ..template.copy() };
-            match value.first() {
-                Some(b'{') => self.value(value, &inner, nested),
-                Some(b'[') if has_shape(value) && Certainty::of(value) == Certainty::Sure => {
-                    self.value(value, &inner, nested);
-                }
-                Some(b'[') => {
-                    for (index, element) in elements(value).enumerate().take(MEMBERS) {
-                        let pointer = format!("{}/{index}", inner.pointer);
-                        if element.first() == Some(&b'{') {
-                            self.value(element, &Candidate { pointer, ..inner.copy() }, nested);
-                        }
-                    }
-                }
-                Some(b'"') if names_any(value) => {
-                    let Some(text) = unescape(value) else { continue };
-                    let text = text.trim_ascii();
-                    match text.first() {
-                        Some(b'{' | b'[') if matches!(value_of(text), Extent::Whole(length) if length == text.len()) => {
-                            self.value(text, &inner, nested);
-                        }
-                        _ if nested == 0 && template.within.is_none() => {
-                            let around =
-                                Around { within: Some(inner.pointer.clone()), members: template.members.clone() };
-                            let line = &text[..memchr(b'\n', text).unwrap_or(text.len())];
-                            self.text(line, text, &around, 1);
-                        }
-                        _ => {}
-                    }
-                }
-                _ => {}
-            }
+            self.part(value, &token(name), &template, nested);
         }
     }
+
+    fn array(&mut self, json: &[u8], template: &Candidate, nested: usize) {
+        if template.pointer.split('/').count() > 2 * DEEP {
+            return;
+        }
+        let mut template = template.copy();
+        // A pair of a time and a text.
+        let time = elements(json).next().and_then(scalar).filter(|text| times::is_time(text.as_bytes()));
+        template.members.extend(time.map(|text| (format!("{}/0", template.pointer), text)));
+        for (index, element) in elements(json).enumerate().take(MEMBERS) {
+            self.part(element, &index.to_string(), &template, nested);
+        }
+    }
+
+    /// Adds the messages in a member of an object, or in an element of an array.
+    fn part(&mut self, value: &[u8], name: &str, template: &Candidate, nested: usize) {
+        let inner = Candidate { pointer: format!("{}/{name}", template.pointer), ..template.copy() };
+        match value.first() {
+            Some(b'[') if !has_shape(value) || Certainty::of(value) != Certainty::Sure => {
+                self.array(value, &inner, nested);
+            }
+            Some(b'{' | b'[') => self.value(value, &inner, nested),
+            Some(b'"') if names_any(value) => {
+                let Some(text) = unescape(value) else { return };
+                let text = text.trim_ascii();
+                match text.first() {
+                    Some(b'{' | b'[') if matches!(value_of(text), Extent::Whole(length) if length == text.len()) => {
+                        self.value(text, &inner, nested);
+                    }
+                    _ if nested == 0 && template.within.is_none() => {
+                        let around = Around { within: Some(inner.pointer.clone()), members: template.members.clone() };
+                        let line = &text[..memchr(b'\n', text).unwrap_or(text.len())];
+                        self.text(line, text, &around, 1);
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the array whose elements hold all messages, if they are in one document, or if the array is long: the name of
+    /// the member, empty for an array by itself.
+    pub fn array_of_messages(&self) -> Option<String> {
+        let paths: Vec<Vec<String>> = self.candidates.iter().map(Candidate::path).collect();
+        let is_alone = self.candidates.iter().all(|one| one.front.is_empty() || one.within.is_some());
+        let first = paths.first().filter(|_| is_alone)?;
+        let index = |path: &[String], at: usize| path.get(at)?.parse::<usize>().ok();
+        let names = |path: &[String], at: usize| -> Vec<String> {
+            let parts = path[..at].iter();
+            parts.filter(|part| part.parse::<usize>().is_err()).cloned().collect()
+        };
+        let place = (0..first.len())
+            .rev()
+            .find(|at| index(first, *at).is_some() && paths.iter().any(|path| index(path, *at) != index(first, *at)))?;
+        let leading = names(first, place);
+        let is_in_array = |path: &Vec<String>| index(path, place).is_some() && names(path, place) == leading;
+        let is_one = self.candidates.iter().all(|one| one.line == self.candidates[0].line);
+        let is_long = || paths.iter().any(|path| index(path, place) > Some(POINTERS));
+        (paths.iter().all(is_in_array) && (is_one || is_long())).then(|| leading.last().cloned().unwrap_or_default())
+    }
+}
+
+/// Returns the scalars of the objects in an object that may name its writer, as in `"stream":{"pod":"a"}`.
+fn labels<'a>(object: &'a RawObject<'_>, pointer: &str) -> impl Iterator<Item = (String, String)> + 'a {
+    let pointer = pointer.to_owned();
+    let inner = object.members().filter(|(_, value)| Certainty::of(value) == Certainty::No && !has_shape(value));
+    inner.filter_map(|(outer, value)| Some((outer, RawObject::parse(value)?))).flat_map(move |(outer, inner)| {
+        let label = |(name, value): (&[u8], &[u8])| {
+            let text = scalar(value).filter(|text| text.len() <= SCALAR && value.starts_with(b"\""))?;
+            let is_fact = is_fact(&String::from_utf8_lossy(name));
+            (!is_fact).then(|| (format!("{pointer}/{}/{}", token(outer), token(name)), text))
+        };
+        inner.members().filter_map(label).collect::<Vec<_>>()
+    })
+}
+
+/// True for an object whose version of JSON-RPC is the name of a type.
+fn is_typed(json: &[u8]) -> bool {
+    RawObject::parse(json).is_some_and(|object| object.get("jsonrpc") == Some(b"\"JsonRpcVersion2_0\""))
+}
+
+/// True if one object of an array answers another.
+fn has_exchange(json: &[u8]) -> bool {
+    let mut asked = Vec::new();
+    json.starts_with(b"[")
+        && objects(json).any(|object| {
+            let Some(id) = object.get("id").filter(|id| *id != b"null") else { return false };
+            match object.has("method") {
+                true => asked.push(id),
+                false => return asked.contains(&id),
+            }
+            false
+        })
 }
 
 impl Candidate {
@@ -237,6 +315,12 @@ impl Candidate {
             members: self.members.clone(),
             ..*self
         }
+    }
+
+    /// Returns the names and indexes that lead to the message.
+    fn path(&self) -> Vec<String> {
+        let whole = self.within.iter().chain([&self.pointer]);
+        whole.flat_map(|pointer| pointer.split('/').skip(1)).map(|part| pointer_name(part).into_owned()).collect()
     }
 
     /// Returns the requests and answers: the id, and the method of a request.
@@ -280,7 +364,9 @@ fn is_glued(front: &[u8], spelling: Spelling) -> bool {
 }
 
 fn is_comment(line: &[u8]) -> bool {
-    [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment))
+    // A number may follow the sign.
+    let is_number = line.starts_with(b"#") && line.get(1).is_some_and(u8::is_ascii_digit);
+    !is_number && [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment))
 }
 
 /// True for an object whose method is one of HTTP.

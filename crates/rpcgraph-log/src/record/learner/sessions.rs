@@ -12,6 +12,19 @@ pub(super) enum Field {
     Word(usize),
     /// The member at a pointer.
     Member(String),
+    /// The word behind the message and this text, which ends the word before.
+    Behind(String),
+}
+
+impl Field {
+    /// The name of the member, or of the value behind the message.
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::Word(_) => None,
+            Self::Member(pointer) => pointer.rsplit('/').next(),
+            Self::Behind(label) => Some(label.trim_end_matches(['=', ':', ' ', '"'])),
+        }
+    }
 }
 
 /// A message, as far as it matters for sessions.
@@ -63,10 +76,7 @@ pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
     let mut fields: BTreeSet<&Field> = messages.iter().flat_map(|message| message.fields.keys()).collect();
     let named = |is_fit: &dyn Fn(&Trial) -> bool| {
         NAMES.iter().find_map(|name| {
-            let mut named = fields.iter().filter(|field| match field {
-                Field::Member(pointer) => pointer.rsplit('/').next() == Some(name),
-                Field::Word(_) => false,
-            });
+            let mut named = fields.iter().filter(|field| field.name() == Some(name));
             named.find(|field| is_fit(&Trial::of(messages, &[**field]))).map(|field| vec![(**field).clone()])
         })
     };

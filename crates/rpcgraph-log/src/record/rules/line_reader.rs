@@ -4,12 +4,12 @@ use super::super::certainty::{Certainty, mentions, mentions_message, names_membe
 use super::super::cut::CutMessage;
 use super::super::decoder::{Step, leading_blanks};
 use super::super::lines::{Extras, FoundEntry, LineFormat, LineInInput, head, in_envelope, with_others, with_text};
-use super::super::object::{RawObject, offset_in};
+use super::super::object::{ObjectBuilder, RawObject, offset_in, string};
 use super::super::pointer::Pointer;
 use super::super::spelling::{Spelling, has_shape, may_continue};
-use super::super::value::{Extent, value};
+use super::super::value::{Extent, is_whole, value};
 use super::super::{Entry, Flags, LogLine, Record};
-use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, message, text_of};
+use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, MESSAGE_MEMBERS, RuleKind, message, text_of};
 use regex::bytes::Captures;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +19,9 @@ use std::sync::Arc;
 pub(super) struct RuleReader {
     rules: Arc<FormatRules>,
     connections: Option<NamedConnections>,
-    /// The facts of the last heading.
+    /// The facts of the last heading, or of several above one message. No message is below it yet if it is new.
     heading: EnvelopeFacts,
+    is_heading_new: bool,
     /// The facts of the message before on the same line, and true if the current text continues that line.
     line_facts: Option<EnvelopeFacts>,
     is_continued: bool,
@@ -125,6 +126,7 @@ impl RuleReader {
             rules,
             connections: None,
             heading: EnvelopeFacts::default(),
+            is_heading_new: false,
             line_facts: None,
             is_continued: false,
             is_unread: false,
@@ -134,6 +136,7 @@ impl RuleReader {
     /// Returns the facts that a line and the heading above it state.
     fn said(&mut self, rule: &FormatRule, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
         let (own, above) = (rule.said(captures, session), &mut self.heading);
+        self.is_heading_new = false;
         EnvelopeFacts {
             time: own.time.or(above.time),
             latency: own.latency.or_else(|| above.latency.take()),
@@ -236,8 +239,40 @@ impl RuleReader {
         Some(if is_all_told { first } else { with_text(part, first, more) })
     }
 
+    /// Returns the message that a headline describes.
+    fn headline<'a>(&mut self, rule: &FormatRule, line: &'a [u8]) -> Option<FoundEntry<'a>> {
+        let LineRule { regex, session, .. } = rule.line.as_ref()?;
+        let captures = regex.captures(head(line))?;
+        let (mut message, mut flags) = (ObjectBuilder::new(), Flags { reconstructed: true, ..Flags::default() });
+        for name in MESSAGE_MEMBERS {
+            let Some(group) = captures.name(name) else { continue };
+            let text = group.as_bytes();
+            if name == "method" || name == "id" {
+                let is_json = name == "id" && is_whole(text);
+                match is_json {
+                    true => message.member(name, text),
+                    false => message.member(name, &string(text)),
+                }
+                continue;
+            }
+            // A value of any type is the element of an array.
+            let array = [b"[", line[group.start()..].trim_ascii(), b"]"].concat();
+            let found = rule.spelling.unwrap_or_default().decode(&array).filter(|found| !found.is_broken);
+            match found.as_ref().and_then(|found| found.json.strip_prefix(b"[")?.strip_suffix(b"]")) {
+                Some(value) => message.member(name, value),
+                None if name == "error" => return None,
+                None => (flags.truncated, flags.result_unknown) = (true, name == "result"),
+            }
+        }
+        let record = self.said(rule, &captures, session).of(message.end().into());
+        Some((0, Record { flags, ..record }.into()))
+    }
+
     /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
     fn line<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
+        if rule.line.as_ref()?.is_headline {
+            return self.headline(rule, line);
+        }
         if rule.spelling.is_some() {
             let before = self.line_facts.take().filter(|_| self.is_continued);
             let found = match &rule.within {
@@ -247,7 +282,7 @@ impl RuleReader {
             self.line_facts = if found.is_none() { before } else { self.line_facts.take() };
             return found;
         }
-        let LineRule { regex, is_open, session } = rule.line.as_ref()?;
+        let LineRule { regex, is_open, session, .. } = rule.line.as_ref()?;
         if rule.envelope.is_some() {
             let captures = regex.captures(head(line))?;
             let start = captures.name("message")?.start();
@@ -284,7 +319,9 @@ impl RuleReader {
         }
         let captures = regex.captures(head(line))?;
         if rule.kind == RuleKind::Heading {
-            self.heading = rule.said(&captures, session);
+            let above = if self.is_heading_new { std::mem::take(&mut self.heading) } else { EnvelopeFacts::default() };
+            self.heading = rule.said(&captures, session).or(above);
+            self.is_heading_new = true;
             return Some((0, LogLine::new(line).into()));
         }
         let said = self.said(rule, &captures, session);
