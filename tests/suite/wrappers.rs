@@ -231,7 +231,7 @@ fn the_newest_line_first() {
 /// Lines that a terminal broke are whole again, and have the place of their beginning.
 #[test]
 fn lines_broken_at_a_width() {
-    for width in [60, 80] {
+    for width in [60, 80, 120] {
         let line = |n: usize, text: &str| format!("2026-01-05T10:00:{n:02}Z received {text}");
         let whole: Vec<_> = SESSION.iter().enumerate().map(|(n, text)| line(n, text)).collect();
         let broken = |line: &String| {

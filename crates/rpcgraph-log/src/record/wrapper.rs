@@ -364,9 +364,11 @@ fn width_of_broken_lines(text: &[u8]) -> Option<usize> {
         let is_value =
             |text: &[u8]| memchr(b'{', text).is_some_and(|from| matches!(value(&text[from..]), Extent::Whole(_)));
         let lines = &all[first..at];
-        match is_value(&lines.concat()) && !is_value(&lines.join(&b'\n')) {
-            true => broken += 1,
-            false => others += 1,
+        match (is_value(&lines.concat()), is_value(&lines.join(&b'\n'))) {
+            (true, false) => broken += 1,
+            (false, _) => others += 1,
+            // Broken between two parts of the value.
+            (true, true) => {}
         }
     }
     (broken > others).then_some(width)
