@@ -60,8 +60,8 @@ fn elements(bad: bool) -> Vec<String> {
     let mut elements = Vec::new();
     for i in 0..8 {
         elements.push(format!(r#"{{"jsonrpc":"2.0","id":{i},"method":"m","params":{{"b":"{long}","a":[]}}}}"#));
-        elements.push(format!(r#"{{"jsonrpc":"2.0","id":{i},"result":"{long}"}}"#));
-        elements.push(format!(r#"{{"jsonrpc":"2.0","id":{i},"error":{{"code":1,"message":"{long}","data":1}}}}"#));
+        elements.push(format!(r#"{{"jsonrpc":"2.0","id":"r{i}","result":"{long}"}}"#));
+        elements.push(format!(r#"{{"jsonrpc":"2.0","id":"e{i}","error":{{"code":1,"message":"{long}","data":1}}}}"#));
         elements.push(format!(r#" {{"method":"m","method":"n","x":"{long}"}} "#));
         if bad && i > 5 {
             elements.push(format!(r#"["{long}"]"#));

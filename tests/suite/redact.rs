@@ -267,8 +267,17 @@ fn no_output_of_a_command_has_a_secret() {
     }
 }
 
-/// Logs that redaction does not write back: they are damaged, or have messages as pairs of hexadecimal digits.
-const REFUSED: [&str; 4] = ["content-length/edge.log", "zed-acp/edge.json", "tshark/edge.json", "tshark/typical.json"];
+/// Logs that redaction does not write back: they are damaged, have messages as pairs of hexadecimal digits, or in parts.
+const REFUSED: [&str; 8] = [
+    "content-length/edge.log",
+    "jsonrpc2/typical.log",
+    "sublime-lsp/typical.log",
+    "terraform-ls/edge.log",
+    "terraform-ls/typical.log",
+    "tshark/edge.json",
+    "tshark/typical.json",
+    "zed-acp/edge.json",
+];
 
 fn own_logs() -> Vec<std::path::PathBuf> {
     let mut logs = logs("");

@@ -298,7 +298,11 @@ impl<'r> Reader<'r> {
             if self.unwrapped.is_some()
                 && let Some(line) = self.other_line(false)
             {
-                return Ok(Some(take(line)));
+                match &mut self.order {
+                    Some(order) => order.push(line, false),
+                    None => return Ok(Some(take(line))),
+                }
+                continue;
             }
             if matches!(self.state, ReaderState::Over) {
                 return Ok(None);
@@ -320,7 +324,11 @@ impl<'r> Reader<'r> {
             match step {
                 Step::NeedMore | Step::Skip { consumed: 0 } => {
                     if let Some(line) = self.other_line(true) {
-                        return Ok(Some(take(line)));
+                        match &mut self.order {
+                            Some(order) => order.push(line, false),
+                            None => return Ok(Some(take(line))),
+                        }
+                        continue;
                     }
                     if !matches!(self.state, ReaderState::Open) && self.order.as_mut().is_some_and(|order| order.end())
                     {

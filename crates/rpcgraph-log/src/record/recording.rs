@@ -64,7 +64,7 @@ fn open<'a>(object: &RawObject<'a>, line: &'a [u8]) -> Vec<FoundEntry<'a>> {
             true => LogLine { time, session, ..LogLine::new(http.text().into_bytes()) }.into(),
             false => Record { time, sender, session, ..http.record() }.into(),
         };
-        found.push((0, entry));
+        found.insert(0, (0, entry));
     }
     found
 }

@@ -113,7 +113,7 @@ mod tests {
         for (log, is_read) in [
             ("not a log\n", false),
             ("[\"a\",\"b\"]\n", false),
-            ("[{\"m\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}}]\n", false),
+            ("[{\"m\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}}]\n", true),
             ("{\"method\":\"GET\",\"status\":200}\n", false),
             ("", true),
             ("not a log\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}\n", true),
