@@ -91,12 +91,14 @@ answer.graph = await text("#answer");
 // Columns are as wide as their words, however many there are.
 const names = "one two three four five six seven eight nine ten eleven twelve".split(" ").map((name) => `?${name}`);
 await ask(`SELECT * { VALUES (${names.join(" ")}) { (${names.map(() => '"a_tool_with_a_long_name"').join(" ")}) } }`);
-answer.brokenWords = await tab.$$eval("#answer td", (all) =>
-  all.filter((one) => {
-    const range = document.createRange();
-    range.selectNodeContents(one);
-    return range.getClientRects().length > 1;
-  }).length,
+answer.brokenWords = await tab.$$eval(
+  "#answer td",
+  (all) =>
+    all.filter((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return range.getClientRects().length > 1;
+    }).length,
 );
 await tab.select("#named", "methods");
 answer.named = await tab.$eval("#text", (area) => area.value);
