@@ -195,7 +195,12 @@ impl<'r> Reader<'r> {
         if self.has_paused {
             return;
         }
-        let order = TimeOrder::of(self.decoder(), self.window());
+        let window = self.window();
+        // Text on one line has no lines to sort; a value may have elements.
+        if memrchr(b'\n', window).is_none() && !window.starts_with(b"{") && !window.starts_with(b"[") {
+            return;
+        }
+        let order = TimeOrder::of(self.decoder(), window);
         self.order = order.map(|order| Box::new(order) as _);
     }
 
