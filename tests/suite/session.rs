@@ -439,23 +439,6 @@ fn inferred_senders_keep_exchanges_apart() {
     assert_session(&["- ?0~tools/list", "c =0"], &[("m2", Some("m1"), &[])]);
 }
 
-/// What a client sent, without what it received: its answers do not answer its own requests.
-#[test]
-fn answers_of_a_log_of_one_direction() {
-    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"d","version":"1"}}}"#;
-    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
-    let own = r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#;
-    let others =
-        r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{}}}"#;
-    let pairs = |log: &[&str]| {
-        let mut run = Run::default();
-        let told = log.iter().flat_map(|line| run.record(Record::new(line.as_bytes()))).collect::<Vec<_>>();
-        told.iter().filter_map(|told| told.answers.clone()).collect::<Vec<_>>()
-    };
-    assert_eq!(pairs(&[initialize, list, own]), [""; 0]);
-    assert_eq!(pairs(&[initialize, others, list, own]), ["m1", "m3"]);
-}
-
 #[test]
 fn directions_tell_sides_once_it_is_known_who_wrote_the_log() {
     assert_senders(&["> ?1", "< =1", "> ?2~initialize", "< =2", "< ?3", "> =3", "< .", "- ."], "--csscs-", true);

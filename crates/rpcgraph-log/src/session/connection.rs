@@ -11,7 +11,7 @@ use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
 use super::sides::{MessageSide, Sides};
 use super::traffic::SessionTraffic;
 use crate::json::{self, ErrorKind};
-use crate::message::{Content, Id, Kind, Message, Payload, Problem, Problems, Single};
+use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, Direction, HttpOutcome, KnownMethod, Protocols, Record, Sender, Time};
 
 /// A connection between a client and a server, as far as it has been read.
@@ -28,9 +28,6 @@ pub(super) struct Connection {
     pub begun_by: Option<InitializeRequest>,
     /// The record of its last `initialize`.
     last_initialize: u64,
-    /// True until the answer to an `initialize` of MCP or LSP comes, in a log that does not state sides. An answer before it
-    /// shows that the log holds what the client sent, and not what it received.
-    awaits_handshake: bool,
     pub exchanges: Exchanges,
     tasks: Tasks,
 }
@@ -242,19 +239,11 @@ impl Connection {
         let mut party = self.tally.sides.party(record, known);
         let mut answer = PairedAnswer::default();
         let mut superseded = None;
-        let states_side = record.sender.is_some() || record.direction.is_some();
-        self.awaits_handshake = self.awaits_handshake
-            && party.sender != Some(Sender::Server)
-            && !message.result.as_ref().is_some_and(has_capabilities);
         match (message.kind, &message.id) {
-            (Kind::Response, Some(_)) if self.awaits_handshake && !states_side => {
-                party = self.tally.sides.answers(Some(Sender::Server));
-            }
             (Kind::Request, Some(id)) => {
                 let method = message.method.as_deref();
                 if method == Some("initialize") {
                     self.last_initialize = name.record;
-                    self.awaits_handshake = !states_side && offers_capabilities(message);
                 }
                 let protocols = message.known.map(|known| known.protocols).unwrap_or_default();
                 let request = OpenRequest::new(name, record.time, party, protocols, method);
@@ -360,16 +349,6 @@ impl Connection {
     fn note_side(&mut self, party: MessageSide) {
         self.tally.traffic.iter_mut().for_each(|traffic| traffic.note_side(party));
     }
-}
-
-/// True for an `initialize` of MCP or LSP, whose result has capabilities, too.
-fn offers_capabilities(initialize: &Message<'_>) -> bool {
-    let has = |name| initialize.params.as_ref().is_some_and(|params| params.member(name).is_some());
-    has("capabilities") && (has("protocolVersion") || has("processId"))
-}
-
-fn has_capabilities(result: &Payload<'_>) -> bool {
-    result.member("capabilities").is_some()
 }
 
 /// A batch whose elements are annotated one after the other.
