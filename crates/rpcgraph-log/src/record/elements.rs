@@ -33,23 +33,22 @@ pub(super) fn element_array<F>(member: Option<&str>, read: F) -> Box<dyn Decoder
 where
     F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
-    let member = member.map(str::to_owned);
-    LineSplitter::boxed(ElementArray { member, around: None, is_inside: false, read: Box::new(read) })
+    decoder(member, None, Box::new(read))
 }
 
-/// Creates a decoder of an array, as [`element_array`] does. `read` is given an object for each element: the element, or
-/// if that lacks the members beside the array, or is no object, the object around the array with the element in its place.
+/// Creates a decoder of an array, as [`element_array`] does. `read` is given an object for each element: the element itself, or
+/// the object around the array with the element in place of the array. The latter holds for an element that is not an object,
+/// and for an array with other members beside it.
 pub(super) fn placed_elements<F>(member: Option<&str>, read: F) -> Box<dyn Decoder>
 where
     F: for<'a> FnMut(&'a [u8], &mut Extras) -> Option<FoundEntry<'a>> + Send + 'static,
 {
     let around = Some(EnclosingObject { text: b"\"\":".to_vec(), is_element: false, is_open: false });
-    LineSplitter::boxed(ElementArray {
-        member: member.map(str::to_owned),
-        around,
-        is_inside: false,
-        read: Box::new(read),
-    })
+    decoder(member, around, Box::new(read))
+}
+
+fn decoder(member: Option<&str>, around: Option<EnclosingObject>, read: ReadElement) -> Box<dyn Decoder> {
+    LineSplitter::boxed(ElementArray { member: member.map(str::to_owned), around, is_inside: false, read })
 }
 
 /// Returns the elements of an array at the beginning of a log, each on a line.

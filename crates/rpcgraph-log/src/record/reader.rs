@@ -1,12 +1,13 @@
 //! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
 
+mod learning;
 mod options;
 mod order;
 mod time_order;
 
 pub use self::options::{ReadError, ReaderOptions};
 use self::order::{AnswerOrder, EntryOrder};
-use self::time_order::{TimeOrder, WrappedOrder};
+use self::time_order::WrappedOrder;
 
 use super::capped::CappedDecoder;
 use super::certainty::mentions_message;
@@ -18,7 +19,6 @@ use super::seen_events::SeenEvents;
 use super::unwrapped::UnwrappedLog;
 use super::writer::{BYTE_ORDER_MARK, CHUNK, WriterInput};
 use super::{Decoder, Entry, Format, Location, LogLine, OwnFormat, Step, Time, Wrapper};
-use memchr::memrchr;
 use std::collections::HashSet;
 use std::io::{self, Read};
 use std::mem;
@@ -160,80 +160,9 @@ impl<'r> Reader<'r> {
         Ok(reader)
     }
 
-    /// Learns the format from the text that is not consumed: up to 64 KiB, or what a live log had until
-    /// [`Follow`](super::Follow) was interrupted. Text `below` other lines adds rules. Returns true if there is
-    /// more to read by.
-    fn learn(&mut self, below: bool) -> bool {
-        self.fill_window();
-        let head = self.window();
-        let is_all = self.is_whole();
-        let learned_until = self.consumed + head.len() as u64;
-        let before = below.then(|| self.learned.as_deref().unwrap_or_default());
-        let learned = self.format.learned(head, is_all, before);
-        self.learned_until = learned_until;
-        let Some((text, own_format)) = learned else { return false };
-        (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
-        true
-    }
-
-    /// True if the rest of the input fits into the window.
-    fn is_whole(&self) -> bool {
-        !matches!(self.state, ReaderState::Open) && self.current.unread().len() <= Format::WINDOW
-    }
-
-    /// Returns the next 64 KiB of the text up to the end of a line, or its rest, or a part of a line that is one value.
-    fn window(&self) -> &[u8] {
-        let text = self.current.unread();
-        let head = &text[..text.len().min(Format::WINDOW)];
-        let is_value = head.starts_with(b"{") || head.starts_with(b"[");
-        let end = memrchr(b'\n', head).map_or(if is_value { head.len() } else { 0 }, |end| end + 1);
-        if self.is_whole() { head } else { &head[..end] }
-    }
-
-    /// Sorts a log by time if its beginning is out of order. A live log is read as it comes.
-    fn order_by_time(&mut self) {
-        if self.has_paused {
-            return;
-        }
-        let window = self.window();
-        // Text on one line has no lines to sort; a value may have elements.
-        if memrchr(b'\n', window).is_none() && !window.starts_with(b"{") && !window.starts_with(b"[") {
-            return;
-        }
-        let order = TimeOrder::of(self.decoder(), window);
-        self.order = order.map(|order| Box::new(order) as _);
-    }
-
     /// True if the lines are out of order, and the entries are sorted by time.
     pub fn is_by_time(&self) -> bool {
         self.order.as_ref().is_some_and(|order| order.is_by_time())
-    }
-
-    /// Reads as much of the text as [`Self::learn`] needs.
-    fn fill_window(&mut self) {
-        self.input.set_pauses(true);
-        self.has_paused = false;
-        // Reading on may switch to another writer.
-        while matches!(self.state, ReaderState::Open)
-            && self.current.unread().len() < Format::WINDOW
-            && !self.has_paused
-            && self.unwrapped.is_none()
-        {
-            self.fill(self.current.unread().len() + 1);
-        }
-        self.input.set_pauses(false);
-    }
-
-    /// Learns again from the current line on, which no rule reads.
-    fn learn_below(&mut self) {
-        self.learnings -= 1;
-        if self.learn(true) {
-            let mut parked = mem::take(&mut self.parked);
-            for input in parked.iter_mut().filter(|input| !input.gave && input.begun.is_none()) {
-                input.decoder = self.decoder();
-            }
-            (self.parked, self.current.decoder) = (parked, self.decoder());
-        }
     }
 
     /// The file that describes the format of the log, if it was learned.
@@ -303,9 +232,8 @@ impl<'r> Reader<'r> {
             if self.unwrapped.is_some()
                 && let Some(line) = self.other_line(false)
             {
-                match &mut self.order {
-                    Some(order) => order.push(line, false),
-                    None => return Ok(Some(take(line))),
+                if let Some(line) = self.in_order(line) {
+                    return Ok(Some(take(line)));
                 }
                 continue;
             }
@@ -329,9 +257,8 @@ impl<'r> Reader<'r> {
             match step {
                 Step::NeedMore | Step::Skip { consumed: 0 } => {
                     if let Some(line) = self.other_line(true) {
-                        match &mut self.order {
-                            Some(order) => order.push(line, false),
-                            None => return Ok(Some(take(line))),
+                        if let Some(line) = self.in_order(line) {
+                            return Ok(Some(take(line)));
                         }
                         continue;
                     }
@@ -415,6 +342,17 @@ impl<'r> Reader<'r> {
                     return Ok(Some(taken));
                 }
             }
+        }
+    }
+
+    /// Returns a line, unless it has to wait among the entries that are reordered.
+    fn in_order(&mut self, line: Entry<'static>) -> Option<Entry<'static>> {
+        match &mut self.order {
+            Some(order) => {
+                order.push(line, false);
+                None
+            }
+            None => Some(line),
         }
     }
 

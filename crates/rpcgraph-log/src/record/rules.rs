@@ -40,6 +40,16 @@ pub(super) enum ArrayPlace {
     Member(String),
 }
 
+impl ArrayPlace {
+    /// The name of the member.
+    pub fn member(&self) -> Option<&str> {
+        match self {
+            Self::ByItself => None,
+            Self::Member(name) => Some(name),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormatRule {
     pub kind: RuleKind,
@@ -265,17 +275,12 @@ impl EnvelopeFacts {
 
 impl FormatRules {
     pub fn decoder(self: Arc<Self>) -> Box<dyn Decoder> {
-        let reads_text = self.rules.iter().any(|rule| rule.line.is_some());
-        let member = match &self.array {
-            None => return LineSplitter::boxed(RuleReader::new(self)),
-            Some(ArrayPlace::ByItself) if !reads_text => {
-                return object_array(move |object, text, more| self.open(object, text, more));
-            }
-            Some(ArrayPlace::ByItself) => None,
-            Some(ArrayPlace::Member(name)) => Some(name.clone()),
-        };
+        let Some(array) = self.array.clone() else { return LineSplitter::boxed(RuleReader::new(self)) };
+        if array.member().is_none() && self.rules.iter().all(|rule| rule.line.is_none()) {
+            return object_array(move |object, text, more| self.open(object, text, more));
+        }
         let mut reader = RuleReader::new(self);
-        placed_elements(member.as_deref(), move |element, more| {
+        placed_elements(array.member(), move |element, more| {
             let found = reader.read(element, more);
             more.taken = None;
             Some(found.unwrap_or_else(|| (0, LogLine::new(element).into())))

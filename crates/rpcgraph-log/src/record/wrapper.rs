@@ -351,8 +351,8 @@ fn ends_in_value(text: &[u8]) -> bool {
     is_possible && memchr(b'{', text).is_some_and(|from| is_whole(&text[from..]))
 }
 
-/// Returns the width at which lines are broken: that of the longest lines, if values in most of them are whole only together
-/// with the next lines.
+/// Returns the width at which lines are broken: the width of the longest lines, if most of the values in these lines continue on
+/// the next lines.
 fn width_of_broken_lines(text: &[u8]) -> Option<usize> {
     let all: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     let width = all.iter().map(|line| characters(line)).max().filter(|width| WIDTHS.contains(width))?;

@@ -4,6 +4,7 @@ use super::super::certainty::{Certainty, has_members_of_messages, names_member};
 use super::super::colours::without_colours;
 use super::super::decoder::{leading_blanks, trim_end};
 use super::super::object::{RawObject, elements, objects, scalar, unescape};
+use super::super::rules::ArrayPlace;
 use super::super::spelling::{SpelledValue, Spelling, has_shape, may_continue};
 use super::super::times;
 use super::super::value::{Extent, value as value_of};
@@ -248,9 +249,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns the array whose elements hold all messages, if they are in one document, or if the array is long: the name of
-    /// the member, empty for an array by itself.
-    pub fn array_of_messages(&self) -> Option<String> {
+    /// Returns the array whose elements hold all messages, if they are in one document, or if the array is long.
+    pub fn array_of_messages(&self) -> Option<ArrayPlace> {
         let paths: Vec<Vec<String>> = self.candidates.iter().map(Candidate::path).collect();
         let is_alone = self.candidates.iter().all(|one| one.front.is_empty() || one.within.is_some());
         let first = paths.first().filter(|_| is_alone)?;
@@ -266,7 +266,8 @@ impl<'a> Scan<'a> {
         let is_in_array = |path: &Vec<String>| index(path, place).is_some() && names(path, place) == leading;
         let is_one = self.candidates.iter().all(|one| one.line == self.candidates[0].line);
         let is_long = || paths.iter().any(|path| index(path, place) > Some(POINTERS));
-        (paths.iter().all(is_in_array) && (is_one || is_long())).then(|| leading.last().cloned().unwrap_or_default())
+        let array = || leading.last().cloned().map_or(ArrayPlace::ByItself, ArrayPlace::Member);
+        (paths.iter().all(is_in_array) && (is_one || is_long())).then(array)
     }
 }
 
