@@ -14,6 +14,8 @@
 //! | members of MCP's payloads | also what [`facts`](super::facts) lists |
 //! | the content of its protocol | the statements of [`protocol`](crate::protocol) |
 
+mod session;
+
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -31,7 +33,7 @@ use crate::protocol::makers::MakerTerms;
 use crate::protocol::{Maker, Statement, StatementObject};
 use crate::record::{Sender, Time, date_time_text};
 use crate::session::triples::NodeRef;
-use crate::session::{Annotated, Name, Node, RequestState, SessionEnd, session_reference};
+use crate::session::{Annotated, Name, Node, RequestState};
 use crate::vocab::{jrpc, prov, rpcg};
 
 /// A member of a message in the building block's context.
@@ -266,45 +268,6 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
             let requests = annotated.responds_to.iter().chain(others);
             requests.for_each(|request| self.state(*request, RequestState::Answered));
         }
-    }
-
-    /// Writes the session's own node.
-    pub fn session_end(&mut self, end: &SessionEnd<'_>) {
-        let reference = session_reference(end.key);
-        self.start(NodeRef::Session(&reference), rpcg::SESSION);
-        self.string(rpcg::SOURCE, end.source);
-        self.string(rpcg::FORMAT, end.format.name());
-        self.writer.count(rpcg::RECORD_COUNT, end.record_count);
-        for (property, time) in [(prov::STARTED_AT_TIME, end.started), (prov::ENDED_AT_TIME, end.ended)] {
-            if let Some(time) = time {
-                self.writer.literal(property, &time.to_string(), xsd::DATE_TIME);
-            }
-        }
-        if let Some((seconds, answers)) = end.clock_offset {
-            self.writer.literal(rpcg::CLOCK_OFFSET_SECONDS, &seconds.to_string(), xsd::DECIMAL);
-            self.writer.count(rpcg::CLOCK_OFFSET_ANSWERS, answers);
-        }
-        if end.one_sided {
-            self.writer.boolean(rpcg::ONE_SIDED, true);
-        }
-        if let Some(restart) = end.restart {
-            self.writer.link(rpcg::RESTARTED_BY, NodeRef::Message(restart.message));
-        }
-        if self.provenance {
-            self.writer.link(prov::USED, NodeRef::Session("#input"));
-        }
-        if end.sender_inferred {
-            self.writer.link(rpcg::INFERRED, NodeRef::Iri(rpcg::SENT_BY.as_str()));
-        }
-        self.writer.close();
-        end.unanswered.iter().for_each(|(request, state)| self.state(*request, *state));
-    }
-
-    /// Writes the state of a request.
-    fn state(&mut self, request: Name, state: RequestState) {
-        self.writer.open(NodeRef::Message(request));
-        self.writer.link(rpcg::STATE, NodeRef::Iri(state.iri().as_str()));
-        self.writer.close();
     }
 
     #[inline]
