@@ -31,7 +31,8 @@ pub fn ask(
     let edges = Question::named(|conditions| Part::Edges.text(conditions), filter, RowTimes::default());
     let query = edges.query(&LogTimes::default(), None)?;
     let conditions = filter.conditions(&LogTimes::default())?;
-    let texts = Part::ALL.into_iter().map(|part| part.text(&conditions)).chain(beside.iter().cloned().map(Ok));
+    let parts = Part::UP_TO_CALLS.into_iter().chain(Part::AFTER_CALLS);
+    let texts = parts.map(|part| part.text(&conditions)).chain(beside.iter().cloned().map(Ok));
     let mut loading = edges.loading(&query)?;
     for text in texts {
         loading = loading.with_needs_of(&Query::parse(&text?, None)?);
@@ -46,22 +47,24 @@ pub fn ask(
     let conditions = filter.conditions(&times)?;
     let names: Vec<_> = sources.iter().map(InputSource::file_name).collect();
     let mut facts = Facts::for_logs(if names.is_empty() { vec!["store".to_owned()] } else { names });
-    let answer = |part: &Part| match source.answer(&Query::parse(&part.text(&conditions)?, None)?, &cancel)? {
+    let answer = |part: Part| match source.answer(&Query::parse(&part.text(&conditions)?, None)?, &cancel)? {
         Answer::Solutions(solutions) => Ok(solutions),
         _ => Err(anyhow!("{part:?} is not a SELECT query")),
     };
-    let (first, later) = Part::before_and_after_calls();
     // Two at a time: the list of calls takes as long as the questions after it together.
     thread::scope(|scope| {
-        let rows = |part| {
+        let rows = |part: Part| {
             let Solutions { variables, rows } = answer(part)?;
-            Ok((variables, rows.collect::<Vec<_>>()))
+            anyhow::Ok((variables, rows.collect::<Vec<_>>()))
         };
-        let later_rows = scope.spawn(move || later.iter().map(rows).collect::<anyhow::Result<Vec<_>>>());
-        first.iter().try_for_each(|part| Ok::<_, anyhow::Error>(facts.take(*part, answer(part)?)?))?;
-        let later_rows = later_rows.join().map_err(|_| anyhow!("a question of the overview panicked"))??;
-        for (part, (variables, rows)) in later.iter().zip(later_rows) {
-            facts.take(*part, Solutions { variables, rows: Box::new(rows.into_iter()) })?;
+        let later_rows = scope.spawn(move || Part::AFTER_CALLS.map(rows));
+        for part in Part::UP_TO_CALLS {
+            facts.take(part, answer(part)?)?;
+        }
+        let later_rows = later_rows.join().map_err(|_| anyhow!("a question of the overview panicked"))?;
+        for (part, rows) in Part::AFTER_CALLS.into_iter().zip(later_rows) {
+            let (variables, rows) = rows?;
+            facts.take(part, Solutions { variables, rows: Box::new(rows.into_iter()) })?;
         }
         anyhow::Ok(())
     })?;

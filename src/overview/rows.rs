@@ -28,24 +28,10 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Self; 10] = [
-        Self::TimesOfDay,
-        Self::Edges,
-        Self::Sessions,
-        Self::Programs,
-        Self::Calls,
-        Self::Failures,
-        Self::Silent,
-        Self::Unsolicited,
-        Self::Problems,
-        Self::Clocks,
-    ];
-
-    /// Returns the questions up to the calls, and those whose rows name calls.
-    pub fn before_and_after_calls() -> (&'static [Self], &'static [Self]) {
-        const ALL: &[Part] = &Part::ALL;
-        ALL.split_at(5)
-    }
+    /// The questions up to the calls, in the order in which their rows are taken.
+    pub const UP_TO_CALLS: [Self; 5] = [Self::TimesOfDay, Self::Edges, Self::Sessions, Self::Programs, Self::Calls];
+    /// The questions after the calls, which their rows name.
+    pub const AFTER_CALLS: [Self; 5] = [Self::Failures, Self::Silent, Self::Unsolicited, Self::Problems, Self::Clocks];
 
     /// Returns the text of the query, about messages under conditions.
     pub fn text(self, conditions: &[Condition]) -> anyhow::Result<String> {
@@ -95,7 +81,7 @@ impl AnswerRow {
 }
 
 impl Facts {
-    /// Takes the rows of a question. The questions are asked in the order of [`Part::ALL`].
+    /// Takes the rows of a question: first of [`Part::UP_TO_CALLS`], then of [`Part::AFTER_CALLS`].
     ///
     /// # Errors
     ///
@@ -204,7 +190,7 @@ impl Facts {
         Some(([session, row.count("sequence"), row.count("index")], request, call))
     }
 
-    /// Takes the calls in the order of the log, which is nearly that of the rows.
+    /// Takes the calls in the order of the log. The rows are nearly sorted already.
     fn take_calls(&mut self, mut calls: Vec<([usize; 3], String, Call)>) {
         calls.sort_by_key(|(place, ..)| *place);
         // A second answer to a request is a row, too.

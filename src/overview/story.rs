@@ -31,7 +31,7 @@ const UNSURE: [&str; 2] = ["AmbiguousPairing", "IdReusedWhileOpen"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoryPart {
     Incident,
-    FailureCause,
+    Cause,
     Victim,
     Change,
     Certainty,
@@ -43,7 +43,7 @@ impl StoryPart {
     pub fn names(self) -> [&'static str; 2] {
         match self {
             Self::Incident => ["incident", "Incident"],
-            Self::FailureCause => ["cause", "Causes"],
+            Self::Cause => ["cause", "Causes"],
             Self::Victim => ["victim", "Calls that waited"],
             Self::Change => ["change", "What changed"],
             Self::Certainty => ["certainty", "How sure this is"],
@@ -238,9 +238,9 @@ impl Facts {
             server: one_or_number(cause.names.iter().filter_map(|name| self.server(calls.get(name)?)), "server"),
             time: cause.first.time,
             message: Some(cause.first.name.clone()),
-            ..StoryRow::new(StoryPart::FailureCause, &cause.first.text).counted(cause.count, failures.len())
+            ..StoryRow::new(StoryPart::Cause, &cause.first.text).counted(cause.count, failures.len())
         });
-        shortened(causes.collect(), StoryPart::FailureCause, "in other texts")
+        shortened(causes.collect(), StoryPart::Cause, "in other texts")
     }
 
     /// Calls without a failure that took longer than the rest's p95, and calls that nothing answered, by tool or method.

@@ -391,7 +391,7 @@ fn streams_that_are_closed() {
     }
 }
 
-/// What a server prints on standard output between its messages breaks rules of the transport.
+/// A server that prints text between its messages on standard output breaks rules of the transport.
 #[test]
 fn noise_on_standard_output() {
     let place = Place::new();

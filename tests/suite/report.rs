@@ -239,7 +239,7 @@ fn a_page_that_would_be_too_large_keeps_failures() {
     assert!(told.contains("no log that is whole"), "{told}");
 }
 
-/// The line around each text in a page is that of the log, whether the page has the log or some texts.
+/// Each text in a page stands in the same line as in the log, whether the page has the whole log or a few texts.
 #[test]
 fn a_page_has_the_lines_of_its_texts() {
     let line = |id: u32| {

@@ -476,7 +476,7 @@ fn register_finds_in_shapes_what_pyshacl_finds() {
         found.into_iter().map(|[node, component, severity]| [blank(node), component, severity]).collect()
     };
     let (ours, mut theirs) = (unlabelled(ours), unlabelled(theirs));
-    // pySHACL sorts a time before a string; SPARQL cannot compare them, so there is no violation.
+    // pySHACL sorts a time before a string. SPARQL cannot compare them, so our processor reports no violation.
     let number = FAULTS.iter().position(|(shape, _)| *shape == "session-start").unwrap();
     let compared = [&format!("urn:case:{number}#session-green"), &*format!("{SHACL}SPARQLConstraintComponent")]
         .map(|iri| format!("<{iri}>"));

@@ -12,7 +12,7 @@ use crate::overview::units::{counted, duration, number, one_line, share};
 
 /// The parts below the sentences.
 const PARTS: [StoryPart; 5] =
-    [StoryPart::FailureCause, StoryPart::Victim, StoryPart::Change, StoryPart::Certainty, StoryPart::Next];
+    [StoryPart::Cause, StoryPart::Victim, StoryPart::Change, StoryPart::Certainty, StoryPart::Next];
 
 /// Formats the story of an incident, or the sentence that there is none.
 pub fn story_lines(
@@ -111,7 +111,7 @@ fn cells(facts: &Facts, row: &StoryRow) -> [String; 4] {
     let place = [server, call].into_iter().flatten().map(|text| one_line(text)).collect::<Vec<_>>().join(" ");
     let message = message.as_ref().map(|message| format!("{message}{}", facts.clock_of(*time)));
     let when = match (part, count, seconds) {
-        (StoryPart::FailureCause, ..) => message.map(|message| format!("first {message}")),
+        (StoryPart::Cause, ..) => message.map(|message| format!("first {message}")),
         (StoryPart::Victim, Some(2..), Some(seconds)) => {
             message.map(|message| format!("{}, slowest {message}", duration(*seconds)))
         }

@@ -63,7 +63,7 @@ impl Questions {
         }
     }
 
-    /// Returns true if there is no exception for the difference; counts the exception otherwise.
+    /// Returns true for a difference without an exception, and counts the exception of any other.
     fn agrees(&mut self, exception: Option<&'static str>) -> bool {
         if let Some(reason) = exception {
             *self.exceptions.entry(reason).or_default() += 1;

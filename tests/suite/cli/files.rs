@@ -133,7 +133,7 @@ fn no_path_of_any_command_is_replaced() {
     }
 }
 
-/// A run removes the temporary files that a killed run left beside its target, but not those of a running one.
+/// A run removes the temporary files that a killed run left beside its target, and keeps the files of a run in progress.
 #[test]
 #[cfg(unix)]
 fn leftovers_are_removed() {
