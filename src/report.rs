@@ -160,7 +160,7 @@ impl Report {
         let (tee, window) = RecordingReader::new(plain_text(input).map_err(unreadable)?);
         self.pieces.begin(window, chosen.is_some());
         let mut reader = Reader::new(tee, options)?;
-        let paired = PairingState::new(Summary::new(&reader));
+        let paired = PairingState::new(Summary::new(&reader), Makers::NONE);
         let facts = LogFacts::new(name, reader.format(), self.index.len());
         let mut log = OpenLog { chosen, paired, may_go_on: false, open: HashMap::new(), facts };
         while let Some(entry) = reader.next_entry()? {

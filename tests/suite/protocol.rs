@@ -116,3 +116,50 @@ fn remembered_definitions_are_bounded() {
         statements(&quads, &["definedIn"]).into_iter().filter(|line| line.ends_with(" definedIn m8")).collect();
     assert_eq!(shown, set(["m2-tool2 definedIn m8", "m8-tool2 definedIn m8"]));
 }
+
+/// A log of a gateway: the connection of a client and the one to a server. Each call is the client's session, the gateway's, the
+/// tool as the client names it, the city, and how the answer ends.
+fn gateway_log(calls: &[(&str, &str, &str, &str)], trace: Option<&str>) -> String {
+    let meta = trace
+        .map_or_else(String::new, |trace| format!(r#","_meta":{{"traceparent":"00-{trace}-00f067aa0ba902b7-01"}}"#));
+    let mut log = String::new();
+    let mut line = |session: &str, side: &str, message: String| {
+        log.push_str(&format!(r#"{{"session":"{session}","from":"{side}","message":{{"jsonrpc":"2.0",{message}}}}}"#));
+        log.push('\n');
+    };
+    for (number, (client, tool, city, end)) in calls.iter().enumerate() {
+        let call = |tool: &str, id: usize| {
+            let params = format!(r#"{{"name":"{tool}","arguments":{{"city":"{city}"}}{meta}}}"#);
+            format!(r#""id":{id},"method":"tools/call","params":{params}"#)
+        };
+        let (asked, outer) = (call(tool, number), format!(r#""id":{number},"result":{{"content":[]}}"#));
+        let (forwarded, inner) =
+            (call("forecast", 900 + number), outer.replacen(&number.to_string(), &(900 + number).to_string(), 1));
+        line(client, "client", asked);
+        match *end {
+            "cache" => line(client, "server", outer),
+            "early" => [("up", "client", forwarded), (client, "server", outer), ("up", "server", inner)]
+                .into_iter()
+                .for_each(|(session, side, message)| line(session, side, message)),
+            _ => [("up", "client", forwarded), ("up", "server", inner), (client, "server", outer)]
+                .into_iter()
+                .for_each(|(session, side, message)| line(session, side, message)),
+        }
+    }
+    log
+}
+
+/// A gateway asks a server while its client waits. It shows the tool under a name with a prefix, and knows some answers.
+#[test]
+fn a_gateway_forwards_requests() {
+    let forwards = |calls: &[_], trace| statements(&convert(gateway_log(calls, trace).as_bytes()), &["forwards"]);
+    let calls =
+        [("a", "weather__forecast", "Oslo", ""), ("b", "forecast", "Bonn", "cache"), ("b", "forecast", "Rome", "")];
+    assert_eq!(forwards(&calls, None), set(["m1 forwards m2", "m7 forwards m8"]));
+    // One call may be an accident, unless both belong to one trace.
+    assert_eq!(forwards(&calls[..1], None), set([]));
+    assert_eq!(forwards(&calls[..1], Some("4bf92f3577b34da6a3ce929d0e0e4736")), set(["m1 forwards m2"]));
+    // Another tool, and a client that has its answer before the gateway has it.
+    assert_eq!(forwards(&[("a", "overcast", "Oslo", ""), ("a", "overcast", "Rome", "")], None), set([]));
+    assert_eq!(forwards(&[("a", "forecast", "Oslo", "early"), ("a", "forecast", "Rome", "early")], None), set([]));
+}

@@ -35,7 +35,7 @@ fn folder() -> PathBuf {
 }
 
 fn fixtures() -> Vec<Log> {
-    ["documents.jsonl", "lsp.log", "mcp.jsonl", "plain.ndjson", "tools.jsonl"]
+    ["documents.jsonl", "gateway.ndjson", "lsp.log", "mcp.jsonl", "plain.ndjson", "tools.jsonl"]
         .map(|name| (name.to_owned(), fs::read(folder().join(name)).expect("a log")))
         .into()
 }

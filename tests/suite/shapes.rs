@@ -345,6 +345,8 @@ const FAULTS: &[(&str, &str)] = &[
     ("malformed-is-kept", "INSERT { ?m rpcg:bytes '//4='^^xsd:base64Binary } WHERE { ?m a rpcg:MalformedRecord }"),
     ("log-line-session", "DELETE { ?l rpcg:inSession ?s } WHERE { ?l a rpcg:LogLine ; rpcg:inSession ?s }"),
     ("log-line-sequence", "INSERT { ?l rpcg:sequence 1 } WHERE { ?l a rpcg:LogLine }"),
+    ("forwarded-request", "INSERT { ?m rpcg:forwards ?a } WHERE { ?m a jrpc:Request . ?a a jrpc:Response }"),
+    ("forwarded-to-another-session", "INSERT { ?m rpcg:forwards ?m } WHERE { ?m a jrpc:Request }"),
     (
         "log-line-copy",
         "INSERT { ?l rpcg:copyOf ?a , ?b } WHERE { ?l a rpcg:LogLine . ?a a jrpc:Request . ?b a jrpc:Response }",

@@ -236,7 +236,7 @@ impl Converter {
             taken: input.taken,
             stopped: AtomicBool::new(false),
             panicked: AtomicBool::new(false),
-            paired: InOrder::new(PairingState::new(input.summary)),
+            paired: InOrder::new(PairingState::new(input.summary, extracted.makers)),
             written: InOrder::new(WrittenOutput { sink, report, triples: 0, tally: MapTally::default(), error: None }),
         };
         let mut worker = ConvertWorker::new(&shared, first);

@@ -18,6 +18,7 @@ pub mod content;
 mod definitions;
 mod documents;
 mod extract;
+mod forwarding;
 mod lsp;
 pub mod makers;
 mod mcp;

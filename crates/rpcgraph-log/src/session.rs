@@ -356,8 +356,9 @@ impl Sessions {
         (Annotated::log_line(line, nth, after), reference)
     }
 
-    /// Returns the sessions' own nodes, after the last record, in the order in which the sessions began. An input whose
-    /// records all belong to sessions with keys does not have a node of its own.
+    /// Returns the sessions' own nodes, after the last record, in the order in which the sessions began, without the requests
+    /// that were forwarded, which only the protocol knows. An input whose records all belong to sessions with keys does not
+    /// have a node of its own.
     pub fn ends<'s>(&'s self, origin: &'s Origin) -> impl Iterator<Item = SessionEnd<'s>> {
         self.tallies().map(|(key, tally)| self.end(origin, key, tally))
     }
@@ -376,6 +377,7 @@ impl Sessions {
             one_sided: tally.is_one_sided(),
             restart: self.restarts.get(&place).copied(),
             unanswered: self.states(place),
+            forwarded: Vec::new(),
         }
     }
 

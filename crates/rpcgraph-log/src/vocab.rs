@@ -134,6 +134,7 @@ vocabulary! {
         TRACE_ID = "traceId",
         PARENT_SPAN_ID = "parentSpanId",
         CONTINUES = "continues",
+        FORWARDS = "forwards",
         STATUS = "status",
         ENDED_BY = "endedBy",
         DURATION_SECONDS = "durationSeconds",

@@ -15,7 +15,7 @@ use crate::diagnostic::Finding;
 use crate::json;
 use crate::mapping::{InputIri, InputMapper, Loss, MapPart, MapTally, MapTarget, Mapper, ReferenceError};
 use crate::message::{self, Content, PayloadBuffer, Problem, Scanned, Single};
-use crate::protocol::{Extract, Extraction, Linker, Statement};
+use crate::protocol::{Extract, Extraction, Linker, Makers, Statement};
 use crate::record::{Entry, Location, Record};
 use crate::session::{Annotated, Node, Origin, Sessions, session_reference};
 use crate::sink::{RecordSink, Rendered, SinkError};
@@ -29,8 +29,8 @@ pub struct PairingState {
 }
 
 impl PairingState {
-    pub fn new(summary: Summary) -> Self {
-        Self { sessions: Sessions::new(), summary, linker: Linker::default() }
+    pub fn new(summary: Summary, makers: Makers) -> Self {
+        Self { sessions: Sessions::new(), summary, linker: Linker::new(makers) }
     }
 
     /// Links nodes of a session. `extracts` holds the extract of each message among the nodes, or is empty.
@@ -255,7 +255,12 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         }
         let shared = self.shared;
         let result = shared.paired.after_all(|paired| {
-            let mut ends = paired.sessions.ends(origin).peekable();
+            let mut forwarded = paired.linker.forwarded();
+            let ends = paired.sessions.ends(origin).map(|mut end| {
+                end.forwarded = forwarded.remove(&*session_reference(end.key)).unwrap_or_default();
+                end
+            });
+            let mut ends = ends.peekable();
             while ends.peek().is_some() {
                 self.rendered.clear();
                 let mut some = ends.by_ref().take(ENDS);

@@ -20,7 +20,7 @@ use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::vocab::{mcp, prov, rpcg};
 
 /// The kinds of definitions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum DefinitionKind {
     Tool,
     Resource,

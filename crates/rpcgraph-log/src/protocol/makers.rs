@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
 
-use super::{StatementObject, content, definitions, lsp, mcp, sides};
+use super::{StatementObject, content, definitions, forwarding, lsp, mcp, sides};
 use crate::vocab::rpcg;
 
 /// A part of the program that makes triples.
@@ -27,6 +27,8 @@ pub enum Maker {
     Cancellation,
     /// The error codes of MCP.
     ErrorKind,
+    /// Requests that cross a gateway.
+    Forwarding,
     /// The definitions in lists of MCP.
     Definition,
     /// The items of results of MCP.
@@ -59,7 +61,8 @@ impl MakerTerms {
 /// The makers of statements of protocols.
 pub static MAKERS: LazyLock<Vec<MakerTerms>> = LazyLock::new(|| {
     let makers = mcp::makers().into_iter();
-    makers.chain([definitions::maker(), content::maker(), sides::maker(), lsp::maker()]).collect()
+    let others = [forwarding::maker(), definitions::maker(), content::maker(), sides::maker(), lsp::maker()];
+    makers.chain(others).collect()
 });
 
 /// A set of makers.

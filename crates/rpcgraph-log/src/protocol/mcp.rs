@@ -9,6 +9,7 @@
 //! | the answer to `tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` | definitions, each `rpcg:definedIn` the lists that show it |
 //! | `initialize`, `server/discover`, `_meta` of a request | `rpcg:introduces` a client or server, with its capabilities |
 //! | `notifications/progress`, `notifications/cancelled`, LSP's `$/cancelRequest` | `rpcg:progressOf`, `rpcg:cancels` the request |
+//! | a use of a gateway, and the use that it asks a server for ([`forwarding`](super::forwarding)) | `rpcg:forwards`, at the end of the session |
 //! | `notifications/message` | `mcp:hasLevel`, `mcp:hasLogger` |
 //! | `_meta.traceparent` | `rpcg:traceId`, `rpcg:parentSpanId` |
 //! | a request that continues an operation ([`rounds`](super::rounds)) | `rpcg:continues` the answer that left the operation open |
@@ -19,6 +20,7 @@
 //!
 //! MCP's [specification](https://modelcontextprotocol.io/specification/2025-11-25) defines the members.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use oxrdf::NamedNodeRef;
@@ -29,12 +31,13 @@ use super::definitions::{DefinitionKind, Definitions};
 use super::extract::{
     Extract, Inputs, McpNotification, McpRequest, McpResult, NotificationMeaning, RequestMeaning, Round, Trace,
 };
+use super::forwarding::{Forwarding, Use};
 use super::lsp::{LspMessage, LspPendingRequest, LspSession};
 use super::makers::MakerTerms;
 use super::open::{OpenRequests, ProgressTokens};
 use super::rounds::{ContinuedOperation, PausedOperation, Rounds, UsedDefinition};
 use super::sides::{KnownSide, MCP_SIDES};
-use super::{DigestMap, Maker, Statement, StatementObject, StatementWriter, TextDigest, key};
+use super::{DigestMap, Maker, Makers, Statement, StatementObject, StatementWriter, TextDigest, key};
 use crate::message::{Id, Kind, Message, Problem};
 use crate::record::Sender;
 use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
@@ -99,7 +102,7 @@ pub(super) fn makers() -> [MakerTerms; 3] {
 
 /// Links messages to earlier ones, in their order.
 ///
-/// Memory is bounded by three limits:
+/// Memory is bounded by these limits:
 /// - 2^18 requests that wait for their answers: the answer to an older request is not part of an operation.
 /// - 2^16 operations that an answer has left open: a request that continues an older one starts an operation of its
 ///   own.
@@ -107,12 +110,16 @@ pub(super) fn makers() -> [MakerTerms; 3] {
 ///   this limit is reached, the sessions that were used longest ago are evicted: what is listed or named there again
 ///   counts as new. Further definitions of one session are new in each list, and uses of them have only a name; further
 ///   documents are new in each message; further diagnostics are new in each report, and are not replaced.
+///
+/// Of requests that cross a gateway, 2^18 are linked, in 2^16 sessions.
 #[derive(Default)]
 pub struct Linker {
     open: OpenRequests<OpenOperation>,
     /// Open requests by their progress tokens.
     tokens: ProgressTokens<()>,
     rounds: Rounds,
+    /// `None` if requests that cross a gateway are not wanted.
+    forwarding: Option<Forwarding>,
     sessions: DigestMap<ProtocolSession>,
     /// The reference of the session whose messages are being linked, and its key.
     current: (Arc<str>, TextDigest),
@@ -158,6 +165,18 @@ impl ProtocolSession {
 }
 
 impl Linker {
+    /// Creates a linker for the statements of these makers.
+    pub fn new(makers: Makers) -> Self {
+        Self { forwarding: makers.has(Maker::Forwarding).then(Forwarding::default), ..Self::default() }
+    }
+
+    /// Returns the requests that a gateway has forwarded, by the reference of their session, with its requests for them.
+    pub fn forwarded(&self) -> HashMap<Arc<str>, Vec<(Name, Name)>> {
+        let server = |session: TextDigest| self.sessions.get(&session)?.server.map(|(_, description)| description);
+        let is_same_server = |outer: &str, inner| server(key(outer)).is_some_and(|outer| server(inner) == Some(outer));
+        self.forwarding.as_ref().map(|forwarding| forwarding.links(is_same_server)).unwrap_or_default()
+    }
+
     /// Appends the statements of a message. The session's reference is the session of the last record.
     pub fn link<'a>(
         &mut self,
@@ -199,6 +218,7 @@ impl Linker {
         if let Some(paused) = &before {
             writer.link(rpcg::CONTINUES, NodeRef::Message(paused.answer));
         }
+        let trace = request.trace.as_ref().map(|trace| trace.trace);
         say_trace(&mut writer, request.trace);
         if let Some(client) = request.client {
             client.add(Sender::Client, &MCP_SIDES, &mut self.session().client, name, out);
@@ -213,6 +233,9 @@ impl Linker {
             RequestMeaning::List(kind, cursor) => PendingRequest::List(kind, cursor),
             RequestMeaning::Task(_, is_result) => PendingRequest::Task(is_result),
             RequestMeaning::Use(kind, property, text, arguments) => {
+                if let Some(forwarding) = &mut self.forwarding {
+                    forwarding.ask(&self.current, name, Use { kind, name: &text, arguments, trace });
+                }
                 match before.as_ref().and_then(|paused| paused.used) {
                     Some(used) => PendingRequest::Use(UsedDefinition { arguments, ..used }),
                     None => {
@@ -239,9 +262,16 @@ impl Linker {
         if let Some(token) = open.token {
             self.tokens.insert(token, annotated.name, ());
         }
-        let forgotten = self.open.insert(annotated.name, open);
-        if let Some((request, OpenOperation { token: Some(token), .. })) = forgotten {
-            self.tokens.remove(token, request);
+        if let Some((request, forgotten)) = self.open.insert(annotated.name, open) {
+            self.forget_request(request, &forgotten, false);
+        }
+    }
+
+    /// Forgets a request that was evicted or answered, and what stands for it elsewhere.
+    fn forget_request(&mut self, request: Name, open: &OpenOperation, succeeded: bool) {
+        open.token.iter().for_each(|token| self.tokens.remove(*token, request));
+        if let (Some(forwarding), PendingRequest::Use(used)) = (&mut self.forwarding, &open.pending) {
+            forwarding.end(request, used.kind, used.arguments, succeeded);
         }
     }
 
@@ -295,7 +325,8 @@ impl Linker {
         open: OpenOperation,
         out: &mut Vec<Statement<'a>>,
     ) {
-        let OpenOperation { pending, token, before } = open;
+        self.forget_request(request, &open, annotated.failure.is_none());
+        let OpenOperation { pending, before, .. } = open;
         if let PendingRequest::Lsp(pending) = pending {
             let described = match extract {
                 Extract::Result(result) => {
@@ -307,7 +338,6 @@ impl Linker {
                 lsp.answer((request, annotated.name), &pending, described, (server, room), out);
             });
         }
-        token.into_iter().for_each(|token| self.tokens.remove(token, request));
         let name = annotated.name;
         let operation = before.as_ref().map_or(request, |paused| paused.operation);
         let mut writer = StatementWriter::new(Maker::Operation, out, NodeRef::Message(name));

@@ -269,4 +269,6 @@ pub struct SessionEnd<'a> {
     pub restart: Option<Restart>,
     /// The requests without an answer, in the order of the log.
     pub unanswered: Vec<(Name, RequestState)>,
+    /// The requests that a gateway forwarded, each with the gateway's request for it.
+    pub forwarded: Vec<(Name, Name)>,
 }

@@ -84,6 +84,7 @@ catalogue! {
     "tool-failures" sql,
     "tool-changes" "it compares definitions, which lists of tools repeat and change",
     "cost" "it measures definitions, which lists repeat and change",
+    "forwarded" "only the graph links a request to the one that a gateway sent for it",
     "operations" "an operation may span several requests",
     "inputs" "an answer may ask, and another request may answer",
     "resources" "it counts definitions and contents, of which a message may have many",

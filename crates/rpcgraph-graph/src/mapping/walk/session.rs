@@ -1,4 +1,5 @@
-//! The nodes that are written when a session ends: the session, and the states of requests without an answer.
+//! The nodes that are written when a session ends: the session, the states of requests without an answer, and the requests that
+//! a gateway forwarded.
 
 use oxrdf::vocab::xsd;
 
@@ -38,6 +39,11 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
         }
         self.writer.close();
         end.unanswered.iter().for_each(|(request, state)| self.state(*request, *state));
+        for (request, forwarded) in &end.forwarded {
+            self.writer.open(NodeRef::Message(*request));
+            self.writer.link(rpcg::FORWARDS, NodeRef::Message(*forwarded));
+            self.writer.close();
+        }
     }
 
     /// Writes the state of a request.
