@@ -30,7 +30,7 @@ impl FailureCause<'_> {
 
 /// Groups failures by their causes; the most frequent first.
 pub fn causes<'f>(failures: &'f [FailureFact]) -> Vec<FailureCause<'f>> {
-    let causes = grouped(failures, |failure| &failure.text).into_iter().filter_map(|failures| {
+    let causes = grouped(failures, |failure| (&failure.text, failure.code.as_deref())).into_iter().filter_map(|failures| {
         let earlier =
             |first: &'f FailureFact, failure: &'f FailureFact| if failure.time < first.time { failure } else { first };
         let first: &FailureFact = failures.iter().copied().reduce(earlier)?;
@@ -49,11 +49,19 @@ pub fn causes<'f>(failures: &'f [FailureFact]) -> Vec<FailureCause<'f>> {
     causes.collect()
 }
 
-/// Groups failures by their texts, numbers and quoted words aside; the most frequent first.
-pub(super) fn grouped<T>(failures: impl IntoIterator<Item = T>, text: impl Fn(&T) -> &str) -> Vec<Vec<T>> {
+/// Groups failures by their texts, numbers and quoted words aside, and failures without a text by their codes; the most
+/// frequent first.
+pub(super) fn grouped<T>(
+    failures: impl IntoIterator<Item = T>,
+    text_and_code: impl Fn(&T) -> (&str, Option<&str>),
+) -> Vec<Vec<T>> {
     let mut groups: IndexMap<String, Vec<T>> = IndexMap::new();
     for failure in failures {
-        groups.entry(normalised(text(&failure))).or_default().push(failure);
+        let key = match text_and_code(&failure) {
+            ("", code) => code.unwrap_or_default().to_owned(),
+            (text, _) => normalised(text),
+        };
+        groups.entry(key).or_default().push(failure);
     }
     let mut groups: Vec<_> = groups.into_values().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.len()));

@@ -80,6 +80,8 @@ pub struct FailureFact {
     pub ended: Option<f64>,
     /// The tool, the method, `HTTP`, or [`UNKNOWN_REQUEST`].
     pub what: String,
+    /// True if a call failed; false for an error without its request, and for HTTP that brought notifications.
+    pub of_call: bool,
     pub is_tool: bool,
     pub code: Option<String>,
     pub text: String,

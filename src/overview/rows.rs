@@ -209,6 +209,7 @@ impl Facts {
             name: call.map_or_else(|| self.name(row.text("message")), |call| call.name.clone()),
             time: call.and_then(|call| call.time).or(time),
             ended: time,
+            of_call: call.is_some(),
             is_tool: row.text("tool").is_some(),
             what: row.text("tool").or(row.text("method")).unwrap_or(unknown).to_owned(),
             code: row.owned("code"),
@@ -302,7 +303,7 @@ pub fn by_cause(solutions: Solutions<'_>) -> Result<Solutions<'static>, QueryErr
     let variables: Vec<_> = names.map(Variable::new_unchecked).collect();
     let columns = variables.clone();
     let rows = solutions.rows.map(|row| row.map(AnswerRow)).collect::<Result<Vec<_>, _>>()?;
-    let causes = grouped(rows, |row| row.text("error").unwrap_or_default());
+    let causes = grouped(rows, |row| (row.text("error").unwrap_or_default(), row.text("code")));
     let rows = causes.into_iter().map(move |failures| {
         let (first, last) = (failures.first(), failures.last());
         let count = Literal::from(failures.len() as u64).into();

@@ -151,11 +151,14 @@ impl Facts {
             all.extend(self.slow(incident));
             return;
         }
-        let text = match known {
-            0 => counted(failures.len(), "failure"),
-            all => {
-                let share = share(failures.len(), all);
-                format!("{} of {} failed ({share})", number(failures.len()), counted(all, "call"))
+        let of_calls = failures.iter().filter(|failure| failure.of_call).count();
+        let text = match (known, failures.len() - of_calls) {
+            (0, _) => counted(failures.len(), "failure"),
+            (all, others) => {
+                let share = if of_calls > 0 { format!(" ({})", share(of_calls, all)) } else { String::new() };
+                let others =
+                    if others > 0 { format!(", and {}", counted(others, "further failure")) } else { String::new() };
+                format!("{} of {} failed{share}{others}", number(of_calls), counted(all, "call"))
             }
         };
         let mut sentence = Sentence::new(Severity::Bad, Topic::Failures, text);

@@ -173,7 +173,8 @@ fn take(
         let ended = end.and_then(|end| end.time);
         if let Some(end) = end.filter(|end| end.failed) {
             let (code, text) = failure(index, end);
-            facts.failures.push(FailureFact { name: own.clone(), time: row.time, ended, what, is_tool, code, text });
+            let (name, time) = (own.clone(), row.time);
+            facts.failures.push(FailureFact { name, time, ended, what, of_call: true, is_tool, code, text });
         }
         facts.calls.push(Call { name: own, session, time: row.time, method, tool, seconds, ended, outcome });
     } else if row.failed && row.answers.is_none() && !ended.contains(&place) {
@@ -184,7 +185,7 @@ fn take(
             _ => self::text(index, row.method),
         };
         let (time, ended) = (row.time, row.time);
-        facts.failures.push(FailureFact { name: own, time, ended, what, is_tool: false, code, text });
+        facts.failures.push(FailureFact { name: own, time, ended, what, of_call: false, is_tool: false, code, text });
     }
 }
 
