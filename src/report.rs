@@ -163,17 +163,21 @@ impl Report {
         let paired = PairingState::new(Summary::new(&reader), Makers::NONE);
         let facts = LogFacts::new(name, reader.format(), self.index.len());
         let mut log = OpenLog { chosen, paired, may_go_on: false, open: HashMap::new(), facts };
+        // The rows of restarts and exits, by the key of the session that each ended.
+        let mut ends = HashMap::new();
         while let Some(entry) = reader.next_entry()? {
             match entry {
                 Entry::Record(record) => self.record(&record, &mut log).map_err(unreadable)?,
                 Entry::LogLine(line) => {
                     log.paired.summary.log_lines += 1;
                     self.log_line(&line, &log).map_err(unreadable)?;
+                    log.paired.sessions.note_exit(&line);
+                    if line.is_exit && chosen.is_none() {
+                        ends.insert(self.index.text(line.session.as_deref().unwrap_or_default()), self.index.len() - 1);
+                    }
                 }
             }
         }
-        // The rows of restarts, by the key of the session that each ended.
-        let mut restarted = HashMap::new();
         for (before, next, restart) in log.paired.sessions.restarts() {
             let (before, next) = (self.index.text(before.unwrap_or_default()), self.index.text(next));
             log.facts.restarts.push((next, before));
@@ -181,7 +185,7 @@ impl Report {
             let first = rows.partition_point(|row| row.record < restart.message.record);
             let mut same = (first..rows.len()).take_while(|row| rows[*row].record == restart.message.record);
             if let Some(row) = same.find(|row| rows[*row].kind != RowKind::LogLine) {
-                restarted.insert(before, log.facts.first + u32::try_from(row).unwrap_or_default());
+                ends.insert(before, log.facts.first + u32::try_from(row).unwrap_or_default());
             }
         }
         for (name, state) in log.paired.sessions.unanswered() {
@@ -189,7 +193,7 @@ impl Report {
                 self.index.mark(*number);
                 if let Some(row) = self.index.rows.get_mut(*number as usize) {
                     row.state = state.into();
-                    row.ended = row.ended.or(restarted.get(&row.session).copied());
+                    row.ended = row.ended.or(ends.get(&row.session).copied());
                 }
             }
         }

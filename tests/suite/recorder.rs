@@ -468,3 +468,23 @@ fn typescript_sdk_sees_the_same() {
         command
     });
 }
+
+/// What is in flight as a server ends is lost, and waited until then, whatever is recorded later.
+#[test]
+fn requests_in_flight_are_lost_with_their_server() {
+    let place = Place::new();
+    let line = |time: &str, session: &str, rest: &str| {
+        format!(r#"{{"time":"2026-11-02T{time}Z","session":"{session}","sequence":1,"transport":"stdio",{rest}}}"#)
+            + "\n"
+    };
+    let call = r#""sender":"client","message":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}"#;
+    let log = [
+        line("08:00:00", "a", call),
+        line("08:00:02", "a", r#""text":"ended: exit status: 3""#),
+        line("09:00:00", "b", call),
+    ];
+    place.put("log.ndjson", log.concat());
+    let rows = "waited,until,state\n2,exit,lost\n0,end,open\n";
+    let ask = ["unanswered", "log.ndjson", "-t", "csv", "--columns", "waited,until,state", "--quiet"];
+    assert_eq!(place.run(&ask).text().replace("\r\n", "\n"), rows);
+}

@@ -226,6 +226,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("session-server", "INSERT { ?s rpcg:server 'one', 'two' } WHERE { ?s a rpcg:Session }"),
     ("session-one-sided", "INSERT { ?s rpcg:oneSided 'yes' } WHERE { ?s a rpcg:Session }"),
     ("session-restarted-by", "INSERT { ?s rpcg:restartedBy 'm1' } WHERE { ?s a rpcg:Session }"),
+    ("session-exited-at", "INSERT { ?s rpcg:exitedAt 'then' } WHERE { ?s a rpcg:Session }"),
     ("session-is-complete", "DELETE { ?m rpcg:inSession ?s } WHERE { ?m rpcg:sequence 3 ; rpcg:inSession ?s }"),
     ("session-start", "INSERT { ?s prov:startedAtTime '2026-01-05T10:00:00Z' } WHERE { ?s a rpcg:Session }"),
     ("session-inferred", "INSERT { ?s rpcg:inferred rpcg:text } WHERE { ?s a rpcg:Session }"),

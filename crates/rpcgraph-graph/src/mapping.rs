@@ -268,7 +268,7 @@ pub enum MapPart<'p> {
     /// The nodes of a record, with the reference of their session and the statements of protocols.
     Nodes(&'p str, &'p [Annotated<'p>], &'p [Statement<'p>]),
     /// The session's own node, at its end.
-    End(SessionEnd<'p>),
+    End(&'p SessionEnd<'p>),
     /// A record in the mapping `bblock`, by its number: its object, or the objects of its array, unchanged.
     Plain(u64, &'p [u8], &'p Content<'p>),
 }
@@ -303,12 +303,12 @@ impl<T: TripleSink> MapTarget for T {
                 }
                 result
             }
-            MapPart::End(ref end) if mapper.mapper.reference_only => {
+            MapPart::End(end) if mapper.mapper.reference_only => {
                 let mut document = String::new();
                 mapper.document_walk(("", &[]), &mut document).session_end(end);
                 mapper.expand(&session_reference(end.key), &mut mapper.blank(0), &document, self)
             }
-            MapPart::End(ref end) => {
+            MapPart::End(end) => {
                 let blank = mapper.blank(0);
                 mapper.walk(("", &[]), blank, self).session_end(end);
                 Ok(())
@@ -351,7 +351,7 @@ impl MapTarget for DocumentRecords {
         let out = self.record();
         match *part {
             MapPart::Nodes(session, nodes, statements) => mapper.write((session, statements), nodes, out),
-            MapPart::End(ref end) => {
+            MapPart::End(end) => {
                 mapper.document_walk(("", &[]), out).session_end(end);
                 Ok(())
             }

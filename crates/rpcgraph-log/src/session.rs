@@ -31,7 +31,7 @@ pub(crate) use self::connection::seconds_between;
 use self::connection::{Connection, IdleTally, InitializeRequest, SessionTally};
 pub use self::connection::{OpenBatch, asked_id};
 use crate::message::{Content, Id, Kind, Message, Single};
-use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender};
+use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender, Time};
 use crate::vocab::RESERVED;
 
 /// The number of sessions with keys that stay in use. At twice this number, half of them are evicted: first sessions
@@ -57,6 +57,8 @@ pub struct Sessions {
     renewed: HashMap<Box<str>, RenewedSession>,
     /// The restarts that ended sessions, by the index of the session in `keyed`.
     restarts: HashMap<Option<usize>, Restart>,
+    /// The times at which the processes of servers ended, by the index of the session in `keyed`.
+    exits: HashMap<Option<usize>, Option<Time>>,
     /// The indexes in `keyed` of the sessions whose keys are numbered here and not stated by the log.
     numbered: HashSet<usize>,
     answered: RecentAnswers,
@@ -317,13 +319,22 @@ impl Sessions {
             {
                 if !connection.exchanges.is_empty() {
                     self.given_up += 1;
-                    self.of_given_up
-                        .entry(place)
-                        .or_default()
-                        .extend(connection.unanswered(self.restarts.get(&Some(place))));
+                    self.of_given_up.entry(place).or_default().extend(connection.unanswered(end_of(
+                        &self.restarts,
+                        &self.exits,
+                        Some(place),
+                    )));
                 }
                 *session = KeyedSession::Idle(IdleTally::new(&connection.tally));
             }
+        }
+    }
+
+    /// Notes that the process of the server has ended, if a line of a session says so.
+    pub fn note_exit(&mut self, line: &LogLine<'_>) {
+        if line.is_exit {
+            let place = line.session.as_deref().and_then(|key| self.stated(key));
+            self.exits.insert(place, line.time);
         }
     }
 
@@ -376,6 +387,7 @@ impl Sessions {
             clock_offset: tally.traffic.and_then(|traffic| traffic.clock_offset()),
             one_sided: tally.is_one_sided(),
             restart: self.restarts.get(&place).copied(),
+            exited: self.exits.get(&place).copied().flatten(),
             unanswered: self.states(place),
             forwarded: Vec::new(),
         }
@@ -384,8 +396,8 @@ impl Sessions {
     /// Returns the states of the unanswered requests of the session with an index in `keyed`, or of the input's own.
     fn states(&self, place: Option<usize>) -> Vec<(Name, RequestState)> {
         let given_up = place.and_then(|place| self.of_given_up.get(&place)).cloned().unwrap_or_default();
-        let restart = self.restarts.get(&place);
-        [given_up, self.at(place).map(|connection| connection.unanswered(restart)).unwrap_or_default()].concat()
+        let end = end_of(&self.restarts, &self.exits, place);
+        [given_up, self.at(place).map(|connection| connection.unanswered(end)).unwrap_or_default()].concat()
     }
 
     /// Returns the states of all requests without an answer.
@@ -439,6 +451,15 @@ impl Sessions {
         let own = (self.keyed.is_empty() || !own_is_empty).then_some((None, self.own.tally));
         own.into_iter().chain(self.keyed.iter().map(|(key, session)| (Some(&**key), session.tally())))
     }
+}
+
+/// Returns the end of a session, if it ended before the log: the time of its restart or of the exit of its server.
+fn end_of(
+    restarts: &HashMap<Option<usize>, Restart>,
+    exits: &HashMap<Option<usize>, Option<Time>>,
+    place: Option<usize>,
+) -> Option<Option<Time>> {
+    restarts.get(&place).map(|restart| restart.time).or_else(|| exits.get(&place).copied())
 }
 
 /// Returns the IRI reference of a session and its graph, relative to the input's own IRI.

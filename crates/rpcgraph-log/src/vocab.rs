@@ -97,6 +97,7 @@ vocabulary! {
         CLOCK_OFFSET_ANSWERS = "clockOffsetAnswers",
         ONE_SIDED = "oneSided",
         RESTARTED_BY = "restartedBy",
+        EXITED_AT = "exitedAt",
         CLIENT_NAME = "client",
         SERVER_NAME = "server",
         INFERRED = "inferred",

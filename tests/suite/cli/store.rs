@@ -145,7 +145,7 @@ fn literals(mapper: &Mapper, times: &[&str]) -> Vec<Quad> {
     }
     let origin = Origin { source: "log".into(), format: Format::JsonLines };
     let end = sessions.ends(&origin).next().expect("a session");
-    literals.map(&mut input, &MapPart::End(end)).expect("a mapping");
+    literals.map(&mut input, &MapPart::End(&end)).expect("a mapping");
     literals.quads
 }
 

@@ -264,7 +264,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
             while ends.peek().is_some() {
                 self.rendered.clear();
                 let mut some = ends.by_ref().take(ENDS);
-                some.try_for_each(|end| self.map(Some(&session_reference(end.key)), true, &MapPart::End(end)))?;
+                some.try_for_each(|end| self.map(Some(&session_reference(end.key)), true, &MapPart::End(&end)))?;
                 shared.written.after_all(|written| written.take(&mut *self.rendered))?;
             }
             Ok(())
@@ -337,6 +337,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
                 }
                 (Entry::LogLine(line), _) => {
                     paired.summary.count_log_line(&line.bytes, line.is_copy);
+                    paired.sessions.note_exit(line);
                     if line.oversized {
                         let message = format!("{} bytes of text are skipped", line.length);
                         findings.push(self.finding(line.location, message, false));

@@ -23,7 +23,7 @@ impl MapTarget for RecordRows {
                     self.derive(node);
                 }
             }
-            MapPart::End(ref end) => {
+            MapPart::End(end) => {
                 let blank = mapper.blank(0);
                 let mut triples = RowTriples::new(self, "", Name::default());
                 mapper.walk(("", &[]), blank, &mut triples).session_end(end);

@@ -27,7 +27,7 @@ use crate::vocab::{lsp, mcp, rpcg};
 
 impl MapTarget for SpanRecords {
     fn map(&mut self, _: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
-        if let MapPart::End(ref end) = *part {
+        if let MapPart::End(end) = *part {
             let restarted = end.restart.and_then(|restart| restart.time);
             let ended = restarted.or(end.ended.map(Time::DateTime)).and_then(nanoseconds);
             self.parts.extend(end.unanswered.iter().map(|(name, state)| SpanPart::Silent(*name, ended, *state)));

@@ -140,6 +140,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::CLOCK_OFFSET_ANSWERS,
         rpcg::ONE_SIDED,
         rpcg::RESTARTED_BY,
+        rpcg::EXITED_AT,
         rpcg::INFERRED,
         prov::STARTED_AT_TIME,
         prov::ENDED_AT_TIME,

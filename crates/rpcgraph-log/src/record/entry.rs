@@ -261,6 +261,8 @@ pub struct LogLine<'a> {
     pub is_copy: bool,
     /// The record of the event that the line repeats.
     pub copy_of: Option<u64>,
+    /// True if it states that the process of the server has ended, and with it the session.
+    pub is_exit: bool,
 }
 
 impl<'a> LogLine<'a> {
@@ -277,6 +279,7 @@ impl<'a> LogLine<'a> {
             session: None,
             is_copy: false,
             copy_of: None,
+            is_exit: false,
         }
     }
 

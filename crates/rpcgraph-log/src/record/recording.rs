@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// it did not mean anything.
 const CLOSING_CANCELS: &str = "2026-07-28";
 
+/// The first words of the line that states how the process of the server ended.
+const EXIT: &[u8] = b"ended: ";
+
 pub(super) fn decoder() -> Box<dyn Decoder> {
     LineSplitter::boxed(Recording)
 }
@@ -52,7 +55,11 @@ fn open<'a>(object: &RawObject<'a>, line: &'a [u8]) -> Vec<FoundEntry<'a>> {
                 let http = http.clone().map(|http| Arc::new(Http { exchange: None, ..http }));
                 Record { time, sender, session: session.clone(), event, flags, http, ..Record::new(bytes) }.into()
             }
-            false => LogLine { time, session: session.clone(), ..LogLine::new(bytes) }.into(),
+            // The recorder's own words have no sender.
+            false => {
+                let is_exit = sender.is_none() && bytes.starts_with(EXIT);
+                LogLine { time, session: session.clone(), is_exit, ..LogLine::new(bytes) }.into()
+            }
         };
         found.push((start, entry));
     }

@@ -267,6 +267,8 @@ pub struct SessionEnd<'a> {
     /// The restart that ended it. An answer that comes after the restart shows that the session goes on beside the next,
     /// so that there was no restart.
     pub restart: Option<Restart>,
+    /// The time at which the process of its server ended, if the log states it.
+    pub exited: Option<Time>,
     /// The requests without an answer, in the order of the log.
     pub unanswered: Vec<(Name, RequestState)>,
     /// The requests that a gateway forwarded, each with the gateway's request for it.

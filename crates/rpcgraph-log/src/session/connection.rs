@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxsdatatypes::{DateTime, Decimal};
 
-use super::annotated::{Annotated, FailureKind, Name, Node, RequestState, Restart};
+use super::annotated::{Annotated, FailureKind, Name, Node, RequestState};
 use super::answered::RecentAnswers;
 use super::failure::Tasks;
 use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
@@ -110,10 +110,11 @@ impl Connection {
         Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
     }
 
-    /// Returns the states of its open requests, in the order of the log, given the restart that ended the session.
-    pub fn unanswered(&self, restart: Option<&Restart>) -> Vec<(Name, RequestState)> {
+    /// Returns the states of its open requests, in the order of the log, given the time at which the session ended, if it ended
+    /// before the log.
+    pub fn unanswered(&self, end: Option<Option<Time>>) -> Vec<(Name, RequestState)> {
         let alone = self.tally.is_one_sided().then_some(RequestState::NotCaptured);
-        let states = self.exchanges.states(self.last_initialize, restart);
+        let states = self.exchanges.states(self.last_initialize, end);
         let mut states: Vec<_> = states.map(|(name, state)| (name, alone.unwrap_or(state))).collect();
         states.sort_unstable_by_key(|(name, _)| *name);
         states

@@ -12,7 +12,7 @@ use oxsdatatypes::Decimal;
 use super::answered::{Answered, RecentAnswers};
 use super::connection::seconds_between;
 use super::sides::MessageSide;
-use super::{Name, RequestState, Restart};
+use super::{Name, RequestState};
 use crate::json::KeyedHashes;
 use crate::message::Id;
 use crate::record::{Protocols, Sender, Time, streams_answers};
@@ -280,20 +280,20 @@ impl Exchanges {
         self.slowest = self.slowest.max(latency);
     }
 
-    /// True if a restart came while the request was in flight: by their times, and without times if no later request was
+    /// True if its session ended while the request was in flight: by their times, and without times if no later request was
     /// answered before.
-    fn is_lost(&self, request: &OpenRequest, restart: &Restart, last_answered: u64) -> bool {
-        let age = request.time.as_deref().zip(restart.time).and_then(|(asked, at)| seconds_between(*asked, at));
+    fn is_lost(&self, request: &OpenRequest, end: Option<Time>, last_answered: u64) -> bool {
+        let age = request.time.as_deref().zip(end).and_then(|(asked, at)| seconds_between(*asked, at));
         let longest = self.slowest.and_then(|slowest| slowest.checked_mul(3)).max(Some(MIN_HANG.into()));
         age.map_or(request.name.record > last_answered, |age| Some(age) <= longest)
     }
 
-    /// Returns the states of the open requests, given the record of the session's last `initialize`, and the restart that
-    /// ended the session.
+    /// Returns the states of the open requests, given the record of the session's last `initialize`, and the time at which the
+    /// session ended, if it ended before the log.
     pub fn states(
         &self,
         last_initialize: u64,
-        restart: Option<&Restart>,
+        end: Option<Option<Time>>,
     ) -> impl Iterator<Item = (Name, RequestState)> {
         let state = move |request: &OpenRequest| {
             let last_answered = match request.party.sender {
@@ -305,8 +305,8 @@ impl Exchanges {
                 OpenRequest { waits: true, .. } => RequestState::Waiting,
                 OpenRequest { superseded: true, .. } => RequestState::Superseded,
                 OpenRequest { disconnected: true, .. } => RequestState::Lost,
-                _ if restart.is_some_and(|restart| self.is_lost(request, restart, last_answered)) => RequestState::Lost,
-                _ if restart.is_some() || last_answered.max(last_initialize) > request.name.record => {
+                _ if end.is_some_and(|end| self.is_lost(request, end, last_answered)) => RequestState::Lost,
+                _ if end.is_some() || last_answered.max(last_initialize) > request.name.record => {
                     RequestState::Unanswered
                 }
                 _ => RequestState::Open,

@@ -4,6 +4,7 @@
 use oxrdf::vocab::xsd;
 
 use super::{MessageWalk, NodeWriter};
+use crate::record::Time;
 use crate::session::triples::NodeRef;
 use crate::session::{Name, RequestState, SessionEnd, session_reference};
 use crate::vocab::{prov, rpcg};
@@ -30,6 +31,9 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
         }
         if let Some(restart) = end.restart {
             self.writer.link(rpcg::RESTARTED_BY, NodeRef::Message(restart.message));
+        }
+        if let Some(Time::DateTime(time)) = end.exited {
+            self.writer.literal(rpcg::EXITED_AT, &time.to_string(), xsd::DATE_TIME);
         }
         if self.provenance {
             self.writer.link(prov::USED, NodeRef::Session("#input"));

@@ -57,6 +57,8 @@ const MEMBERS: usize = 40;
 const SCALAR: usize = 256;
 /// The maximum number of failed searches for values over several lines.
 const FAILED: usize = 32;
+/// The maximum number of values without an end on a line: each is read up to the end of the line.
+const BROKEN: usize = 64;
 /// The maximum size of the text before a message.
 const FRONT: usize = 2048;
 
@@ -88,8 +90,8 @@ impl<'a> Scan<'a> {
         if line.is_empty() || !(opens || names_any(line)) || is_comment(line) {
             return 0;
         }
-        let (mut at, mut front, first) = (0, 0, self.candidates.len());
-        while at < line.len() {
+        let (mut at, mut front, first, mut broken) = (0, 0, self.candidates.len(), 0);
+        while at < line.len() && broken < BROKEN {
             let before = &line[..at];
             let is_coloured = before.ends_with(b"m") && line[0] == 0x1b;
             let before = if is_coloured { without_colours(&before[at.saturating_sub(16)..]) } else { before.into() };
@@ -112,6 +114,7 @@ impl<'a> Scan<'a> {
                 self.failed += usize::from(whole.is_none());
                 found = whole.or(found);
             }
+            broken += usize::from(found.as_ref().is_some_and(|found| found.is_broken));
             // Rust's `{:?}` of a request names the type of its parameters in place of its method.
             let is_message = |found: &SpelledValue<'_>| match found.is_broken {
                 true => names_member(&found.json),
