@@ -41,6 +41,7 @@ cases=(
     'events told apart|har|har "\"_eventSourceMessages\":[$(list "{\"data\":\"$quoted\"}" $1)]"'
     'events of a body|har|har "\"response\":{\"content\":{\"text\":\"$(repeat "data: $quoted\\\\n\\\\n" $1)\"}}"'
     'answers of a batch|har|har "$(batch $1)"'
+    'values without end|learned|printf "$message\n"; repeat "[{\"\":" $1'
     'requests with one id|arrows|repeat ">> $request\n" $1; repeat "<< $request\n" $1; repeat "<< $response\n" $1'
     'requests between|arrows|repeat ">> $request\n<< $request\n" $1; repeat ">> $response\n" $1; repeat "<< $response\n" $1'
 )
@@ -73,7 +74,9 @@ for case in "${cases[@]}"; do
     for times in 1 2 4; do
         set -- $((n * times))
         eval "$write" >"$folder/log"
-        counts+=("$(count 1 convert --log-lines --from "$format" --to nquads "$folder/log")")
+        from=(--from "$format")
+        [ "$format" != learned ] || from=()
+        counts+=("$(count 1 convert --log-lines "${from[@]}" --to nquads "$folder/log")")
     done
     judge "$format, $name" "${counts[@]}"
 done

@@ -18,6 +18,7 @@ macro_rules! listed {
             Record = 12 "record" false ["sequence"],
             Tshark = 12 "tshark" false [],
             Arrows = 11 "arrows" true [">", "<", "→", "←"],
+            Clangd = 12 "clangd" true ["] <-- ", "] --> "],
             ClaudeDesktop = 1 "claude-desktop" true ["Message from ", "Initializing server...", "Using ", "ClaudeServer"],
             EglotLisp = 4 "eglot-lisp" true ["[client-", "[server-"],
             Helix = 3 "helix" true ["helix_lsp::transport"],

@@ -109,7 +109,7 @@ pub(super) const PARTS: [&str; 13] = [
 ];
 
 /// Groups of a line that are members of its message, which is reconstructed. The last one continues to the end of the line.
-pub(super) const MESSAGE_MEMBERS: [&str; 5] = ["id", "method", "params", "result", "error"];
+pub(super) const MESSAGE_MEMBERS: [&str; 6] = ["id", "method", "params", "result", "code", "error"];
 
 /// The unit of a number that is a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use oxsdatatypes::Decimal;
 use std::borrow::Cow;
 
 /// Members that state the time, the most reliable first.
-pub(super) const TIMES: [&str; 10] = [
+pub(super) const TIMES: [&str; 14] = [
     "time",
     "ts",
     "timestamp",
@@ -20,6 +20,10 @@ pub(super) const TIMES: [&str; 10] = [
     "datetime",
     "t",
     "instant",
+    "@t",
+    "_time",
+    "timestampMs",
+    "timestamp_ms",
 ];
 
 /// The member that states the date, if another member states the time of day.

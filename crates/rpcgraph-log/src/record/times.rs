@@ -245,7 +245,7 @@ fn zone(text: &[u8]) -> (usize, Cow<'static, str>) {
 }
 
 /// Returns the length of `AM` or `PM`, in any case, at the beginning of `text` or behind a blank there, and true for `PM`.
-fn half_of_day(text: &[u8]) -> Option<(usize, bool)> {
+pub(super) fn half_of_day(text: &[u8]) -> Option<(usize, bool)> {
     let blanks = [" ", "\u{202f}", "\u{a0}", ""];
     let (blank, rest) = blanks.iter().find_map(|blank| Some((blank.len(), text.strip_prefix(blank.as_bytes())?)))?;
     let [half @ (b'a' | b'A' | b'p' | b'P'), b'm' | b'M', behind @ ..] = rest else { return None };
@@ -306,8 +306,8 @@ fn with_month(line: &[u8]) -> Option<(usize, Option<Time>)> {
     Some((found.get_match().len(), timestamp(spelled.as_bytes())?.1))
 }
 
-/// Parses a date and time whose date has the name of its month, or is `2025/06/01`, or `01.06.2025` with or without a comma
-/// after it.
+/// Parses a date and time whose date has the name of its month, or numbers of one digit, or is `2025/06/01`, or `01.06.2025` with
+/// or without a comma after it.
 fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
     if let Some(found) = with_month(line) {
         return Some(found);
@@ -321,14 +321,55 @@ fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
     }
     let (date, rest) = if fits(head, b"0000/00/00 00:00:00").is_some() {
         ([&head[..4], &head[5..7], &head[8..10]], &head[10..])
+    } else if fits(head, b"00.00.0000").is_none() {
+        return with_numbers(line);
     } else {
-        fits(head, b"00.00.0000")?;
         let rest = &head[10..];
         ([&head[6..10], &head[3..5], &head[..2]], rest.strip_prefix(b",").unwrap_or(rest))
     };
     let (length, time) =
         timestamp(&[&date.join(&b"-"[..]), rest].concat()).filter(|_| fits(rest, b" 00:00:00").is_some())?;
     Some((length + head.len() - 10 - rest.len(), time))
+}
+
+/// A date of numbers, of which some may have one digit, and a time: `2025/6/1 9:59:58`, `6/1/2025, 9:59:58 AM` (as in America) and
+/// `1/6/2025, 9:59:58 am` (as in Britain).
+static WITH_NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let year_first = r"(?<y1>\d{4})[/-](?<m1>\d\d?)[/-](?<d1>\d\d?)(?: |T|, )";
+    let year_last = r"(?<a>\d\d?)/(?<b>\d\d?)/(?<y2>\d{4}),? ";
+    let clock = r"(?<clock>\d\d?:\d\d:\d\d(?:[.,]\d+)?)(?<half>(?: |\xe2\x80\xaf|\xc2\xa0)?(?:[AP]M|[ap]m))?";
+    Regex::new(&format!(r"(?-u)^(?:{year_first}|{year_last}){clock}(?<zone>Z| ?[+-]\d\d:?\d\d)?")).ok()
+});
+
+/// Parses a date of numbers, and a time. Which of two numbers is the day is known from the letters of its clock, or if it is above 12.
+fn with_numbers(line: &[u8]) -> Option<(usize, Option<Time>)> {
+    let head = &line[..line.len().min(64)];
+    // Few texts begin like this.
+    if !matches!(head.get(digits(head)), Some(b'/' | b'-')) || digits(head) > 4 {
+        return None;
+    }
+    let found = WITH_NUMBERS.as_ref()?.captures(head)?;
+    let part = |name: &str| std::str::from_utf8(found.name(name)?.as_bytes()).ok();
+    let (clock, half) = (part("clock")?, part("half").unwrap_or_default());
+    let (year, month, day) = match (part("y1"), part("a"), part("b")) {
+        (Some(year), ..) => (year, part("m1")?, part("d1")?),
+        (None, Some(first), Some(second)) => {
+            let is_day = |text: &str| text.parse::<u8>().is_ok_and(|number| number > 12);
+            let year = part("y2")?;
+            match (half.ends_with('M'), half.ends_with('m')) {
+                (true, _) => (year, first, second),
+                (_, true) => (year, second, first),
+                _ if is_day(first) => (year, second, first),
+                _ if is_day(second) => (year, first, second),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let pad = if clock.as_bytes().get(1) == Some(&b':') { "0" } else { "" };
+    let zone = part("zone").unwrap_or_default();
+    let spelled = format!("{year}-{month:0>2}-{day:0>2} {pad}{clock}{half}{zone}");
+    Some((found.get_match().len(), timestamp(spelled.as_bytes())?.1))
 }
 
 /// True where the name of a day or a month may begin.
@@ -344,8 +385,11 @@ pub(super) fn first(text: &[u8]) -> Option<Time> {
     starts.map(|at| &text[at..]).find_map(|rest| timestamp(rest).and_then(|(_, time)| time).or_else(|| clock(rest)))
 }
 
-/// Parses the time of day at the beginning of `text`.
+/// Parses the time of day at the beginning of `text`. Its hour may have one digit.
 pub(super) fn clock(text: &[u8]) -> Option<Time> {
+    if fits(text, b"0:00:00").is_some() {
+        return clock(&[b"0", &text[..text.len().min(32)]].concat());
+    }
     let mut length = fits(text, b"00:00:00")?;
     if matches!(text.get(length), Some(b'.' | b',')) || has_colon(&text[length..]) {
         length += 1 + digits(&text[length + 1..]);
@@ -469,14 +513,25 @@ mod tests {
             ("31.02.2026 09:00:00", 19, None),
             ("20250601T100000.5Z |", 18, Some("2025-06-01T10:00:00.5Z")),
             ("20250601 100000 x", 15, Some("2025-06-01T10:00:00")),
+            ("2025/6/1 9:59:58 x", 16, Some("2025-06-01T09:59:58")),
+            ("6/1/2025, 9:59:58 PM x", 20, Some("2025-06-01T21:59:58")),
+            ("6/1/2025, 9:59:58\u{202f}AM", 22, Some("2025-06-01T09:59:58")),
+            ("1/6/2025, 9:59:58 pm", 20, Some("2025-06-01T21:59:58")),
+            ("31/5/2025 9:59:58.5Z", 20, Some("2025-05-31T09:59:58.5Z")),
         ];
         for (line, length, time) in table {
             let time = time.and_then(|time| time.parse().ok()).map(Time::DateTime);
             assert_eq!(timestamp(line.as_bytes()), Some((length, time)), "{line}");
         }
-        for line in
-            ["", "2025-06-01", "2025-06-01_10:00:00", "x2025-06-01 10:00:00", "22.11.2026", "22.11.2026 at 09:00:00"]
-        {
+        for line in [
+            "",
+            "2025-06-01",
+            "2025-06-01_10:00:00",
+            "x2025-06-01 10:00:00",
+            "22.11.2026",
+            "22.11.2026 at 09:00:00",
+            "1/6/2025 9:59:58",
+        ] {
             assert_eq!(timestamp(line.as_bytes()), None, "{line}");
         }
     }

@@ -87,8 +87,8 @@ fn time_length(text: &str, may_be_count: bool) -> Option<usize> {
     if times::clock(text.as_bytes()).is_some() {
         let length = text.find(|c: char| !c.is_ascii_digit() && !".,:".contains(c)).unwrap_or(text.len());
         let length = text[..length].trim_end_matches(['.', ',', ':']).len();
-        let half = [" AM", " PM", "AM", "PM"].iter().find(|half| text[length..].starts_with(**half));
-        return Some(length + half.map_or(0, |half| half.len())).filter(|length| is_end(*length));
+        let half = times::half_of_day(&text.as_bytes()[length..]);
+        return Some(length + half.map_or(0, |(half, _)| half)).filter(|length| is_end(*length));
     }
     let length = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..length].trim_end_matches('.');
@@ -280,6 +280,7 @@ fn time_shape(time: &str) -> String {
         let is_name = name.len() == 3 && name.ends_with(|last: char| last.is_ascii_lowercase());
         names.push_str(match name {
             "AM" | "PM" => "[AP]M",
+            "am" | "pm" => "[ap]m",
             _ if is_name => "[A-Z][a-z]{2}",
             _ => name,
         });

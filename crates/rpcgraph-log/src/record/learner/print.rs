@@ -104,7 +104,19 @@ impl LearnedFormat<'_> {
                 pointers.entry(part).or_default().extend(all);
             }
         };
-        named("time", &TIMES, &|pointer, value| is_time_member(pointer) && times::is_time(value.as_bytes()));
+        let is_known_time = |pointer: &str, value: &str| is_time_member(pointer) && times::is_time(value.as_bytes());
+        // Without a known name, the only member that is always a date and a time states the time.
+        let mut dates: BTreeMap<&str, bool> = BTreeMap::new();
+        if !members().any(|(pointer, value)| is_known_time(pointer, value)) {
+            for (pointer, value) in members() {
+                let is_date = |(length, time): (usize, Option<_>)| length == value.len() && time.is_some();
+                *dates.entry(pointer).or_insert(true) &= times::timestamp(value.as_bytes()).is_some_and(is_date);
+            }
+            dates.retain(|_, is_date| *is_date);
+        }
+        let only_date = if dates.len() == 1 { dates.keys().next().copied() } else { None };
+        let is_time = |pointer: &str, value: &str| is_known_time(pointer, value) || only_date == Some(pointer);
+        named("time", &TIMES, &is_time);
         let is_started = members().any(|(pointer, _)| last_token(pointer) == "startedDateTime");
         named("date", &[], &|pointer, _| last_token(pointer) == "date");
         named("duration", &[], &|pointer, value| {

@@ -9,7 +9,7 @@ use super::super::pointer::Pointer;
 use super::super::spelling::{Spelling, has_shape, may_continue};
 use super::super::value::{Extent, is_whole, value};
 use super::super::{Entry, Flags, LogLine, Record};
-use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, MESSAGE_MEMBERS, RuleKind, message, text_of};
+use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, message, text_of};
 use regex::bytes::Captures;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -244,15 +244,22 @@ impl RuleReader {
         let LineRule { regex, session, .. } = rule.line.as_ref()?;
         let captures = regex.captures(head(line))?;
         let (mut message, mut flags) = (ObjectBuilder::new(), Flags { reconstructed: true, ..Flags::default() });
-        for name in MESSAGE_MEMBERS {
+        let words = |name| captures.name(name).map(|group| group.as_bytes());
+        if let Some(id) = words("id") {
+            message.member("id", &if is_whole(id) { id.to_vec() } else { string(id) });
+        }
+        if let Some(method) = words("method") {
+            message.member("method", &string(method));
+        }
+        if let Some(code) = words("code").filter(|code| is_whole(code)) {
+            let text = words("error").map_or_else(Vec::new, |text| [b",\"message\":", &*string(text)].concat());
+            message.member("error", &[b"{\"code\":", code, &text, b"}"].concat());
+            return Some((0, Record { flags, ..self.said(rule, &captures, session).of(message.end().into()) }.into()));
+        }
+        for name in ["params", "result", "error"] {
             let Some(group) = captures.name(name) else { continue };
-            let text = group.as_bytes();
-            if name == "method" || name == "id" {
-                let is_json = name == "id" && is_whole(text);
-                match is_json {
-                    true => message.member(name, text),
-                    false => message.member(name, &string(text)),
-                }
+            if group.is_empty() {
+                flags.result_unknown = name == "result";
                 continue;
             }
             // A value of any type is the element of an array.
@@ -260,7 +267,7 @@ impl RuleReader {
             let found = rule.spelling.unwrap_or_default().decode(&array).filter(|found| !found.is_broken);
             match found.as_ref().and_then(|found| found.json.strip_prefix(b"[")?.strip_suffix(b"]")) {
                 Some(value) => message.member(name, value),
-                None if name == "error" => return None,
+                None if name == "error" => message.member(name, &string(group.as_bytes())),
                 None => (flags.truncated, flags.result_unknown) = (true, name == "result"),
             }
         }
