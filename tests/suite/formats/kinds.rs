@@ -118,7 +118,7 @@ fn sessions_pair_apart() {
         (
             "claude-desktop",
             "edge.log",
-            &[("m2", "m1"), ("m4", "m3")],
+            &[("m2", "m1"), ("m4", "m3"), ("m6", "m5")],
             &["session-Time%20%28Reference%29", "session-Time%20%28Reference%29-2"],
         ),
         ("helix", "typical.log", &[("m3", "m1"), ("m6", "m5"), ("m7", "m2")], &["session-subtl", "session-words"]),

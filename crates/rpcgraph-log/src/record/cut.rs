@@ -1,9 +1,12 @@
 //! Messages that a log shortened: cut off behind their id, or with `...` in place of a part. What stands before the cut is read.
 
-use super::object::{RawObject, elements};
+use super::object::{RawObject, elements, string};
 use super::value::{Extent, is_whole, value};
+use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
+/// The maximum number of bytes in angle brackets.
+const PLACEHOLDER: usize = 64;
 /// The maximum depth of values that are closed.
 const DEPTH: usize = 100;
 
@@ -15,6 +18,18 @@ pub(super) struct CutMessage {
 }
 
 impl CutMessage {
+    /// Reads JSON that is not whole: with `...` or the like in place of values, or cut off. `None` if it is whole, or if nothing
+    /// of it is certain.
+    pub fn of_broken(json: &[u8]) -> Option<Self> {
+        let has_dots = || memmem::find(json, b"...").is_some() || memmem::find(json, "…".as_bytes()).is_some();
+        let may_be_cut = !json.ends_with(b"}") && !json.ends_with(b"]") || has_dots() || memchr(b'<', json).is_some();
+        if !may_be_cut || is_whole(json) {
+            return None;
+        }
+        let whole = elided(json).filter(|(_, used)| *used == json.len());
+        whole.map(|(json, _)| Self { json, result_unknown: false }).or_else(|| Self::of(json))
+    }
+
     /// Reads JSON that is cut off or has a syntax error. `None` unless its id, and its method, result or error begin before: a
     /// call without an id may have one behind the cut.
     pub fn of(json: &[u8]) -> Option<Self> {
@@ -78,8 +93,14 @@ pub(super) fn is_note(text: &[u8], at: usize) -> bool {
     dots.is_some_and(is_apart) || note.starts_with(b"//") && before.contains(&b':')
 }
 
-/// Returns the value at the beginning of a text in which `...` stands for left out values, or which has comments, and its size
-/// in bytes. `None` if it has neither, or is not JSON without them.
+/// Returns the length of words in angle brackets that stand for a value, as in `"key": <redacted>`.
+fn placeholder(text: &[u8]) -> Option<usize> {
+    let length = text.strip_prefix(b"<")?.iter().take(PLACEHOLDER).position(|byte| b"<>\"{}[]\n".contains(byte))? + 2;
+    text[..length].ends_with(b">").then_some(length)
+}
+
+/// Returns the value at the beginning of a text in which `...` stands for left out values, or words in angle brackets for a value,
+/// or which has comments, and its size in bytes. `None` if it has neither, or is not JSON without them.
 pub(super) fn elided(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut json, mut depth, mut at, mut is_elided) = (Vec::new(), 0_usize, 0, false);
     while let Some(&byte) = text.get(at) {
@@ -94,6 +115,15 @@ pub(super) fn elided(text: &[u8]) -> Option<(Vec<u8>, usize)> {
             (_, Some(mark)) => {
                 is_elided = true;
                 at += mark.len();
+                continue;
+            }
+            (b'<', _)
+                if json.trim_ascii_end().ends_with(b":")
+                    && let Some(length) = placeholder(&text[at..]) =>
+            {
+                is_elided = true;
+                json.extend_from_slice(&string(&text[at..at + length]));
+                at += length;
                 continue;
             }
             (b'/', _) if text[at..].starts_with(b"//") => {
@@ -161,6 +191,8 @@ mod tests {
             (r#"{"a":[1, ...],"b":"..."}"#, Some((r#"{"a":[1],"b":"..."}"#, 24))),
             (r#"{"a":[..., 2], …}"#, Some((r#"{"a":[ 2]}"#, 19))),
             ("{\"a\": 1, // one\n}", Some((r#"{"a": 1}"#, 17))),
+            (r#"{"a":<redacted>,"b":1}"#, Some((r#"{"a":"<redacted>","b":1}"#, 22))),
+            (r#"{"a":<b"c>}"#, None),
             (r#"{"a":{}}"#, None),
             (r#"{"a":...}"#, None),
             (r#"{"a":{...}"#, None),

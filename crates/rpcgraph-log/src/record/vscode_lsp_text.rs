@@ -31,10 +31,10 @@ struct VscodeLspText {
 }
 
 impl LineFormat for VscodeLspText {
-    fn below<'a>(&mut self, at: LineInInput<'a>, _: &mut Extras) -> Option<Step<'a>> {
+    fn below<'a>(&mut self, at: LineInInput<'a>, more: &mut Extras) -> Option<Step<'a>> {
         let LineInInput { line, length, input, end } = at;
         if let Some(headline) = Headline::of(line) {
-            return Some(self.message(headline, length, input, end));
+            return Some(self.message(headline, at, more));
         }
         if !is_stamp(line) {
             return None;
@@ -42,25 +42,25 @@ impl LineFormat for VscodeLspText {
         let below = memchr(b'\n', &input[length..]).map(|end| length + end + 1);
         let Some(head) = below.or_else(|| end.then_some(input.len())) else { return Some(Step::NeedMore) };
         let headline = Headline::below(line, trim_end(&input[length..head]), length)?;
-        Some(before_label(input, head, end).map_or(Step::NeedMore, |head| self.message(headline, head, input, end)))
+        let head = before_label(input, head, end).map(|length| LineInInput { length, ..at });
+        Some(head.map_or(Step::NeedMore, |at| self.message(headline, at, more)))
     }
 }
 
 impl VscodeLspText {
-    /// Reads the message whose headline has `length` bytes.
-    fn message<'a>(&mut self, headline: Headline<'a>, length: usize, input: &'a [u8], end: bool) -> Step<'a> {
+    /// Reads the message whose headline has the length of that line. Of parts that are not JSON, as people shorten them, only the
+    /// text is kept.
+    fn message<'a>(&mut self, headline: Headline<'a>, at: LineInInput<'a>, more: &mut Extras) -> Step<'a> {
+        let LineInInput { length, input, end, .. } = at;
         let direction = if headline.sending { Direction::Out } else { Direction::In };
         let head = trim_end(&input[..length]);
         let Some(whole) = entry_end(input, length, end) else { return Step::NeedMore };
-        let (record, length) = match TraceParts::of(&headline, &input[..whole], length) {
-            Some((parts, length)) => {
-                let result_unknown = headline.kind == HeadlineKind::Response && parts == TraceParts::default();
-                let flags = Flags { reconstructed: true, result_unknown, ..Flags::default() };
-                let message = Record::new(headline.message(&parts));
-                (Record { flags, latency: headline.latency, ..message }, length)
-            }
-            None => (Record::new(trim_end(&input[..whole])), whole),
-        };
+        let found = TraceParts::of(&headline, &input[..whole], length);
+        let truncated = found.is_none();
+        let (parts, length) = found.unwrap_or((TraceParts::default(), whole));
+        let result_unknown = headline.kind == HeadlineKind::Response && parts == TraceParts::default();
+        let flags = Flags { reconstructed: true, truncated, result_unknown, ..Flags::default() };
+        let record = Record { flags, latency: headline.latency, ..Record::new(headline.message(&parts)) };
         let is_answer = headline.kind == HeadlineKind::Response;
         let said = (headline.sending == is_answer, headline.id, headline.method);
         let names = headline.kind != HeadlineKind::Notification && !headline.method.is_empty();
@@ -68,7 +68,13 @@ impl VscodeLspText {
         if self.is_named {
             return Step::entry(0, 0, LogLine::new(head));
         }
-        Step::entry(0, length, Record { time: headline.time, direction: Some(direction), ..record })
+        let record = Record { time: headline.time, direction: Some(direction), ..record };
+        if truncated {
+            more.entries.push_front((0, record.into()));
+            let text = LogLine { is_copy: true, ..LogLine::new(trim_end(&input[..whole])) };
+            return more.give((0, text.into()), length);
+        }
+        Step::entry(0, length, record)
     }
 }
 
@@ -235,15 +241,16 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_broken_stays_as_it_is() {
+    fn text_that_is_broken_stays_as_it_is_beside_its_message() {
         let open = "[Trace - 1:00:00] Sending notification 'a'.\nParams: {\n  \"a\": ";
         let next = "[Trace - 1:00:00] Sending notification 'b'.\n";
         for end in ["...\n}\n\n\n", "\"cut\n", "{\n\n", "1\n[Error - 1:00:00] x\n"] {
             let found = messages(100, &format!("{open}{end}{next}"));
-            let lines = format!("{open}{}", end.split("[Error").next().unwrap().trim_end());
-            assert_eq!((found.first(), found.last()), (Some(&lines), Some(&r#"{"method":"b"}"#.to_owned())), "{end}");
+            let lines = format!("# {open}{}", end.split("[Error").next().unwrap().trim_end());
+            assert_eq!(found[..2], [lines, r#"{"method":"a"}"#.to_owned()], "{end}");
+            assert_eq!(found.last().unwrap(), r#"{"method":"b"}"#, "{end}");
         }
-        assert_eq!(messages(100, open), [open.trim_end()]);
+        assert_eq!(messages(100, open), [format!("# {}", open.trim_end()), r#"{"method":"a"}"#.to_owned()]);
     }
 
     #[test]
@@ -257,7 +264,7 @@ mod tests {
         assert_eq!(long(14, &input), ["<20030>", r#"{"method":"a"}"#]);
         assert_eq!(messages(13, head), ["<14>"]);
         assert_eq!(long(14, &format!("{head}Params: []")), ["<26>"]);
-        assert_eq!(long(14, &format!("{head}Params: oops")), ["<57>"]);
+        assert_eq!(long(14, &format!("{head}Params: oops")), ["# <57>", r#"{"method":"a"}"#]);
         let failed = "[Trace - 1:00:00] Received response 'a - (1)' in 1ms. Request failed: ";
         assert_eq!(long(14, &format!("{failed}{text} (1).{next}")), ["# <20075>", "<20040>", r#"{"method":"a"}"#]);
         assert_eq!(long(14, &format!("{text}{next}")), ["# <20000>", r#"{"method":"a"}"#]);
@@ -269,8 +276,8 @@ mod tests {
         let found = |input: &str| texts(&drive(&mut *decoder(), input.as_bytes(), &[])).len();
         let head = "[Trace - 1:00:00] Received notification 'a'.\n";
         assert_eq!(found(&head.repeat(20_000)), 20_000);
-        assert_eq!(found(&format!("{head}Params: {}", "[\n".repeat(100_000))), 1);
-        assert_eq!(found(&format!("{head}Params: oops{}", "\n1".repeat(100_000))), 1);
+        assert_eq!(found(&format!("{head}Params: {}", "[\n".repeat(100_000))), 2);
+        assert_eq!(found(&format!("{head}Params: oops{}", "\n1".repeat(100_000))), 2);
         assert_eq!(found(&"Params: {\n".repeat(50_000)), 50_000);
         assert_eq!(found(&format!("{head}Params: {{}}oops\n").repeat(10_000)), 20_000);
     }

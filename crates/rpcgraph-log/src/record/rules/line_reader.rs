@@ -358,6 +358,13 @@ impl RuleReader {
         let own = &line[..more.taken.unwrap_or(line.len())];
         let is_all_told = !names_member(&line[..start]) && own.get(end..).is_none_or(|behind| !names_member(behind));
         let facts = EnvelopeFacts { session, is_truncated, ..said };
+        if let Some(cut) = CutMessage::of_broken(&message) {
+            let CutMessage { json, result_unknown } = cut;
+            let mut record = Record { restarts, ..EnvelopeFacts { is_truncated: true, ..facts }.of(json.into()) };
+            record.flags = Flags { reconstructed: true, result_unknown, ..record.flags };
+            more.entries.push_front((start, record.into()));
+            return Some((0, LogLine { is_copy: true, ..LogLine::new(own) }.into()));
+        }
         let found = (start, Record { restarts, ..facts.of(message) }.into());
         Some(if is_all_told { found } else { with_text(own, found, more) })
     }
