@@ -306,6 +306,7 @@ impl AskArgs {
             bail!("--follow does not take times before the end of the log: name a time such as 10:00:00");
         }
         let listing = self.listing(question, &sources)?;
+        let (sources, _) = self.there(sources)?;
         let source = follow::followed(sources)?;
         let cancel = Cancel::default();
         self.limits.bound(&cancel);

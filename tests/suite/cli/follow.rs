@@ -89,17 +89,36 @@ fn triples_come_with_their_lines() {
     }
 }
 
+/// Each value stands below the name of its column, whatever is empty or as in the row before.
 #[test]
-fn people_see_lines() {
-    let place = Place::with("log", std::fs::read(crate::support::own("tests/queries/mcp.jsonl")).unwrap());
-    let mut live = Live::run(&place, &["timeline", "log", "--follow", "--quiet", "--relative"]);
-    assert!(live.shows("m15"), "{}", live.text());
-    let (text, _) = live.interrupted();
-    assert!(text.starts_with("message  "), "{text}");
-    let line = text.lines().find(|line| line.starts_with("m15 ")).unwrap();
-    let words: Vec<_> = line.split_whitespace().collect();
-    assert_eq!(words[..5], ["m15", "4.01", "Server", "ErrorResponse", "tools/call"], "{text}");
-    assert!(line.contains("Invalid params"), "{line}");
+fn people_see_columns() {
+    let mut place = Place::with("log", std::fs::read(crate::support::own("tests/queries/mcp.jsonl")).unwrap());
+    for columns in ["80", "200"] {
+        place.environment = vec![("COLUMNS".to_owned(), columns.to_owned())];
+        let mut live = Live::run(&place, &["timeline", "log", "--follow", "--quiet", "--relative"]);
+        assert!(live.shows("m15"), "{}", live.text());
+        let (text, _) = live.interrupted();
+        let lines: Vec<Vec<char>> = text.lines().map(|line| line.chars().collect()).collect();
+        let head: String = lines[0].iter().collect();
+        assert!(head.starts_with("message  "), "{text}");
+        assert!(lines.iter().all(|line| line.len() <= columns.parse().unwrap()), "{text}");
+        let cell = |row: &str, column: &str| -> String {
+            let line = lines.iter().find(|line| line.starts_with(&format!("{row} ").chars().collect::<Vec<_>>()));
+            let start = head.find(column).unwrap();
+            line.unwrap().iter().skip(start).collect::<String>().split("  ").next().unwrap().to_owned()
+        };
+        assert_eq!(cell("m15", "kind"), "ErrorResponse", "{text}");
+        assert_eq!(cell("m15", "error"), "Invalid params", "{text}");
+        assert_eq!(cell("m14", "kind"), "Request", "{text}");
+        assert_eq!(cell("m14", "error"), "", "{text}");
+    }
+}
+
+#[test]
+fn a_missing_log_has_no_columns() {
+    let missing = Place::new().run(&["errors", "missing.ndjson", "--follow"]);
+    assert_eq!(String::from_utf8(missing.stdout).unwrap(), "");
+    assert_eq!(missing.status, Some(2));
 }
 
 /// A reader that leaves ends it, also where nothing more comes.

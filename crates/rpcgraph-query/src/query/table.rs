@@ -15,7 +15,7 @@ use std::io::Write;
 
 use oxigraph::sparql::QuerySolution;
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, Term};
+use oxrdf::{Literal, Term, Variable};
 
 use self::cells::{Cell, CellKind, CellPage};
 use self::fit::shortened;
@@ -71,9 +71,9 @@ pub struct Table {
 pub struct TableColumns {
     /// The columns that are shown unless all are wanted; empty: all.
     pub shown: Vec<String>,
-    /// The columns of seconds.
+    /// The columns of seconds; `HEADING/COLUMN` is one below a heading.
     pub seconds: Vec<String>,
-    /// The columns of bytes.
+    /// The columns of bytes, likewise.
     pub bytes: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ impl Table {
         Self { sections, ..self }
     }
 
-    /// Shows rows one by one as they arrive if true, each on a line of its values.
+    /// Shows rows one by one as they arrive if true, in columns whose widths do not depend on them.
     pub fn with_live(self, live: bool) -> Self {
         Self { live, ..self }
     }
@@ -171,14 +171,14 @@ impl Table {
 
     /// Determines the layout of a page. The common part of all times in a column is removed.
     fn page(&self, names: &[&str], cells: &mut CellPage) -> TableLayout {
-        let mut page = TableLayout::default();
+        let mut page = TableLayout { keys: self.keys(), ..TableLayout::default() };
         for (index, name) in names.iter().enumerate() {
             let name = (*name).to_owned();
             let is_empty = cells.rows > 0 && cells.column(index).all(|(cell, _)| cell.kind == CellKind::Empty);
             if is_empty && index > 0 && !self.all_columns {
                 continue;
             }
-            if !self.columns.shown.is_empty() && !self.columns.shown.contains(&name) && !self.all_columns {
+            if !self.is_shown(&name) {
                 page.left_out.extend((cells.rows > 0).then_some(name));
                 continue;
             }
@@ -201,7 +201,7 @@ impl Table {
             page.columns.push(LaidOutColumn { index, width: widest.max(display_width(&name)), name, right, text });
         }
         let Some(width) = self.width else { return page };
-        if fitted(page.columns.clone(), width, usize::MAX, false).is_none() {
+        if fitted(page.columns.clone(), width, usize::MAX, (page.keys, false)).is_none() {
             for column in &mut page.columns {
                 if let Some(prefix) = cells.without_prefix(column.index) {
                     let widest = cells.column(column.index).map(|(cell, _)| cell.width).max().unwrap_or(0);
@@ -210,14 +210,18 @@ impl Table {
                 }
             }
         }
+        self.fit(page, width)
+    }
+
+    /// Fits a layout into a width: shortens texts, leaves out the least important columns, or makes rows records of lines.
+    fn fit(&self, page: TableLayout, width: usize) -> TableLayout {
         let (mut columns, mut left_out) = (page.columns.clone(), page.left_out.clone());
         let fitting = loop {
             let narrowest = if left_out.len() == page.left_out.len() { NARROWEST } else { READABLE };
-            // Rows are named by their first column, which is cut last.
-            let place = |name| (1..columns.len()).find(|place| columns[*place].name == name);
+            let place = |name| (page.keys..columns.len()).find(|place| columns[*place].name == name);
             let of = |names: &'static str| names.split(' ').find_map(place).filter(|_| !self.all_columns);
             let least = of(LEAST);
-            if let Some(fitting) = fitted(columns.clone(), width, narrowest, least.is_none()) {
+            if let Some(fitting) = fitted(columns.clone(), width, narrowest, (page.keys, least.is_none())) {
                 break Some(fitting);
             }
             match least.or_else(|| of(NEXT)) {
@@ -229,6 +233,17 @@ impl Table {
             Some(columns) => TableLayout { columns, left_out, ..page },
             None => TableLayout { records: true, ..page },
         }
+    }
+
+    /// Returns the number of columns that name a row: below a heading, the next one does.
+    fn keys(&self) -> usize {
+        1 + usize::from(self.sections)
+    }
+
+    /// True if a column is among those that are shown.
+    fn is_shown(&self, name: &str) -> bool {
+        let shown = &self.columns.shown;
+        shown.is_empty() || self.all_columns || shown.iter().any(|shown| shown == name)
     }
 
     fn head(&self, page: &TableLayout, again: bool, writer: &mut dyn Write) -> Result<(), ResultsError> {
@@ -322,8 +337,10 @@ impl Table {
 
     /// Adds a row to a page.
     fn add(&self, row: &QuerySolution, units: &[Option<ColumnUnit>], cells: &mut CellPage) -> Result<(), QueryError> {
+        let section = row.values().first().and_then(Option::as_ref).filter(|_| self.sections);
         for (place, value) in row.values().iter().enumerate() {
-            let unit = units.get(place).copied().flatten();
+            let unit =
+                units.get(place).copied().flatten().or_else(|| self.unit_in(section?, row.variables().get(place)?));
             let with_unit = |literal: &Literal| Some(unit?(literal.value().parse().ok()?));
             let (text, kind) = match value {
                 None => (Cow::Borrowed(""), CellKind::Empty),
@@ -348,6 +365,12 @@ impl Table {
     /// Returns the units of columns.
     fn units(&self, names: &[&str]) -> Vec<Option<ColumnUnit>> {
         names.iter().map(|name| self.unit(name)).collect()
+    }
+
+    /// Returns the unit of a column below a heading.
+    fn unit_in(&self, section: &Term, column: &Variable) -> Option<ColumnUnit> {
+        let Term::Literal(section) = section else { return None };
+        self.unit(&format!("{}/{}", section.value(), column.as_str()))
     }
 
     fn unit(&self, name: &str) -> Option<ColumnUnit> {
@@ -384,7 +407,7 @@ fn has_failed(column: &str, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use oxigraph::sparql::QuerySolution;
-    use oxrdf::{NamedNode, Variable};
+    use oxrdf::NamedNode;
     use unicode_width::UnicodeWidthStr as _;
 
     use super::*;

@@ -18,6 +18,8 @@ pub(super) struct TableLayout {
     pub columns: Vec<LaidOutColumn>,
     /// True if each row is a record of lines.
     pub records: bool,
+    /// The number of columns that name a row: they are cut last, and in their middle, since names often differ at their ends.
+    pub keys: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +28,16 @@ pub(super) struct LaidOutColumn {
     pub name: String,
     pub width: usize,
     pub right: bool,
+    /// True if its cells may be cut.
     pub text: bool,
 }
 
 impl TableLayout {
+    /// Returns the width of a row.
+    pub fn width(&self) -> usize {
+        row_width(&self.columns)
+    }
+
     /// Returns true if the rows of another page can follow this one under the same head.
     pub fn takes(&self, other: &Self) -> bool {
         let fits = |(mine, theirs): (&LaidOutColumn, &LaidOutColumn)| {
@@ -60,22 +68,26 @@ impl TableLayout {
     }
 }
 
+/// Returns the width of a row with these columns.
+fn row_width(columns: &[LaidOutColumn]) -> usize {
+    let gaps = GAP.len() * columns.len().saturating_sub(1);
+    columns.iter().map(|column| column.width).sum::<usize>() + gaps
+}
+
 /// Returns the columns in this width, if they fit: the widest texts shrink first, all to one width that is not below
-/// `narrowest`. The first column shrinks after the others, and only if `with_first`.
+/// `narrowest`. The first `keys` columns shrink after the others, and only if `with_keys`.
 pub(super) fn fitted(
     mut columns: Vec<LaidOutColumn>,
     width: usize,
     narrowest: usize,
-    with_first: bool,
+    (keys, with_keys): (usize, bool),
 ) -> Option<Vec<LaidOutColumn>> {
-    let gaps = GAP.len() * columns.len().saturating_sub(1);
-    let total = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
-    for _ in width..total {
+    for _ in width..row_width(&columns) {
         let shrinks = |(place, column): &(usize, &mut LaidOutColumn)| {
-            column.text && (*place > 0 || with_first) && column.width > narrowest.max(display_width(&column.name))
+            column.text && (*place >= keys || with_keys) && column.width > narrowest.max(display_width(&column.name))
         };
         let widest =
-            columns.iter_mut().enumerate().filter(shrinks).max_by_key(|(place, column)| (*place > 0, column.width));
+            columns.iter_mut().enumerate().filter(shrinks).max_by_key(|(place, column)| (*place >= keys, column.width));
         widest?.1.width -= 1;
     }
     Some(columns)
@@ -102,15 +114,15 @@ pub(super) fn write_line<'c>(
         if nth > 0 {
             line.push_str(GAP);
         }
-        // The first column names the row: names often differ at their ends.
-        let text = match (width > column.width, nth) {
+        // What is not text is wider rather than cut.
+        let text = match (width > column.width && column.text, nth) {
             (false, _) => Cow::Borrowed(text),
-            (true, 0) => cut_middle(text, column.width),
+            (true, nth) if nth < page.keys => cut_middle(text, column.width),
             (true, _) => shortened(text, width, column.width).into(),
         };
         // A text ends earlier if its next character is wide.
         let padding = match text {
-            Cow::Borrowed(_) => column.width - width,
+            Cow::Borrowed(_) => column.width.saturating_sub(width),
             Cow::Owned(_) => column.width.saturating_sub(display_width(&text)),
         };
         // Nothing stands behind the last column.

@@ -1,29 +1,43 @@
-//! Rows that arrive one by one, each on a line of its values.
+//! Rows that arrive one by one: their columns have widths before the first row is known.
 
 use std::io::Write;
 
 use oxigraph::sparql::QuerySolution;
 
-use super::fit::folded;
-use super::{CellKind, CellPage, GAP, LINES, PLAIN, RED, Table, WrittenRows, has_failed};
+use super::layout::{LaidOutColumn, TableLayout};
+use super::{CellPage, Table, WHOLE, WrittenRows};
+use crate::diagnostic::display_width;
 use crate::query::answer::{QueryError, ResultsError};
 
-/// The maximum width of cells that are aligned.
-const NARROW: usize = 14;
+/// The widths of columns: those of usual values.
+const USUAL: [(&str, usize); 11] = [
+    ("session", 24),
+    ("time", 12),
+    ("kind", 13),
+    ("method", 16),
+    ("code", 6),
+    ("id", 6),
+    ("sender", 6),
+    ("error", 40),
+    ("about", 16),
+    ("content", 40),
+    ("data", 20),
+];
+/// The width of other columns of text.
+const OTHER: usize = 10;
 
 impl Table {
-    /// Writes the names of the columns, and rows as they arrive, and counts the rows. A new day stands above its first time, and so does a new session.
+    /// Writes the names of the columns, and rows as they arrive, and counts the rows. A new day stands above its first time.
     pub(super) fn write_live(
         &self,
         names: &[&str],
         rows: impl Iterator<Item = Result<QuerySolution, QueryError>>,
         writer: &mut dyn Write,
     ) -> Result<WrittenRows, ResultsError> {
-        let mut written = WrittenRows::default();
-        let (mut widths, mut cells) = (vec![0; names.len()], CellPage::new(names.len()));
-        let units = self.units(names);
-        let (mut day, mut session) = (None, String::new());
-        writeln!(writer, "{}", names.join(GAP))?;
+        let (mut written, mut cells) = (WrittenRows::default(), CellPage::new(names.len()));
+        let (page, units) = (self.live_layout(names), self.units(names));
+        let (mut day, mut line) = (None, String::new());
+        self.head(&page, false, writer)?;
         writer.flush()?;
         for row in rows {
             cells.clear();
@@ -35,28 +49,38 @@ impl Table {
                     day = Some(this);
                 }
             }
-            let mut line = String::new();
-            let mut failed = false;
-            for ((index, name), widest) in names.iter().enumerate().zip(&mut widths) {
-                let (cell, text) = cells.get(0, index);
-                if cell.kind == CellKind::Empty || (*name == "session" && session == text) {
-                    continue;
-                }
-                if *name == "session" {
-                    text.clone_into(&mut session);
-                }
-                failed |= has_failed(name, text);
-                let width = cell.width;
-                *widest = width.max(*widest).min(NARROW);
-                let padding = if *name == "session" { 0 } else { widest.saturating_sub(width) };
-                line.extend([text, &" ".repeat(padding), GAP]);
-            }
-            let (style, end) = if failed && self.colour { (RED, PLAIN) } else { ("", "") };
-            for line in folded(line.trim_end(), self.width.unwrap_or(usize::MAX), LINES) {
-                writeln!(writer, "{style}{line}{end}")?;
+            match page.records {
+                true => self.record(&cells, 0, &page, written.rows > 0, writer)?,
+                false => self.row(&cells, 0, &page, &mut line, writer)?,
             }
             written.rows += 1;
         }
+        page.end(self.width, writer)?;
         Ok(written)
+    }
+
+    /// Determines the layout without rows. The widest text takes the columns that are left over.
+    fn live_layout(&self, names: &[&str]) -> TableLayout {
+        let width = self.width.filter(|width| *width < usize::MAX);
+        let mut page = TableLayout { keys: self.keys(), ..TableLayout::default() };
+        for (index, name) in names.iter().enumerate() {
+            if !self.is_shown(name) {
+                page.left_out.push((*name).to_owned());
+                continue;
+            }
+            let right = self.unit(name).is_some();
+            let usual = USUAL.iter().find(|(usual, _)| usual == name).map_or(OTHER, |(_, width)| *width);
+            let usual = if right || index == 0 { 0 } else { usual };
+            let text = width.is_some() && !right && !WHOLE.contains(name);
+            let column_width = usual.max(display_width(name));
+            page.columns.push(LaidOutColumn { index, width: column_width, name: (*name).to_owned(), right, text });
+        }
+        let Some(width) = width else { return page };
+        let mut page = self.fit(page, width);
+        let left = width.saturating_sub(page.width());
+        if let Some(widest) = page.columns.iter_mut().filter(|column| column.text).max_by_key(|column| column.width) {
+            widest.width += left;
+        }
+        page
     }
 }
