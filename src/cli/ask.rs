@@ -1,6 +1,6 @@
 //! Asks questions of logs, a store or a server, within limits of time and memory, and writes the answers.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,7 +8,9 @@ use std::time::Duration;
 use crate::endpoint::Endpoint;
 use crate::mapping::Mapping;
 use crate::overview::{by_cause, by_columns};
-use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, Solutions, TableColumns, first_of_parts};
+use crate::query::{
+    Answer, Cancel, Dataset, Engine, Loading, Query, Solutions, TableColumns, first_of_parts, sorted_by,
+};
 use crate::store;
 use crate::summary::counted;
 use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES, VOCABULARIES};
@@ -22,14 +24,14 @@ use super::answer::AnswerArgs;
 use super::bounds::{LogTimes, TIMES};
 use super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::console::{Outcome, print_failure, say};
-use super::fail_if::FailIf;
+use super::fail_if::{FailIf, RowsMet};
 use super::filter::text_of;
 use super::follow;
 use super::format::OF_LOGS;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
-use super::question::{NO_SESSION, QuerySource, Question, SESSIONS, base, endpoint};
+use super::question::{NO_SESSION, QuerySource, Question, SESSIONS, base, endpoint, first_rows};
 use super::read::{GraphArgs, InputOutcome, InputRun, OF_GRAPH, OF_MAPPING, ReadArgs, ShownFindings, SummaryArgs};
 use super::words::nearest;
 
@@ -102,6 +104,17 @@ pub struct RowSort {
     pub descending: bool,
 }
 
+impl RowSort {
+    /// Sorts rows, all of which are in memory.
+    fn apply(&self, rows: Solutions<'_>) -> anyhow::Result<Solutions<'static>> {
+        let known: Vec<_> = rows.variables.iter().map(|variable| variable.as_str()).collect();
+        if !known.contains(&self.column.as_str()) {
+            bail!("unknown column {:?}; use one of {}", self.column, known.join(", "));
+        }
+        Ok(sorted_by(rows, &self.column, self.descending)?)
+    }
+}
+
 impl From<&str> for RowSort {
     fn from(text: &str) -> Self {
         let column = text.strip_prefix('-').or_else(|| text.strip_suffix(":desc"));
@@ -162,13 +175,13 @@ impl AskArgs {
         let times = question.times(&source, &cancel)?;
         let query = if question.filter.has_times() { question.query(&times, base.as_deref())? } else { query };
         let query = match &self.sort {
-            Some(RowSort { column, descending }) => query.sorted_by(column, *descending)?,
-            None => query,
+            Some(RowSort { column, descending }) if question.by.is_empty() => query.sorted_by(column, *descending)?,
+            _ => query,
         };
         if let (true, QuerySource::Here(dataset)) = (question.engine.plan, &source) {
             return self.answer.target.print(dataset.plan(&query, &cancel)?);
         }
-        let met = Cell::new(0);
+        let (met, is_cut) = (RefCell::default(), Cell::new(false));
         let (found, noun) = match self.answer(&source, &query, question.engine.allow_service, &cancel)? {
             Answer::Solutions(rows) => {
                 let start = if question.times.relative { source.start(&cancel)? } else { None };
@@ -179,7 +192,12 @@ impl AskArgs {
                     ["cause"] => by_cause(rows)?,
                     columns => by_columns(rows, columns)?,
                 };
-                let rows = self.watched(rows, &met)?;
+                let rows = match &self.sort {
+                    Some(sort) if !question.by.is_empty() => sort.apply(rows)?,
+                    _ => rows,
+                };
+                let rows = first_rows(rows, question.own_limit, &is_cut);
+                let rows = self.watched(rows, question.known_columns(), &met)?;
                 match self.answer.are_messages() {
                     true => {
                         let selected = SelectedMessages::from_rows(rows, limit.unwrap_or(usize::MAX))?;
@@ -191,14 +209,15 @@ impl AskArgs {
             _ if self.has_condition() => bail!("--fail-if: a condition is about the columns of rows"),
             answer => writer.write(answer)?,
         };
-        if !self.summary.quiet && !noun.is_empty() {
-            say(&counted(found, noun));
+        let met = met.into_inner();
+        if !noun.is_empty() {
+            self.say_count(&counted(found, noun), &met, is_cut.get());
         }
         if !self.summary.quiet {
             let asked = AskedData { source: &source, base: base.as_deref(), times: &times };
             note_filter(question, (found, &query), &asked, &cancel)?;
         }
-        self.conclude((question, &query), (found, met.get()), (&sources, missing), all_read)
+        self.conclude((question, &query), (found, met.count), (&sources, missing), all_read)
     }
 
     /// Returns the outcome of a question with a number of rows, some of which met the condition of `--fail-if`. Fails if inputs
@@ -228,12 +247,31 @@ impl AskArgs {
         columns
     }
 
-    /// Passes rows on, and counts in `met` those that meet the condition of `--fail-if`.
-    pub fn watched<'a>(&'a self, rows: Solutions<'a>, met: &'a Cell<u64>) -> anyhow::Result<Solutions<'a>> {
+    /// Passes rows on, and collects in `met` those that meet the condition of `--fail-if`.
+    pub fn watched<'a>(
+        &'a self,
+        rows: Solutions<'a>,
+        columns: Option<&TableColumns>,
+        met: &'a RefCell<RowsMet>,
+    ) -> anyhow::Result<Solutions<'a>> {
         match &self.fail_if {
-            Some(FailIf::Condition(condition)) => condition.watch(rows, met),
+            Some(FailIf::Condition(condition)) => condition.watch(rows, columns, met),
             _ => Ok(rows),
         }
+    }
+
+    /// Prints the number of rows, those that meet the condition of `--fail-if`, and that there are more rows if `is_cut`.
+    pub fn say_count(&self, count: &str, met: &RowsMet, is_cut: bool) {
+        if self.summary.quiet {
+            return;
+        }
+        let met = match &self.fail_if {
+            Some(FailIf::Condition(condition)) => met.described(condition),
+            _ => String::new(),
+        };
+        let start = if is_cut { "the first " } else { "" };
+        let end = if is_cut { "; -n N shows more" } else { "" };
+        say(&format!("{start}{count}{met}{end}"));
     }
 
     /// True if `--strict` is given.

@@ -1,6 +1,6 @@
 //! Questions that list messages: their rows are written while logs are read.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use crate::query::{Answer, Cancel, Listed, Listing, Query, Solutions};
 use crate::summary::counted;
@@ -8,10 +8,10 @@ use crate::summary::counted;
 use super::answer::AnswerWriter;
 use super::ask::{AskArgs, EngineArgs};
 use super::bounds::LogTimes;
-use super::console::{Outcome, say};
+use super::console::Outcome;
 use super::follow::stream;
 use super::input::InputSource;
-use super::question::Question;
+use super::question::{Question, first_rows};
 
 impl AskArgs {
     /// Returns the listing that answers a question of logs: one without conditions, without an order of its own, and without
@@ -40,25 +40,26 @@ impl AskArgs {
         cancel: &Cancel,
     ) -> anyhow::Result<Outcome> {
         let mut run = self.run(query)?;
+        let (own_limit, columns) = (question.own_limit, question.known_columns());
+        let limit = question.filter.limit.or(own_limit.map(|limit| limit + 1));
         let write = |solutions: Solutions<'_>| {
-            let met = Cell::new(0);
-            let Solutions { variables, mut rows } = self.watched(solutions, &met)?;
+            let (met, is_cut) = (RefCell::default(), Cell::new(false));
+            let rows = first_rows(solutions, own_limit, &is_cut);
+            let Solutions { variables, mut rows } = self.watched(rows, columns, &met)?;
             let written = writer.write(Answer::Solutions(Solutions { variables, rows: Box::new(rows.by_ref()) }))?;
             // The log is read to its end, whatever the limit of rows.
             rows.for_each(drop);
-            Ok((written, met.get()))
+            Ok((written, met.into_inner(), is_cut.get()))
         };
-        let (all_read, ((found, noun), met)) = stream(query.columns(), write, |pass| {
-            let mut listed = Listed::new(listing, query, question.filter.limit, cancel, pass);
+        let (all_read, ((found, noun), met, is_cut)) = stream(query.columns(), write, |pass| {
+            let mut listed = Listed::new(listing, query, limit, cancel, pass);
             let all_read =
                 run.load(sources, query.sees_unread(), cancel, |run, source| run.convert(source, &mut listed.sink()))?;
             listed.finish()?;
             Ok(all_read)
         })?;
         let Some(all_read) = all_read else { return Ok(Outcome::Findings) };
-        if !self.summary.quiet {
-            say(&counted(found, noun));
-        }
-        self.conclude((question, query), (found, met), (sources, missing), all_read)
+        self.say_count(&counted(found, noun), &met, is_cut);
+        self.conclude((question, query), (found, met.count), (sources, missing), all_read)
     }
 }

@@ -69,13 +69,15 @@ impl OwnQueries {
             (Err(_), Some(query)) => take(&query),
             (Err(error), None) => {
                 let known = names().into_iter().chain(own.iter().map(|(name, _)| name.as_str()));
-                let hint = nearest(name, known).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
+                if let Some(near) = nearest(name, known) {
+                    bail!("unknown question {name:?}: did you mean {near}? `rpcgraph ask` lists all questions");
+                }
                 let others: Vec<_> = own.iter().map(|(name, _)| printable(name)).collect();
                 let folder = self.folder().map(|folder| match others.as_slice() {
                     [] => format!("; found no .rq file in {}", shown(&folder)),
                     others => format!("; {} has {}", shown(&folder), others.join(", ")),
                 });
-                bail!("{error}{}{hint}", folder.unwrap_or_default())
+                bail!("{error}{}", folder.unwrap_or_default())
             }
         }
     }
@@ -182,7 +184,7 @@ pub struct QuestionArgs {
         hide_possible_values = true,
         help_heading = "Output",
         hide_short_help = true,
-        conflicts_with_all = ["follow", "sort"]
+        conflicts_with = "follow"
     )]
     by: Vec<GroupBy>,
 
@@ -270,12 +272,15 @@ impl QuestionArgs {
         let text = own.find(name, |query| Ok(query.text.to_owned()))?;
         let query = NamedQuery { name, text: &text };
         let (by, grouping) = if self.by.is_empty() { Default::default() } else { grouping(&query, &self.by)? };
-        let [needs_messages, needs_times, compares, is_by_time, follows, has_parts] =
+        let [needs_messages, needs_times, compares, is_by_time, follows, has_parts, is_within_sessions] =
             FACTS.map(|fact| query.states(fact));
         if let (true, [log]) = (compares, sources.as_slice())
             && log.rdf_format().is_none()
         {
             bail!("{} is one log, and two are compared: rpcgraph compare OLD NEW", log.name());
+        }
+        if is_within_sessions && sources.len() > 1 && !self.ask.summary.quiet {
+            say(&format!("note: {name} compares within each session: rpcgraph compare OLD NEW compares two logs"));
         }
         let is_sorted = self.ask.sort.is_some();
         let by_time = is_by_time && sources.len() > 1 && !is_sorted;
@@ -291,10 +296,15 @@ impl QuestionArgs {
         if known.contains(&"lines") && self.ask.has_log_lines() {
             parameters.push(("lines".to_owned(), "yes".to_owned()));
         }
-        // This replaces the query's own limit.
         let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted && by.is_empty();
+        let own_limit = query.own_limit().filter(|_| self.filter.limit.is_none());
         parameters.extend(grouping.iter().map(|name| ((*name).to_owned(), "yes".to_owned())));
-        parameters.extend(self.filter.limit.filter(|_| is_first).map(|limit| ("limit".to_owned(), limit.to_string())));
+        // This replaces the query's own limit, by one more row if there is no other: it shows whether there are more.
+        let limit = match query.own_limit() {
+            Some(_) if !is_first => Some(usize::MAX),
+            own => self.filter.limit.filter(|_| is_first).or(own.map(|own| own + 1)),
+        };
+        parameters.extend(limit.map(|limit| ("limit".to_owned(), limit.to_string())));
         let with = |conditions: &[Condition]| Ok(query.with(&parameters, conditions)?);
         let mut question = Question::named(with, &self.filter, times);
         question.engine = engine;
@@ -308,6 +318,8 @@ impl QuestionArgs {
             shown.splice(place..place, grouping.iter().map(|name| (*name).to_owned()));
         }
         question.by = by;
+        question.has_known_units = names().contains(&name);
+        question.own_limit = own_limit;
         (question.needs_messages, question.needs_times, question.compares) = (needs_messages, needs_times, compares);
         match self.follow {
             false => self.ask.ask(&question, sources),

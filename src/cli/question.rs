@@ -1,5 +1,6 @@
 //! Questions, and the data that they are asked of.
 
+use std::cell::Cell;
 use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,6 +47,10 @@ pub struct Question<'q> {
     pub listing: Option<Listing>,
     /// The columns of its table.
     pub columns: TableColumns,
+    /// True if these columns state all units: other columns are numbers, or text.
+    pub has_known_units: bool,
+    /// The number of rows that are written without `--limit`; `None`: all.
+    pub own_limit: Option<usize>,
 }
 
 /// The order of rows by time, and the form of their times.
@@ -94,7 +99,14 @@ impl<'q> Question<'q> {
             by: Vec::new(),
             listing: None,
             columns: TableColumns::default(),
+            has_known_units: false,
+            own_limit: None,
         }
+    }
+
+    /// Returns the columns of its table, if they state all units.
+    pub fn known_columns(&self) -> Option<&TableColumns> {
+        self.has_known_units.then_some(&self.columns)
     }
 
     /// Returns the query; `times` are the times of the messages, if they are known.
@@ -161,6 +173,19 @@ impl RowTimes {
         let rows = if self.by_time { by_time(solutions)? } else { solutions };
         Ok(if self.relative { relative(rows, start) } else { rows })
     }
+}
+
+/// Ends rows at a limit, and states in `is_cut` whether there are more.
+pub fn first_rows<'a>(solutions: Solutions<'a>, limit: Option<usize>, is_cut: &'a Cell<bool>) -> Solutions<'a> {
+    let Some(mut left) = limit else { return solutions };
+    let Solutions { variables, mut rows } = solutions;
+    let rows = std::iter::from_fn(move || {
+        let row = rows.next();
+        is_cut.set(left == 0 && row.is_some());
+        left = left.checked_sub(1)?;
+        row
+    });
+    Solutions { variables, rows: Box::new(rows.fuse()) }
 }
 
 /// Returns the server at a URL, with a time limit for each request.

@@ -183,7 +183,7 @@ fn mistakes_of_an_agent_are_results() {
     place.put("secret", LOG);
     place.put("logs/other", LOG);
     let mut agent = Agent::new(&place, &["log", "--allow", "logs"]);
-    assert!(agent.refused("ask", &json!({ "question": "error" })).contains("use one of overview, "));
+    assert!(agent.refused("ask", &json!({ "question": "error" })).contains("did you mean errors?"));
     assert_eq!(agent.refused("ask", &json!({})), "`question` is missing");
     assert!(agent.refused("query", &json!({ "sparql": "SELECT ?m { ?m" })).starts_with("not SPARQL, at line 1"));
     for path in ["../secret", "missing", "/etc/passwd"] {

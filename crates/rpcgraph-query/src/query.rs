@@ -95,6 +95,7 @@ use self::needs::QueryFeatures;
 pub use self::rdf::{RdfError, rdf_format};
 #[cfg(feature = "http")]
 pub use self::service::services;
+pub use self::sort::sorted_by;
 pub use self::syntax::{QUERY_PREFIXES, SyntaxError};
 pub use self::table::{Table, TableColumns, cut, cut_middle, duration, folded, trimmed};
 pub use self::times::{by_time, relative};

@@ -42,9 +42,10 @@ pub struct Condition {
 /// - the answer is about two logs;
 /// - rows of several logs are sorted by time;
 /// - a row is final, so that a log can be followed as it grows;
-/// - rows are grouped in parts.
-pub const FACTS: [&str; 6] =
-    ["needs messages", "needs times", "needs two logs", "sorted by time", "follows", "has parts"];
+/// - rows are grouped in parts;
+/// - messages of different sessions are not compared.
+pub const FACTS: [&str; 7] =
+    ["needs messages", "needs times", "needs two logs", "sorted by time", "follows", "has parts", "within sessions"];
 
 /// The names of places that are not parameters.
 const PLACES: [&str; 2] = ["messages", "sessions"];
@@ -154,7 +155,7 @@ pub fn names() -> Vec<&'static str> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogueError {
     /// A query with this name does not exist.
-    #[error("unknown query {0:?}; use one of {list}", list = names().join(", "))]
+    #[error("unknown question {0:?}; use one of {list}", list = names().join(", "))]
     UnknownQuery(String),
     /// The text with the filled-in parameters is not a query.
     #[error(transparent)]
@@ -239,6 +240,13 @@ impl<'q> NamedQuery<'q> {
         names
     }
 
+    /// Returns the number of rows that the query has without the parameter `limit`; `None` if it has all.
+    pub fn own_limit(&self) -> Option<usize> {
+        let is_limit = |line: &&str| slot(line).is_some_and(|(name, _)| name == "limit");
+        let (own, _) = self.text.lines().find(is_limit)?.split_once("#:")?;
+        own.trim().strip_prefix("LIMIT ")?.parse().ok()
+    }
+
     /// Fills in parameters, and conditions on messages.
     pub fn with(&self, parameters: &[(String, String)], conditions: &[Condition]) -> Result<String, CatalogueError> {
         let known = self.parameters();
@@ -318,6 +326,7 @@ mod tests {
     fn a_parameter_replaces_its_line() {
         assert_eq!(QUERY.title(), "A title");
         assert_eq!(QUERY.parameters(), ["method", "limit"]);
+        assert_eq!(QUERY.own_limit(), Some(10));
         assert_eq!(with(&[]).unwrap(), QUERY.text);
         let text = with(&[("method", "a\"b\\c\n"), ("limit", "3")]).unwrap();
         assert!(text.contains("\nFILTER(?m = \"a\\\"b\\\\c\\n\")\n}\nLIMIT 3\n"), "{text}");

@@ -25,7 +25,7 @@ use spargebra::Query;
 use spargebra::algebra::{Expression, Function, GraphPattern, OrderExpression};
 
 use super::algebra::{for_each_mut, pattern_mut};
-use super::answer::Solutions;
+use super::answer::{QueryError, Solutions};
 use super::columnar::{QueryTerms, number_of};
 use super::paths::empty;
 use super::times::moment;
@@ -230,7 +230,11 @@ fn key(terms: &QueryTerms, id: TermId) -> SortKey {
     if let Some(integer) = id.as_integer() {
         return SortKey::Number(integer.into());
     }
-    match sort_key(&terms.term(id)) {
+    key_of(&terms.term(id))
+}
+
+fn key_of(term: &Term) -> SortKey {
+    match sort_key(term) {
         None => SortKey::Unbound,
         Some(Term::BlankNode(node)) => SortKey::Node(node.into_string()),
         Some(Term::NamedNode(node)) => SortKey::Text(node.into_string()),
@@ -263,6 +267,23 @@ impl SortKey {
             (one, other) => one.rank().cmp(&other.rank()),
         }
     }
+}
+
+/// Sorts rows by a column, in the order of `ORDER BY`; rows without a value come last. All rows are in memory.
+///
+/// # Errors
+///
+/// A row cannot be read.
+pub fn sorted_by<'a>(solutions: Solutions<'_>, column: &str, descending: bool) -> Result<Solutions<'a>, QueryError> {
+    let Solutions { variables, rows } = solutions;
+    let with_key = |row: Result<QuerySolution, QueryError>| row.map(|row| (row.get(column).map(key_of), row));
+    let mut rows = rows.map(with_key).collect::<Result<Vec<_>, _>>()?;
+    rows.sort_by(|(one, _), (other, _)| match (one, other) {
+        (Some(one), Some(other)) if descending => other.compare(one),
+        (Some(one), Some(other)) => one.compare(other),
+        (one, other) => one.is_none().cmp(&other.is_none()),
+    });
+    Ok(Solutions { variables, rows: Box::new(rows.into_iter().map(|(_, row)| Ok(row))) })
 }
 
 /// Returns the key of a term.
