@@ -30,12 +30,42 @@ pub struct TimeArgument {
 
 #[derive(Debug, Clone)]
 enum TimeArgumentKind {
-    /// A date and time: with its zone, or else in UTC; the text before the zone; and true if a zone was typed.
-    At(DateTime, String, bool),
+    At(DatedBound),
     /// A time of day, as precise as it was typed.
     Clock(String),
     /// A duration before the end of the log.
     Before(DayTimeDuration),
+}
+
+/// A date, or a date and time, as precise as it was typed.
+#[derive(Debug, Clone)]
+struct DatedBound {
+    /// Its beginning, with its zone, or else in UTC.
+    start: DateTime,
+    /// Its beginning as typed, without the zone.
+    written: String,
+    has_zone: bool,
+    /// The seconds from its beginning to the next bound of this precision: of a date, a day.
+    length: Decimal,
+}
+
+impl DatedBound {
+    /// Returns the first time after the bound, and that as it would be written without a zone.
+    fn end(&self) -> Option<(DateTime, String)> {
+        let length = DayTimeDuration::new(self.length);
+        let written = DateTime::from_str(&self.written).ok()?.checked_add_day_time_duration(length)?;
+        Some((self.start.checked_add_day_time_duration(length)?, written.to_string()))
+    }
+
+    /// Returns the time of day of the bound: of a date, the first or the last.
+    fn clock(&self, is_end: bool) -> &str {
+        let clock = self.written.split_once('T').map_or("", |(_, clock)| clock);
+        match self.length {
+            length if length == Decimal::from(DAY) && is_end => "23:59:59",
+            length if length == Decimal::from(60) => clock.get(..5).unwrap_or(clock),
+            _ => clock,
+        }
+    }
 }
 
 pub fn parse_moment(text: &str) -> Result<TimeArgument, String> {
@@ -61,10 +91,13 @@ fn parse_moment_kind(text: &str) -> Option<TimeArgumentKind> {
         return seconds_of_day(text).map(|_| TimeArgumentKind::Clock(text.to_owned()));
     }
     let text = text.replacen(' ', "T", 1);
-    ["", "Z", ":00Z", "T00:00:00Z"].into_iter().find_map(|rest| {
+    [("", 1), ("Z", 1), (":00Z", 60), ("T00:00:00Z", DAY)].into_iter().find_map(|(rest, length)| {
         let whole = format!("{text}{rest}");
-        let time = DateTime::from_str(&whole).ok().filter(|time| time.timezone_offset().is_some())?;
-        Some(TimeArgumentKind::At(time, without_zone(&whole).to_owned(), rest.is_empty()))
+        let start = DateTime::from_str(&whole).ok().filter(|time| time.timezone_offset().is_some())?;
+        let written = without_zone(&whole).to_owned();
+        let digits = written.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+        let length = Decimal::new(length.into(), u32::try_from(digits).ok()?).ok()?;
+        Some(TimeArgumentKind::At(DatedBound { start, written, has_zone: rest.is_empty(), length }))
     })
 }
 
@@ -94,9 +127,13 @@ impl TimeArgument {
     /// several times is the first, or the first after the time of day `since`.
     pub fn condition(&self, sign: &str, times: &LogTimes, since: Option<&Self>) -> anyhow::Result<String> {
         let (dated, clock) = match &self.at {
-            TimeArgumentKind::At(time, written, _) => {
-                let clock = written.split_once('T').map_or("", |(_, clock)| clock);
-                (dated(sign, &time.to_string(), written), times.clocks.condition(sign, clock, None)?)
+            TimeArgumentKind::At(bound) => {
+                let is_end = sign == "<=";
+                let dated = match bound.end().filter(|_| is_end) {
+                    Some((end, written)) => dated("<", &end.to_string(), &written),
+                    None => dated(sign, &bound.start.to_string(), &bound.written),
+                };
+                (dated, times.clocks.condition(sign, bound.clock(is_end), None)?)
             }
             TimeArgumentKind::Clock(clock) => {
                 let before = since.and_then(|since| match &since.at {
@@ -127,11 +164,22 @@ impl TimeArgument {
         Ok(format!("FILTER EXISTS {{ $it {TIMES} ?filtered{sequence} FILTER({fits}) }}"))
     }
 
-    /// Describes how times are compared with this bound that lack what it has: a zone, or a date.
-    pub fn note(&self, times: &LogTimes) -> Option<String> {
-        let TimeArgumentKind::At(_, written, has_zone) = &self.at else { return None };
-        let clock = written.split_once('T').map_or("", |(_, clock)| clock);
-        match (times.are_without_zone && *has_zone, times.clocks.logs.is_empty()) {
+    /// True if no time can be both since this bound and until another: both are dates, or durations before the end.
+    pub fn is_after(&self, until: &Self) -> bool {
+        match (&self.at, &until.at) {
+            (TimeArgumentKind::At(since), TimeArgumentKind::At(until)) if since.has_zone == until.has_zone => {
+                until.end().is_some_and(|(end, _)| since.start >= end)
+            }
+            (TimeArgumentKind::Before(since), TimeArgumentKind::Before(until)) => since < until,
+            _ => false,
+        }
+    }
+
+    /// Describes how times are compared with this bound, `since` or `until`, that lack what it has: a zone, or a date.
+    pub fn note(&self, side: &str, times: &LogTimes) -> Option<String> {
+        let TimeArgumentKind::At(bound) = &self.at else { return None };
+        let clock = bound.clock(side == "until");
+        match (times.are_without_zone && bound.has_zone, times.clocks.logs.is_empty()) {
             (true, _) => Some(format!("times without a zone are compared with {} as it is written", self.text)),
             (_, false) => {
                 Some(format!("times without a date are compared with {clock}, the time of day of {}", self.text))

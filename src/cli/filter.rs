@@ -2,6 +2,7 @@
 //!
 //! Queries have places for conditions: `#:messages ?message` is replaced by the conditions on `?message`.
 
+use anyhow::bail;
 use clap::Args;
 use oxrdf::Term;
 // JSON's escapes are SPARQL's.
@@ -9,10 +10,14 @@ use crate::json::quoted;
 use crate::query::catalogue::Condition;
 
 use super::bounds::{LogTimes, TIMES, TimeArgument, parse_duration, parse_moment};
+use super::values::parse_count;
 use super::words::nearest;
 
+/// The heading of filters in help.
+pub const FILTERS: &str = "Filter";
+
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Filter")]
+#[command(next_help_heading = FILTERS)]
 pub struct FilterArgs {
     /// Keep messages of a method (glob) and their answers
     ///
@@ -64,7 +69,7 @@ pub struct FilterArgs {
 
     /// Keep messages until a time
     ///
-    /// A time of day includes what is not written of it: 10:00:00 includes 10:00:00.9.
+    /// It includes what is not written of it: 10:00 includes 10:00:59, and a date includes its day.
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     until: Option<TimeArgument>,
 
@@ -76,7 +81,7 @@ pub struct FilterArgs {
     contains: Option<String>,
 
     /// Print at most N rows or messages
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
     pub limit: Option<usize>,
 }
 
@@ -204,6 +209,11 @@ impl FilterArgs {
 
     /// Returns the conditions for the places in a query; `times` are the times of the messages.
     pub fn conditions(&self, times: &LogTimes) -> anyhow::Result<Vec<Condition>> {
+        if let (Some(since), Some(until)) = (&self.since, &self.until)
+            && since.is_after(until)
+        {
+            bail!("--since {} is after --until {}: no message is between them", since.text, until.text);
+        }
         let mut conditions = Vec::new();
         for (property, globs) in self.globs() {
             let fits = globs.iter().map(|glob| property.fits(glob)).collect::<Vec<_>>().join(" || ");
@@ -242,7 +252,7 @@ impl FilterArgs {
 
     /// Describes how times are compared with bounds that they cannot be compared with in full.
     pub fn notes(&self, times: &LogTimes) -> Vec<String> {
-        self.times().filter_map(|(_, moment)| moment.note(times)).collect()
+        self.times().filter_map(|(side, moment)| moment.note(side, times)).collect()
     }
 
     /// Returns queries that count messages which cannot fulfil a condition, since the log does not state the property;
@@ -297,7 +307,8 @@ impl FilterArgs {
                 (None, all) => {
                     let (few, more) =
                         (all.get(..10).unwrap_or(all).join(", "), if all.len() > 10 { ", …" } else { "" });
-                    format!("no message has the {name} {glob:?}; there are {few}{more}")
+                    let are = if all.len() == 1 { "is" } else { "are" };
+                    format!("no message has the {name} {glob:?}; there {are} {few}{more}")
                 }
             });
         }

@@ -33,6 +33,11 @@ pub fn one_of<T: Copy + Send + Sync>(choices: Choices<T>) -> impl TypedValuePars
     })
 }
 
+/// Parses a number of things.
+pub fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a whole number, such as 20".to_owned())
+}
+
 /// Returns the element of `all` with a name; `kind` is the noun for the elements.
 pub fn named<T: Copy>(kind: &str, all: &[T], name_of: impl Fn(T) -> &'static str, name: &str) -> Result<T, String> {
     all.iter().copied().find(|one| name_of(*one) == name).ok_or_else(|| {
