@@ -150,10 +150,15 @@ impl Redactor {
 /// Prints what was replaced, and what stayed.
 impl fmt::Display for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (done, counts) in [("replaced", &self.replaced), ("; stayed", &self.stayed)] {
+        let listed = |counts: &BTreeMap<&str, u64>| {
             let listed: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
-            write!(f, "{done}: {}", if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") })?;
+            if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") }
+        };
+        write!(f, "replaced: {}", listed(&self.replaced))?;
+        if self.options.secrets_only {
+            return write!(f, "; everything else stayed");
         }
+        write!(f, "; stayed: {}", listed(&self.stayed))?;
         if !self.names.is_empty() {
             let shown: Vec<_> = self.names.iter().take(MOST_NAMES).map(String::as_str).collect();
             let more = self.names.len() - shown.len();

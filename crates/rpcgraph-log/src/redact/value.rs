@@ -198,9 +198,9 @@ impl Redactor {
         if content.is_empty() || stays || self.options.keep.iter().any(|kept| kept == content) {
             return None;
         }
-        if mode != ValuePosition::Open
-            && (is_word(content) || mode == ValuePosition::Payload && is_known_method(content))
-        {
+        // The name of a tool is its author's, also if a protocol has the word elsewhere.
+        let is_of_protocol = mode != ValuePosition::Open && rule != StringRole::Name;
+        if is_of_protocol && (is_word(content) || mode == ValuePosition::Payload && is_known_method(content)) {
             self.stays("word of a protocol");
             return None;
         }
@@ -240,7 +240,7 @@ impl Redactor {
 
     /// Notes a name that is not published, and returns true if it stays.
     fn keeps_name(&mut self, name: &str) -> bool {
-        if !self.options.drop_names && !is_word(name) && !self.names.contains(name) {
+        if !self.options.drop_names && !self.names.contains(name) {
             self.names.insert(name.to_owned());
         }
         !self.options.drop_names
