@@ -1,6 +1,6 @@
 //! Writes answers to queries: formats, columns, pager and output.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 
 use crate::overview::ScreenStyle;
 use crate::query::results::{
@@ -293,10 +293,7 @@ impl AnswerWriter<'_> {
         if self.args.target.file().is_some() {
             return None;
         }
-        if !io::stdout().is_terminal() {
-            return std::env::var("COLUMNS").ok()?.parse().ok();
-        }
-        terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()).or(Some(80))
+        pager::width()
     }
 }
 

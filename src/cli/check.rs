@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::check::{
-    Baseline, CheckResult, Judged, Level, RESULTS, RuleError, Rules, SETS, TextStyle, Verdict, read_excerpts,
+    Baseline, CheckResult, GoneFault, Judged, Level, RESULTS, RuleError, Rules, SETS, TextStyle, Verdict, read_excerpts,
 };
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
@@ -28,7 +28,7 @@ use super::limits::LimitArgs;
 use super::pager;
 use super::paths::{OutputPath, is_same};
 use super::question::base;
-use super::read::{GraphArgs, ReadArgs};
+use super::read::{GraphArgs, ReadArgs, ShownFindings};
 use super::target::TargetArgs;
 use super::words::nearest;
 
@@ -127,7 +127,7 @@ pub struct CheckCommand {
 
     /// Fail only on what a file of --write-baseline does not have
     ///
-    /// Findings that it does not count, and definitions of tools that differ.
+    /// That is: on findings that it does not count, and on definitions of tools that differ from those that it has.
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     baseline: Option<PathBuf>,
 
@@ -241,9 +241,10 @@ impl CheckCommand {
         drop(dataset);
         if let Some(baseline) = &baseline {
             let (known, gone) = baseline.mark(&mut checked.judged);
-            let gone = gone.iter().map(|(rule, text, count)| {
+            let gone = gone.iter().map(|GoneFault { rule, about, text, count }| {
                 let count = if *count > 1 { format!(" ({count} times)") } else { String::new() };
-                format!("note: gone: {rule}: {}{count}", printable(text))
+                let about = about.map(|about| format!("{}: ", printable(about))).unwrap_or_default();
+                format!("note: gone: {rule}: {about}{}{count}", printable(text))
             });
             let notes = std::iter::once(format!("note: {}", counted(known, "known finding"))).chain(gone);
             notes.filter(|_| !self.quiet).for_each(|note| say(&note));
@@ -320,7 +321,7 @@ impl CheckCommand {
         let mut loading = dataset.load(cancel)?;
         let mut run = self.read.run(&graph, self.quiet)?;
         // Rules report the problems of records.
-        run.findings.quiet = true;
+        run.findings.shown = ShownFindings::None;
         let all_read = run.load(sources, false, cancel, |run, source| run.load_one(source, &mut loading))?;
         loading.commit()?;
         Ok((dataset, all_read.unwrap_or(Ok(()))))
@@ -332,9 +333,9 @@ impl CheckCommand {
             true => Output::shown(io::stdout(), None),
             false => self.target.open(format == CheckFormat::Junit)?,
         };
-        let width = || terminal_size::terminal_size_of(io::stdout()).map_or(120, |(width, _)| width.0.into());
+        let width = if self.target.file().is_some() { None } else { pager::width() };
         let written = match format {
-            CheckFormat::Text => checked.write_text(TextStyle { width: width(), coloured }, &mut output),
+            CheckFormat::Text => checked.write_text(TextStyle { width, coloured }, &mut output),
             CheckFormat::Json => checked.write_json(&mut output),
             CheckFormat::Sarif => checked.write_sarif(&mut output),
             CheckFormat::Junit => checked.write_junit(self.fail_on, &mut output),

@@ -24,6 +24,14 @@ pub fn is_coloured() -> bool {
     is_able() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
 }
 
+/// Returns the width of standard output: the terminal's, or what `COLUMNS` states for a pipe; `None` without either.
+pub fn width() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return std::env::var("COLUMNS").ok()?.parse().ok();
+    }
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()).or(Some(80))
+}
+
 /// A running pager; dropping it waits until the pager exits.
 pub struct Pager(Child);
 

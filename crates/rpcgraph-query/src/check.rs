@@ -26,7 +26,7 @@ mod rules;
 mod sarif;
 mod sets;
 
-pub use self::baseline::{Baseline, BaselineError};
+pub use self::baseline::{Baseline, BaselineError, GoneFault};
 pub use self::fault::{Excerpt, Fault, read_excerpts};
 pub use self::judge::{Judged, Verdict};
 pub use self::output::{CheckResult, TextStyle};

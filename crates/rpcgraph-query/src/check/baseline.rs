@@ -45,6 +45,19 @@ pub struct Baseline {
     definitions: KnownTools,
 }
 
+/// Known faults that are no longer there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GoneFault<'b> {
+    /// The name of the rule.
+    pub rule: &'b str,
+    /// The tool, or else the method.
+    pub about: Option<&'b str>,
+    /// The text, with `#` in place of each word that has a digit.
+    pub text: &'b str,
+    /// How many are gone.
+    pub count: u64,
+}
+
 /// Errors in a file of known faults.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
@@ -158,8 +171,8 @@ impl Baseline {
     }
 
     /// Marks known faults: of each entry, as many as it counts, in the order of the logs. Returns the number of known
-    /// faults, and of each entry of these rules that has fewer faults now, the rule, the text and how many are gone.
-    pub fn mark<'b>(&'b self, judged: &mut [Judged<'_>]) -> (u64, Vec<(&'b str, &'b str, u64)>) {
+    /// faults, and the entries of these rules that have fewer faults now.
+    pub fn mark(&self, judged: &mut [Judged<'_>]) -> (u64, Vec<GoneFault<'_>>) {
         let (mut left, mut known) = (self.faults.clone(), 0);
         for judged in judged.iter_mut() {
             for fault in &mut judged.faults {
@@ -176,7 +189,13 @@ impl Baseline {
         let is_judged = |rule: &str| judged.iter().any(|judged| judged.rule.id == rule);
         let gone =
             self.faults.keys().zip(left.into_values()).filter(|(fault, gone)| *gone > 0 && is_judged(&fault.rule));
-        (known, gone.map(|(fault, gone)| (fault.rule.as_str(), fault.text.as_str(), gone)).collect())
+        let gone = gone.map(|(fault, count)| GoneFault {
+            rule: &fault.rule,
+            about: fault.tool.as_deref().or(fault.method.as_deref()),
+            text: &fault.text,
+            count,
+        });
+        (known, gone.collect())
     }
 }
 

@@ -13,6 +13,7 @@ use crate::diagnostic::markup::xml;
 use crate::diagnostic::{pointed, printable};
 use crate::json::without_nulls;
 use crate::log::summary::counted;
+use crate::query::folded;
 
 /// The maximum number of faults of a rule in text.
 const SHOWN: usize = 5;
@@ -29,13 +30,26 @@ pub struct CheckResult<'r> {
 /// The look of text.
 #[derive(Debug, Clone, Copy)]
 pub struct TextStyle {
-    /// The maximum width of a line of the log, in columns.
-    pub width: usize,
+    /// The maximum width of lines, in columns; `None`: only lines of the log are cut.
+    pub width: Option<usize>,
     /// True if levels are coloured.
     pub coloured: bool,
 }
 
+/// The width of a line of the log where no width is stated.
+const WIDTH: usize = 120;
+
 impl TextStyle {
+    /// Writes a text behind spaces; what does not fit follows on further lines, behind two more.
+    fn write(self, spaces: usize, text: &str, out: &mut impl Write) -> io::Result<()> {
+        let width = self.width.map_or(usize::MAX, |width| width.saturating_sub(spaces + 2).max(20));
+        for (nth, line) in folded(text, width, usize::MAX).enumerate() {
+            let spaces = if nth > 0 { spaces + 2 } else { spaces };
+            writeln!(out, "{:spaces$}{line}", "")?;
+        }
+        Ok(())
+    }
+
     fn level(self, level: Level) -> String {
         let colour = match level {
             Level::Error => 31,
@@ -102,15 +116,19 @@ impl<'r> CheckResult<'r> {
     pub fn write_text(&self, style: TextStyle, mut out: impl Write) -> io::Result<()> {
         for judged in self.broken() {
             let (rule, faults) = (judged.rule, judged.new_faults().collect::<Vec<_>>());
-            writeln!(out, "{}: {} [{}]", style.level(rule.level), printable(&rule.title), printable(&rule.id))?;
+            let (level, title) = (rule.level.name(), printable(&rule.title));
+            let mut heading = Vec::new();
+            style.write(0, &format!("{level}: {title} [{}]", printable(&rule.id)), &mut heading)?;
+            out.write_all(style.level(rule.level).as_bytes())?;
+            out.write_all(heading.get(level.len()..).unwrap_or_default())?;
             let clauses: BTreeSet<_> = faults.iter().take(SHOWN).filter_map(|fault| fault.clause.as_deref()).collect();
             clauses.iter().try_for_each(|clause| writeln!(out, "  {}", printable(clause)))?;
             for fault in faults.iter().take(SHOWN) {
-                writeln!(out, "  {}", self.line(fault))?;
+                style.write(2, &self.line(fault), &mut out)?;
                 if let (Some(excerpt), Some((number, _))) = (&fault.excerpt, fault.place) {
                     let at = excerpt.column - excerpt.first;
                     let length = if excerpt.is_detail { excerpt.end - excerpt.column } else { 1 };
-                    let width = style.width.saturating_sub(12).max(20);
+                    let width = style.width.unwrap_or(WIDTH).saturating_sub(12).max(20);
                     for line in pointed(number, &excerpt.text, at, length, width).lines() {
                         writeln!(out, "    {line}")?;
                     }
