@@ -1,6 +1,6 @@
 //! `-t messages`: writes the messages that rows name, each as a line of JSON.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
@@ -14,6 +14,7 @@ use anyhow::{Context as _, anyhow, bail};
 use oxrdf::{GraphName, Quad, Term};
 use oxrdfio::RdfParser;
 
+use super::filter::text_of;
 use super::input::{InputSource, shown};
 use super::question::QuerySource;
 
@@ -104,17 +105,43 @@ impl SelectedMessages {
         self.0.get(log).is_some_and(is_one)
     }
 
-    /// Returns the quads about the selected messages from a store or a server.
-    pub fn quads(&self, source: &QuerySource, cancel: &Cancel) -> anyhow::Result<Vec<Quad>> {
+    /// Returns `VALUES` of the selected records, for one query each.
+    fn records(&self) -> Vec<String> {
         let iris = |(log, names): (&String, &BTreeSet<Name>)| -> Vec<String> {
             names.iter().map(|name| format!("<{log}#m{}> ", name.record)).collect()
         };
         let mut records: Vec<_> = self.0.iter().flat_map(iris).collect();
         records.dedup();
+        records.chunks(AT_ONCE).map(|some| format!("VALUES ?record {{ {}}}", some.concat())).collect()
+    }
+
+    /// Returns the query for the states of requests without an answer, among `records` and the messages in them.
+    pub fn states_query(records: &str) -> String {
+        format!(
+            "SELECT ?request ?state {{ {records} ?request rpcg:inBatch? ?record ; rpcg:state ?is \
+             FILTER(?is NOT IN (rpcg:Answered, rpcg:NotCaptured)) \
+             FILTER NOT EXISTS {{ ?answer rpcg:respondsTo ?request }} \
+             BIND(LCASE(STRAFTER(STR(?is), \"#\")) AS ?state) }}"
+        )
+    }
+
+    /// Returns the states of the selected requests without an answer, by their IRIs.
+    pub fn states(&self, source: &QuerySource, cancel: &Cancel) -> anyhow::Result<HashMap<String, String>> {
+        let mut states = HashMap::new();
+        for records in self.records() {
+            let values = source.values(&Self::states_query(&records), cancel)?;
+            let text = |term: &Term| text_of(term).to_owned();
+            states.extend(values.chunks_exact(2).map(|row| (text(&row[0]), text(&row[1]))));
+        }
+        Ok(states)
+    }
+
+    /// Returns the quads about the selected messages from a store or a server.
+    pub fn quads(&self, source: &QuerySource, cancel: &Cancel) -> anyhow::Result<Vec<Quad>> {
         let mut quads = Vec::new();
-        for some in records.chunks(AT_ONCE).map(|some| some.concat()) {
+        for records in self.records() {
             let query = format!(
-                "CONSTRUCT {{ ?node ?property ?value }} WHERE {{ VALUES ?record {{ {some}}} \
+                "CONSTRUCT {{ ?node ?property ?value }} WHERE {{ {records} \
                  ?message (rpcg:inBatch|rpcg:after)? ?record . \
                  ?message (jrpc:hasId|jrpc:hasError)? ?node . ?node ?property ?value }}"
             );

@@ -1,6 +1,6 @@
 //! `show`: prints messages as they were, with their details and their requests or answers.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,7 @@ use super::messages::{MessageSource, SelectedMessages, parse_name};
 use super::pager;
 use super::question::{QuerySource, endpoint};
 use super::target::TargetArgs;
+use super::values::parse_count;
 
 /// The maximum number of characters shown of an entry around a message.
 const SHOWN: usize = 200;
@@ -52,7 +53,7 @@ pub struct ShowCommand {
     endpoint: Option<String>,
 
     /// Also show N messages and lines around each
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "0", hide_default_value = true, help_heading = "Output")]
     around: usize,
 
     /// Format: text, json or messages
@@ -200,7 +201,11 @@ impl ShowCommand {
         let (name, asked) = match (sources.first(), &self.store) {
             (Some(log), _) => (
                 log.name(),
-                choice.read(&sources, (&options, self.format.jobs()), selectors.iter().flat_map(Selector::queries))?,
+                choice.read(
+                    &sources,
+                    (&options, self.format.jobs()),
+                    selectors.iter().flat_map(Selector::queries).chain([SelectedMessages::states_query("")]),
+                )?,
             ),
             (None, Some(dir)) => (shown(dir), QuerySource::Here(Dataset::stored(open_read_only(dir)?))),
             (None, None) => {
@@ -218,6 +223,10 @@ impl ShowCommand {
             }
         }
         let selected = choice.messages(&asked)?;
+        let states = match self.to {
+            ShowFormat::Text | ShowFormat::Rows => selected.states(&asked, &Cancel::default())?,
+            ShowFormat::Json | ShowFormat::Messages => HashMap::new(),
+        };
         let logs = match sources.as_slice() {
             _ if selected.logs() == 0 => return Err(choice.nothing(&asked, &name)?),
             // In a graph, records around a message are found by their numbers.
@@ -230,7 +239,7 @@ impl ShowCommand {
             _ => (None, self.target.open(false)?),
         };
         for log in &logs {
-            self.write(log, &selected, &options, &mut output)?;
+            self.write(log, (&selected, &states), &options, &mut output)?;
         }
         output.finish()?;
         Ok(Outcome::Done)
@@ -264,7 +273,7 @@ impl ShowCommand {
     fn write(
         &self,
         log: &MessageSource<'_>,
-        selected: &SelectedMessages,
+        (selected, states): (&SelectedMessages, &HashMap<String, String>),
         options: &ReaderOptions,
         output: &mut impl Write,
     ) -> anyhow::Result<()> {
@@ -282,7 +291,8 @@ impl ShowCommand {
                 && selected.has(log.iri(), message.name)
             {
                 before.drain(..).try_for_each(|line| self.write_block(&line, output))?;
-                self.write_message(message, output)?;
+                let state = states.get(&format!("{}#{}", log.iri(), message.name));
+                self.write_message(message, state, output)?;
                 after = self.around;
                 continue;
             }
@@ -303,7 +313,13 @@ impl ShowCommand {
         Ok(())
     }
 
-    fn write_message(&self, message: &LoggedMessage, output: &mut impl Write) -> anyhow::Result<()> {
+    /// Writes a message; a request without an answer has a `state`.
+    fn write_message(
+        &self,
+        message: &LoggedMessage,
+        state: Option<&String>,
+        output: &mut impl Write,
+    ) -> anyhow::Result<()> {
         match self.to {
             ShowFormat::Messages => writeln!(output, "{}", message.text.replace(['\n', '\r'], " "))?,
             ShowFormat::Json => writeln!(output, "{}", indented(&message.text))?,
@@ -311,7 +327,9 @@ impl ShowCommand {
                 let problems: Vec<_> = message.problems.iter().map(|problem| problem.name()).collect();
                 let problems =
                     if problems.is_empty() { String::new() } else { format!("\nproblems: {}", problems.join(", ")) };
-                self.write_block(&format!("{}{problems}\n{}", heading(message), indented(&message.text)), output)?;
+                let state = state.map(|state| format!(", no answer ({state})")).unwrap_or_default();
+                let text = indented(&message.text);
+                self.write_block(&format!("{}{state}{problems}\n{text}", heading(message)), output)?;
             }
         }
         Ok(())
