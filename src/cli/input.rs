@@ -20,6 +20,7 @@ use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
 
 use super::console::say;
+use super::words::near_file;
 pub use crate::diagnostic::printable_path as shown;
 
 /// The path of standard input.
@@ -256,6 +257,7 @@ impl InputSource {
         let mut file = tempfile::tempfile().with_context(failed)?;
         match self.path.as_deref().filter(|path| *path != Path::new(STDIN)) {
             Some(path) => {
+                self.check_name()?;
                 let mut log = File::open(path).with_context(|| format!("cannot read {}", self.name()))?;
                 io::copy(&mut log, &mut file).with_context(failed)?;
             }
@@ -305,6 +307,15 @@ impl InputSource {
         tables.input(*place, longest).with_context(|| format!("cannot read {}", self.name()))
     }
 
+    /// Fails if its path does not exist, and a file has a similar name.
+    fn check_name(&self) -> anyhow::Result<()> {
+        let missing = self.path.as_deref().filter(|_| !self.is_there());
+        match missing.and_then(near_file) {
+            Some(near) => bail!("cannot read {}: no such file; did you mean {near}?", self.name()),
+            None => Ok(()),
+        }
+    }
+
     /// Opens the log.
     pub fn open(&self) -> anyhow::Result<Log> {
         if self.tables.is_some() {
@@ -315,6 +326,9 @@ impl InputSource {
                 bail!("--redact reads a log to its end: leave out --follow");
             }
             return Ok(Log::read(alias, kept.clone()).with_base(&self.iri)?);
+        }
+        if self.kept.is_none() {
+            self.check_name()?;
         }
         let log = match (&self.path, &self.follow) {
             (Some(path), None) => match &self.kept {

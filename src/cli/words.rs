@@ -12,6 +12,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
 use super::console::say;
+use super::filter::FILTERS;
 use super::input::{is_stdin, shown};
 
 /// A parser of values: a function that parses a word, and a function that lists the usual words, for shells.
@@ -35,7 +36,7 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
     let lower = word.to_lowercase();
     let likeness = |known: &str| {
         let known = known.to_lowercase();
-        let part = lower.len() > 1 && (known.contains(&lower) || lower.contains(&known));
+        let part = lower.len() > 1 && known.contains(&lower) || known.len() > 2 && lower.contains(&known);
         let slip = strsim::osa_distance(&lower, &known) <= 1;
         strsim::jaro_winkler(&lower, &known).max(match (slip, part) {
             (true, _) => 0.9,
@@ -116,7 +117,7 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
 const ALIASES: [(&str, &[&str]); 1] = [("rebuild", &["timeline", "--to", "messages"])];
 
 /// Options of other tools, and ours.
-const OTHER_OPTIONS: [(&str, &str); 14] = [
+const OTHER_OPTIONS: [(&str, &str); 16] = [
     ("--csv", "--to csv"),
     ("--exit-code", "--fail-if rows"),
     ("--explain", "--rule"),
@@ -127,7 +128,9 @@ const OTHER_OPTIONS: [(&str, &str); 14] = [
     ("--head", "--limit"),
     ("--json", "--to json"),
     ("--jsonl", "--to jsonl"),
+    ("--listen", "--bind"),
     ("--markdown", "--to markdown"),
+    ("--port", "--bind"),
     ("--sarif", "--to sarif"),
     ("--search", "--contains"),
     ("--sparql", "--print"),
@@ -157,9 +160,50 @@ const OTHER_COMMANDS: [(&str, &str); 20] = [
     ("unanswered", "hanging hung pending stuck timeouts"),
 ];
 
-/// Suggests our option in place of another tool's, if the command has ours.
+/// Tips for a command that is given an argument: the command, the argument and the beginning of its value, and the tip.
+const TIPS: [(&str, &str, &str, &str); 2] = [
+    ("check", "--rule", "", "'--only RULE' checks a log by one rule; '--rule RULE' explains it, without a log"),
+    ("check", "--protocol", "mcp-", "'--set NAME' checks by the rules of a revision of MCP"),
+];
+
+/// Adds a tip to an error of a command: a filter, which only questions take, or one of [`TIPS`].
+fn add_tip(error: &mut clap::Error, command: &Command, root: &Command) {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let (argument, prior, value) =
+        (text(ContextKind::InvalidArg), text(ContextKind::PriorArg), text(ContextKind::InvalidValue));
+    let is_named = |arg: &&Arg| arg.get_long().is_some_and(|long| argument.strip_prefix("--") == Some(long));
+    let is_filter = |arg: &&Arg| arg.get_help_heading() == Some(FILTERS) && is_named(arg);
+    let takes_filters = |command: &Command| command.get_arguments().any(|arg| arg.get_help_heading() == Some(FILTERS));
+    let name = command.get_name();
+    let tip = if !takes_filters(command)
+        && root.get_subcommands().flat_map(Command::get_arguments).any(|arg| is_filter(&arg))
+    {
+        Some(format!(
+            "'{name}' takes no filters, unlike questions: 'rpcgraph timeline LOG {argument} … -t messages' writes a part of a log"
+        ))
+    } else {
+        let given = |option: &str| [argument, prior].iter().any(|given| given.split(' ').next() == Some(option));
+        let tip = TIPS.iter().find(|(of, option, start, _)| *of == name && given(option) && value.starts_with(start));
+        tip.map(|(.., tip)| (*tip).to_owned())
+    };
+    if let Some(tip) = tip {
+        // The usage is with the option that was suggested.
+        for suggested in [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::Usage] {
+            error.remove(suggested);
+        }
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+}
+
+/// Suggests our option in place of another tool's, if the command has ours, or adds a tip.
 pub fn suggest_option(error: &mut clap::Error, arguments: &[OsString], root: &Command) {
     let command = arguments.get(1).and_then(|name| root.find_subcommand(name));
+    if let Some(command) = command {
+        add_tip(error, command, root);
+    }
     let Some((ContextValue::String(wrong), command)) = error.get(ContextKind::InvalidArg).zip(command) else { return };
     let has = |option: &str| {
         let name = option.split(' ').next().and_then(|name| name.strip_prefix("--"));
@@ -167,6 +211,8 @@ pub fn suggest_option(error: &mut clap::Error, arguments: &[OsString], root: &Co
     };
     if let Some((_, ours)) = OTHER_OPTIONS.iter().find(|(other, ours)| other == wrong && has(ours)) {
         error.insert(ContextKind::SuggestedArg, ContextValue::String((*ours).to_owned()));
+        // It is with the option that was suggested before.
+        error.remove(ContextKind::Usage);
     }
 }
 
@@ -214,7 +260,7 @@ fn first_word(arguments: &[OsString], root: &Command) -> Option<usize> {
 }
 
 /// Returns the file beside a path whose name is most similar.
-fn near_file(path: &Path) -> Option<String> {
+pub fn near_file(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
     let names: Vec<_> =

@@ -360,6 +360,7 @@ impl<'f> Screen<'f> {
                 };
                 format!("rpcgraph {question} {log} {}", self.facts.bounds(incident))
             }
+            (None, []) if self.facts.messages == 0 => format!("rpcgraph detect {log}"),
             (None, []) => format!("rpcgraph timeline {log}"),
             (None, names) if names.len() <= 3 && self.facts.logs.len() == 1 => {
                 let names: Vec<_> = names.iter().map(|name| name.as_str()).collect();

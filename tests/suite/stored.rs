@@ -133,8 +133,8 @@ fn a_build_without_the_store_says_how_to_get_it() {
     let place = Place::with("log", LOG);
     place.run(&["load", "log", "--store", "traffic"]).said(
         2,
-        "error: this build of rpcgraph does not support stores on disk: `pip install rpcgraph` installs one that does, or build it \
-         with `cargo build --release --features rocksdb`, which takes a C++ compiler, libclang and some minutes\n",
+        "error: this build of rpcgraph does not support stores on disk: build it from its source with `cargo build --release \
+         --features rocksdb`, which takes a C++ compiler, libclang and some minutes\n",
     );
     assert_eq!(place.names(), ["log"]);
 }

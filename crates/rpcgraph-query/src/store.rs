@@ -18,8 +18,8 @@ use oxigraph::store::{StorageError, Store};
 pub enum StoreError {
     /// The program was built without RocksDB.
     #[error(
-        "this build of rpcgraph does not support stores on disk: `pip install rpcgraph` installs one that does, or build \
-         it with `cargo build --release --features rocksdb`, which takes a C++ compiler, libclang and some minutes"
+        "this build of rpcgraph does not support stores on disk: build it from its source with `cargo build --release \
+         --features rocksdb`, which takes a C++ compiler, libclang and some minutes"
     )]
     NotBuilt,
     /// The folder does not hold a store.
