@@ -126,6 +126,8 @@ commands! {
     /// Show programs, versions and capabilities (MCP, LSP)
     Handshake(QuestionArgs) = |mut question| question.run("handshake"),
     /// Show the differences between two logs
+    ///
+    /// The first log is `a`, all others together are `b`.
     Compare(QuestionArgs) = |mut question| question.run("compare"),
     /// Show messages with their requests or answers
     Show(show::ShowCommand) = |command| command.run(),
