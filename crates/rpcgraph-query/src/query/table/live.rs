@@ -9,7 +9,7 @@ use super::{CellPage, Table, WHOLE, WrittenRows};
 use crate::diagnostic::display_width;
 use crate::query::answer::{QueryError, ResultsError};
 
-/// The widths of columns: those of usual values.
+/// The widths of columns, for usual values.
 const USUAL: [(&str, usize); 11] = [
     ("session", 24),
     ("time", 12),
