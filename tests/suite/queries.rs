@@ -35,9 +35,12 @@ fn folder() -> PathBuf {
 }
 
 fn fixtures() -> Vec<Log> {
-    ["documents.jsonl", "gateway.ndjson", "lsp.log", "mcp.jsonl", "plain.ndjson", "tools.jsonl"]
-        .map(|name| (name.to_owned(), fs::read(folder().join(name)).expect("a log")))
-        .into()
+    let names = ["documents.jsonl", "gateway.ndjson", "lsp.log", "mcp.jsonl", "plain.ndjson", "tools.jsonl"];
+    let path = |name: &str| match name {
+        "gateway.ndjson" => folder().join("../../examples/gateway-session.ndjson"),
+        name => folder().join(name),
+    };
+    names.map(|name| (name.to_owned(), fs::read(path(name)).expect("a log"))).into()
 }
 
 /// Converts logs, each to a session of its name.
