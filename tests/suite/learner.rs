@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use rpcgraph::Log;
-use rpcgraph::record::{Entry, Follow, OwnFormat, Reader, ReaderOptions};
+use rpcgraph::record::{Entry, Follow, OwnFormat, Reader, ReaderOptions, Record};
 
 use crate::renderings::Pieces;
 use crate::support::{corpora, files, own, shown};
@@ -139,4 +139,81 @@ fn a_long_log_with_the_newest_line_first() {
     let messages = Log::read("log", std::io::Cursor::new(log.into_bytes())).messages().map(Result::unwrap);
     let answered = messages.filter(|message| message.responds_to.is_some() && message.latency.is_some());
     assert_eq!(answered.count(), 500);
+}
+
+/// The sender, or the direction, of each message.
+fn sides(log: &str) -> Vec<Option<String>> {
+    let side = |record: &Record<'_>| match (record.sender, record.direction) {
+        (None, None) => None,
+        (sender, direction) => Some(format!("{sender:?} {direction:?}")),
+    };
+    let messages = |entry: &Entry<'_>| if let Entry::Record(record) = entry { Some(side(record)) } else { None };
+    read(log.as_bytes(), &ReaderOptions::default()).0.iter().filter_map(messages).collect()
+}
+
+fn call(id: u8, method: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#)
+}
+
+fn answer(id: u8) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
+}
+
+/// Two values of a word or member are the two sides, whatever they are, if one value asks what the other answers.
+#[test]
+fn two_values_state_the_sender() {
+    let envelope = |members: &str| format!("{{{members},\"payload\":*}}");
+    let (c, s) = ("Some(Client) None", "Some(Server) None");
+    let (out, into) = ("None Some(Out)", "None Some(In)");
+    for (one, other, sides_of_both) in [
+        ("client: *".to_owned(), "server: *".to_owned(), [c, s]),
+        ("client sent: *".to_owned(), "server sent: *".to_owned(), [c, s]),
+        ("client=>*".to_owned(), "server=>*".to_owned(), [c, s]),
+        ("[IDE] *".to_owned(), "[LS] *".to_owned(), [out, into]),
+        ("2026-01-05 10:00:00 stdin: *".to_owned(), "2026-01-05 10:00:01 stdout: *".to_owned(), [out, into]),
+        ("rx *".to_owned(), "tx *".to_owned(), [into, out]),
+        ("editor> *".to_owned(), "agent> *".to_owned(), [out, into]),
+        ("editor -> server *".to_owned(), "server -> editor *".to_owned(), [c, s]),
+        ("editor <- server *".to_owned(), "server <- editor *".to_owned(), [s, c]),
+        (envelope(r#""role":"client""#), envelope(r#""role":"server""#), [c, s]),
+        (envelope(r#""dst":"server""#), envelope(r#""dst":"client""#), [c, s]),
+        (envelope(r#""kind":"received""#), envelope(r#""kind":"sent""#), [into, out]),
+        (envelope(r#""outgoing":true"#), envelope(r#""outgoing":false"#), [out, into]),
+    ] {
+        let messages = [call(1, "a"), answer(1), call(2, "b"), call(2, "c"), answer(2), answer(2)];
+        let senders = [0, 1, 0, 1, 1, 0];
+        let line = |(message, sender): (&String, usize)| [&one, &other][sender].replace('*', message) + "\n";
+        let log: String = messages.iter().zip(senders).map(line).collect();
+        let expected: Vec<_> = senders.iter().map(|sender| Some(sides_of_both[*sender].to_owned())).collect();
+        assert_eq!(sides(&log), expected, "{log}");
+    }
+}
+
+/// Two values are not the sides if a value answers itself, names the kinds of messages, or contradicts a published method.
+#[test]
+fn two_values_of_other_kinds() {
+    let (start, both) = ([call(1, "a"), answer(1)], [call(2, "b"), call(2, "c"), answer(2), answer(2)]);
+    let log = |lines: &[(&str, &String)]| -> String {
+        lines.iter().map(|(word, message)| format!("{word} {message}\n")).collect()
+    };
+    for (log, is_known) in [
+        // Connections.
+        (log(&[("A", &start[0]), ("A", &start[1]), ("B", &both[0]), ("B", &both[2])]), false),
+        (log(&[("client", &start[0]), ("client", &start[1]), ("server", &both[0]), ("server", &both[2])]), false),
+        // Two programs that write what they send and receive.
+        (log(&[("client", &start[0]), ("server", &start[0]), ("server", &start[1]), ("client", &start[1])]), false),
+        // Kinds and levels.
+        (
+            log(&[("req", &start[0]), ("rsp", &start[1]), ("req", &both[0]), ("req", &both[1]), ("rsp", &both[2])]),
+            false,
+        ),
+        (log(&[("DEBUG", &start[0]), ("INFO", &start[1]), ("INFO", &both[0]), ("DEBUG", &both[2])]), false),
+        // One exchange.
+        (log(&[("IDE", &start[0]), ("LS", &start[1])]), false),
+        (log(&[("client", &start[0]), ("server", &start[1])]), true),
+    ] {
+        assert_eq!(sides(&log).iter().any(Option::is_some), is_known, "{log}");
+    }
+    let log = log(&[("server", &call(1, "initialize")), ("client", &answer(1))]);
+    assert_eq!(sides(&log), [Some("None Some(Out)".to_owned()), Some("None Some(In)".to_owned())]);
 }

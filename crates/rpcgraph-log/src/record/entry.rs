@@ -35,6 +35,17 @@ pub enum Direction {
     In,
 }
 
+impl Direction {
+    /// The other direction.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Out => Self::In,
+            Self::In => Self::Out,
+        }
+    }
+}
+
 /// The time of capture of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Time {

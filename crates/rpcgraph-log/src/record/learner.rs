@@ -10,26 +10,27 @@ mod print;
 mod reading;
 mod scan;
 mod sessions;
+mod sides;
 
 pub(super) use self::reading::Reading;
 
-use self::front::{Token, TokenSet, labelled, meaning, skeleton, tokens};
+use self::front::{Token, TokenSet, labelled, skeleton, tokens};
 use self::headings::{Heading, headings};
 use self::print::{ERRORS, STATUSES, toml_string};
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
+use self::sides::Stated;
 use super::certainty::{Certainty, is_member_of_messages};
 use super::elements::element_lines;
 use super::methods::known_method;
 use super::object::{RawObject, scalar};
-use super::rules::{WordMeaning, duration_unit, named_meaning};
+use super::rules::{WordMeaning, duration_unit};
 use super::spelling::Spelling;
-use super::surroundings::{SENDERS, TIMES, named_direction, named_side};
+use super::surroundings::{SENDERS, TIMES, named_direction};
 use super::units::nanoseconds;
-use super::{Direction, Sender, Time, times};
+use super::{Time, times};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
-use std::ops::RangeInclusive;
 
 /// The maximum number of places.
 const PLACES: usize = 48;
@@ -53,15 +54,6 @@ struct PlaceKey {
     pointer: String,
     /// The words in front, if they set the place apart from a similar one.
     words: Option<String>,
-}
-
-/// The sender or direction that the text or the members around a message state.
-struct Stated {
-    /// The tokens, or the pointer, that state it.
-    tokens: Option<RangeInclusive<usize>>,
-    pointer: Option<String>,
-    text: String,
-    meaning: WordMeaning,
 }
 
 /// Returns the file that describes the format of a log, given its first bytes. `None` if there are no messages, or if
@@ -255,56 +247,6 @@ struct LearnedFormat<'c> {
 }
 
 impl LearnedFormat<'_> {
-    fn meaning(&self, number: usize) -> Option<WordMeaning> {
-        self.stated.get(&number).map(|stated| stated.meaning).or_else(|| self.headed.get(&number).copied())
-    }
-
-    /// Finds what is stated about senders. An arrow that both sides of an exchange have does not state anything, nor does
-    /// any other sign, but for a member that names a side.
-    fn state(&mut self, places: &[Place]) {
-        let numbers = originals(places);
-        let pairs = exchanges(self.candidates, numbers.iter().copied());
-        for with_arrows in [true, false] {
-            self.stated = numbers
-                .iter()
-                .filter_map(|number| Some((*number, stated(&self.candidates[*number], with_arrows)?)))
-                .collect();
-            let both = pairs.iter().filter_map(|(call, answer)| Some((self.meaning(*call)?, self.meaning(*answer)?)));
-            let (same, other): (Vec<_>, Vec<_>) = both.partition(|(call, answer)| call == answer);
-            if same.len() <= other.len() {
-                if self.stated.is_empty() && self.headed.is_empty() {
-                    self.stated = self.named_before(&numbers, &pairs);
-                }
-                return;
-            }
-        }
-        let is_member = |pointer: &String| SENDERS.contains(&last_token(pointer));
-        self.stated.retain(|_, stated| {
-            matches!(stated.meaning, WordMeaning::Sent(_)) && stated.pointer.as_ref().is_some_and(is_member)
-        });
-    }
-
-    /// Finds the sides that a word right before each message names, as in `Client: {…}` and `editor → server: {…}`. The name of
-    /// a program is the same for both sides of an exchange, or alone.
-    fn named_before(&self, numbers: &BTreeSet<usize>, pairs: &[(usize, usize)]) -> HashMap<usize, Stated> {
-        let one = |number: &usize| {
-            let [.., Token::Word(word), Token::Mark(mark)] = self.candidates[*number].front.as_slice() else {
-                return None;
-            };
-            let at = self.candidates[*number].front.len() - 2;
-            let side = named_side(word).filter(|_| mark.trim() == ":")?;
-            let before = self.candidates[*number].front[..at].iter().rev();
-            let arrow = before.take(2).find(|token| matches!(token, Token::Arrow(_))).map(Token::text);
-            let is_receiver = arrow.and_then(named_direction) == Some(Direction::Out);
-            let meaning = WordMeaning::Sent(if is_receiver { side.other() } else { side });
-            Some((*number, Stated { tokens: Some(at..=at), pointer: None, text: word.clone(), meaning }))
-        };
-        let named: HashMap<usize, Stated> = numbers.iter().filter_map(one).collect();
-        let side = |number: &usize| named.get(number).map(|stated| stated.meaning);
-        let are_apart = |(call, answer): &(usize, usize)| side(call) != side(answer);
-        if pairs.is_empty() || !pairs.iter().all(are_apart) { HashMap::new() } else { named }
-    }
-
     /// Sets apart the places whose messages all stand at another place too, with the same direction.
     fn find_copies(&self, places: &mut Vec<Place>) {
         let mut parts: Vec<(usize, String, Vec<usize>)> = Vec::new();
@@ -384,30 +326,6 @@ impl LearnedFormat<'_> {
         }
     }
 
-    /// Gives directions the meaning of a side, if the other side of each exchange is named.
-    fn name_sides(&mut self, places: &[Place]) {
-        let numbers = originals(places);
-        let mut sides: BTreeMap<bool, BTreeSet<bool>> = BTreeMap::new();
-        for (call, answer) in exchanges(self.candidates, numbers) {
-            for (one, other) in [(call, answer), (answer, call)] {
-                if let (Some(WordMeaning::Sent(sender)), Some(WordMeaning::Went(direction))) =
-                    (self.meaning(one), self.meaning(other))
-                {
-                    sides.entry(direction == Direction::Out).or_default().insert(sender == Sender::Server);
-                }
-            }
-        }
-        for stated in self.stated.values_mut() {
-            if let WordMeaning::Went(direction) = stated.meaning
-                && let Some(sides) = sides.get(&(direction == Direction::Out))
-                && sides.len() == 1
-            {
-                let is_client = sides.contains(&true);
-                stated.meaning = WordMeaning::Sent(if is_client { Sender::Client } else { Sender::Server });
-            }
-        }
-    }
-
     /// Returns the fields that separate the sessions.
     fn sessions(&self, places: &[Place]) -> Vec<Field> {
         let originals = places.iter().enumerate().filter(|(_, place)| !place.is_copy);
@@ -448,26 +366,6 @@ impl LearnedFormat<'_> {
 
 /// The maximum number of lines between a message and its copy.
 const COPIES: usize = 3;
-/// Returns what is stated about the sender of a candidate.
-fn stated(candidate: &Candidate, with_arrows: bool) -> Option<Stated> {
-    let in_member = |names: &[&str], read: &dyn Fn(&str) -> Option<WordMeaning>| {
-        let mut members = candidate.members.iter().rev().filter(|(pointer, _)| names.contains(&last_token(pointer)));
-        members.find_map(|(pointer, value)| {
-            Some(Stated { tokens: None, pointer: Some(pointer.clone()), text: value.clone(), meaning: read(value)? })
-        })
-    };
-    let in_text = |text: &str| {
-        let is_event = text.len() < 128 && !text.contains('{');
-        is_event.then(|| meaning(&tokens(text), with_arrows))?.map(|(_, meaning)| meaning)
-    };
-    let in_front = || {
-        let (range, meaning) = meaning(&candidate.front, with_arrows)?;
-        let text = candidate.front[range.clone()].iter().map(Token::text).collect();
-        Some(Stated { tokens: Some(range), pointer: None, text, meaning })
-    };
-    in_front().or_else(|| in_member(&SENDERS, &named_meaning)).or_else(|| in_member(&EVENTS, &in_text))
-}
-
 /// Returns the numbers of the messages that are not copies.
 fn originals(places: &[Place]) -> BTreeSet<usize> {
     places.iter().filter(|place| !place.is_copy).flat_map(|place| place.found.iter().copied()).collect()
@@ -503,7 +401,12 @@ fn words(candidate: &Candidate) -> String {
 
 /// True for the name of a member that states the time, the sender, the duration or the outcome.
 fn is_fact(name: &str) -> bool {
-    [&TIMES[..], &SENDERS, &EVENTS, &STATUSES, &ERRORS, &["date"]].iter().any(|names| names.contains(&name))
+    SENDERS.contains(&name) || EVENTS.contains(&name) || is_outcome(name)
+}
+
+/// True for the name of a member that states the time, the duration or the outcome.
+fn is_outcome(name: &str) -> bool {
+    [&TIMES[..], &STATUSES, &ERRORS, &["date"]].iter().any(|names| names.contains(&name))
         || duration_unit(name).is_some()
 }
 

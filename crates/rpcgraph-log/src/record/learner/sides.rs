@@ -1,0 +1,258 @@
+//! Finds the words and members around messages that state who sent them, and checks them against the exchanges.
+
+use super::super::methods::known_method;
+use super::super::object::objects;
+use super::super::rules::{WordMeaning, named_meaning};
+use super::super::surroundings::{SENDERS, named_direction, named_side};
+use super::super::wrapper::is_level;
+use super::super::{Direction, Sender};
+use super::front::{Token, meaning, tokens};
+use super::scan::Candidate;
+use super::sessions::Field;
+use super::{EVENTS, LearnedFormat, Place, exchanges, is_outcome, last_token, originals};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
+
+/// The sender or direction that the text or the members around a message state.
+pub(super) struct Stated {
+    /// The tokens, or the pointer, that state it.
+    pub tokens: Option<RangeInclusive<usize>>,
+    pub pointer: Option<String>,
+    pub text: String,
+    pub meaning: WordMeaning,
+}
+
+/// Members that name the receiver.
+const RECEIVERS: [&str; 6] = ["to", "dst", "dest", "destination", "receiver", "target"];
+
+/// The messages of a log, the oldest first, and the exchanges in it that are certain.
+pub(super) struct Exchanges<'c> {
+    candidates: &'c [Candidate],
+    numbers: BTreeSet<usize>,
+    /// The requests and answers on different lines whose id no other request had at the same time.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl<'c> Exchanges<'c> {
+    pub fn of(candidates: &'c [Candidate], numbers: BTreeSet<usize>) -> Self {
+        // By id, the requests since none was open, and the number of their answers.
+        let mut open: HashMap<Vec<u8>, (Vec<usize>, usize)> = HashMap::new();
+        let mut pairs = Vec::new();
+        for &number in &numbers {
+            for (id, method) in candidates[number].calls() {
+                let (asked, answers) = open.entry(id.clone()).or_default();
+                if method.is_some() {
+                    asked.push(number);
+                    continue;
+                }
+                *answers += 1;
+                if *answers < asked.len() {
+                    continue;
+                }
+                if let [call] = asked[..]
+                    && candidates[call].line != candidates[number].line
+                {
+                    pairs.push((call, number));
+                }
+                open.remove(&id);
+            }
+        }
+        Self { candidates, numbers, pairs }
+    }
+
+    /// True if no request and its answer have the same sender, and no sender contradicts a published method.
+    pub fn allow(&self, meaning: impl Fn(usize) -> Option<WordMeaning>) -> bool {
+        let is_same = |(call, answer): &(usize, usize)| meaning(*call).is_some() && meaning(*call) == meaning(*answer);
+        let contradicts = |number: &usize| {
+            let Some(WordMeaning::Sent(sender)) = meaning(*number) else { return false };
+            let mut methods = objects(&self.candidates[*number].message).filter_map(|object| object.string("method"));
+            methods.any(|method| known_method(&method).and_then(|known| known.sender) == Some(sender.other()))
+        };
+        !self.pairs.iter().any(is_same) && !self.numbers.iter().any(contradicts)
+    }
+
+    /// Returns the number of answers to requests with another value.
+    fn count_across(&self, value: impl Fn(usize) -> Option<bool>) -> usize {
+        let (mut open, mut count): (HashMap<(Vec<u8>, bool), usize>, _) = (HashMap::new(), 0);
+        for &number in &self.numbers {
+            let Some(own) = value(number) else { continue };
+            for (id, method) in self.candidates[number].calls() {
+                let waiting = open.entry((id, own == method.is_some())).or_default();
+                match method {
+                    Some(_) => *waiting += 1,
+                    None if *waiting > 0 => (*waiting, count) = (*waiting - 1, count + 1),
+                    None => {}
+                }
+            }
+        }
+        count
+    }
+}
+
+impl LearnedFormat<'_> {
+    pub(super) fn meaning(&self, number: usize) -> Option<WordMeaning> {
+        self.stated.get(&number).map(|stated| stated.meaning).or_else(|| self.headed.get(&number).copied())
+    }
+
+    /// Finds what is stated about senders, as far as the exchanges allow it: by words, with or without arrows, by two values
+    /// of one word or member, or by members that name a side.
+    pub(super) fn state(&mut self, places: &[Place]) {
+        let exchanges = Exchanges::of(self.candidates, originals(places));
+        let read = |with_arrows: bool| -> HashMap<usize, Stated> {
+            let one = |number: &usize| Some((*number, stated(&self.candidates[*number], with_arrows)?));
+            exchanges.numbers.iter().filter_map(one).collect()
+        };
+        let fits = |stated: &HashMap<usize, Stated>| {
+            let own = |number: usize| stated.get(&number).map(|stated| stated.meaning);
+            let is_any = !stated.is_empty() || !self.headed.is_empty();
+            is_any && exchanges.allow(|number| own(number).or_else(|| self.headed.get(&number).copied()))
+        };
+        let is_side = |stated: &Stated| {
+            let is_member = |pointer: &String| SENDERS.contains(&last_token(pointer));
+            matches!(stated.meaning, WordMeaning::Sent(_)) && stated.pointer.as_ref().is_some_and(is_member)
+        };
+        let members = || read(false).into_iter().filter(|(_, stated)| is_side(stated)).collect();
+        let words = [true, false].into_iter().map(read).find(fits).or_else(|| two_values(&exchanges));
+        self.stated = words.or_else(|| Some(members()).filter(fits)).unwrap_or_default();
+    }
+
+    /// Gives directions the meaning of a side, if the other side of each exchange is named.
+    pub(super) fn name_sides(&mut self, places: &[Place]) {
+        let numbers = originals(places);
+        let mut sides: BTreeMap<bool, BTreeSet<bool>> = BTreeMap::new();
+        for (call, answer) in exchanges(self.candidates, numbers) {
+            for (one, other) in [(call, answer), (answer, call)] {
+                if let (Some(WordMeaning::Sent(sender)), Some(WordMeaning::Went(direction))) =
+                    (self.meaning(one), self.meaning(other))
+                {
+                    sides.entry(direction == Direction::Out).or_default().insert(sender == Sender::Server);
+                }
+            }
+        }
+        for stated in self.stated.values_mut() {
+            if let WordMeaning::Went(direction) = stated.meaning
+                && let Some(sides) = sides.get(&(direction == Direction::Out))
+                && sides.len() == 1
+            {
+                let is_client = sides.contains(&true);
+                stated.meaning = WordMeaning::Sent(if is_client { Sender::Client } else { Sender::Server });
+            }
+        }
+    }
+}
+
+/// Returns what is stated about the sender of a candidate.
+fn stated(candidate: &Candidate, with_arrows: bool) -> Option<Stated> {
+    let in_member = |names: &[&str], read: &dyn Fn(&str) -> Option<WordMeaning>| {
+        let mut members = candidate.members.iter().rev().filter(|(pointer, _)| names.contains(&last_token(pointer)));
+        members.find_map(|(pointer, value)| {
+            Some(Stated { tokens: None, pointer: Some(pointer.clone()), text: value.clone(), meaning: read(value)? })
+        })
+    };
+    let in_text = |text: &str| {
+        let is_event = text.len() < 128 && !text.contains('{');
+        is_event.then(|| meaning(&tokens(text), with_arrows))?.map(|(_, meaning)| meaning)
+    };
+    let in_front = || {
+        let (range, meaning) = meaning(&candidate.front, with_arrows)?;
+        let text = candidate.front[range.clone()].iter().map(Token::text).collect();
+        Some(Stated { tokens: Some(range), pointer: None, text, meaning })
+    };
+    in_front().or_else(|| in_member(&SENDERS, &named_meaning)).or_else(|| in_member(&EVENTS, &in_text))
+}
+
+/// One word or member of a message.
+struct Cell {
+    tokens: Option<RangeInclusive<usize>>,
+    pointer: Option<String>,
+    text: String,
+    is_receiver: bool,
+}
+
+impl Cell {
+    /// Returns the side that it names as the sender.
+    fn side(&self) -> Option<Sender> {
+        named_side(&self.text).map(|side| if self.is_receiver { side.other() } else { side })
+    }
+}
+
+/// Finds the word or member with two values, where one value asks what the other answers: as two exchanges show, or one if
+/// the values name sides or directions. Of values that name connections, one asks and answers, and of values that name
+/// requests and answers, one asks everything.
+fn two_values(exchanges: &Exchanges<'_>) -> Option<HashMap<usize, Stated>> {
+    let mut columns: BTreeMap<Field, HashMap<usize, Cell>> = BTreeMap::new();
+    for &number in &exchanges.numbers {
+        for (field, cell) in cells(&exchanges.candidates[number]) {
+            columns.entry(field).or_default().insert(number, cell);
+        }
+    }
+    let columns = columns.into_values().filter_map(|cells| {
+        let meanings = value_meanings(&cells, exchanges)?;
+        let stated = |cell: Cell| {
+            let meaning = *meanings.get(&cell.text)?;
+            Some(Stated { tokens: cell.tokens, pointer: cell.pointer, text: cell.text, meaning })
+        };
+        Some(cells.into_iter().filter_map(|(number, cell)| Some((number, stated(cell)?))).collect())
+    });
+    let rank = |column: &HashMap<usize, Stated>| {
+        let is_named = column.values().any(|stated| matches!(stated.meaning, WordMeaning::Sent(_)));
+        (is_named, column.len())
+    };
+    // The first of several that are as good.
+    columns.reduce(|best, column| if rank(&column) > rank(&best) { column } else { best })
+}
+
+/// Returns the meanings of the two values of a word or member, if they state the sender.
+fn value_meanings(cells: &HashMap<usize, Cell>, exchanges: &Exchanges<'_>) -> Option<BTreeMap<String, WordMeaning>> {
+    let values: BTreeSet<&str> = cells.values().map(|cell| &*cell.text).collect();
+    let [one, other] = values.into_iter().collect::<Vec<_>>()[..] else { return None };
+    let value = |number: usize| cells.get(&number).map(|cell| cell.text == one);
+    let has_pair = exchanges.pairs.iter().any(|(call, answer)| cells.contains_key(call) && cells.contains_key(answer));
+    if is_level(one) || is_level(other) || !has_pair {
+        return None;
+    }
+    let side = |text: &str| cells.values().find(|cell| cell.text == text).and_then(Cell::side);
+    let sent = match (side(one), side(other)) {
+        (Some(one), Some(other)) if one == other => None,
+        (one, other) => one.or(other.map(Sender::other)),
+    };
+    let direction = named_direction(one).or(named_direction(other).map(Direction::other));
+    let asks = |number: &&usize| objects(&exchanges.candidates[**number].message).any(|object| object.has("method"));
+    let askers: BTreeSet<bool> = exchanges.numbers.iter().filter(asks).filter_map(|number| value(*number)).collect();
+    let is_known = sent.is_some() || direction.is_some();
+    if exchanges.count_across(value) < if is_known { 1 } else { 2 } || !is_known && askers.len() < 2 {
+        return None;
+    }
+    // The first message was sent by the writer of the log, unless a word says otherwise.
+    let is_first = exchanges.numbers.iter().find_map(|number| value(*number)) == Some(true);
+    let went = direction.unwrap_or(if is_first { Direction::Out } else { Direction::In });
+    let went = [went, went.other()].map(WordMeaning::Went);
+    let sent = sent.map(|one| [one, one.other()].map(WordMeaning::Sent));
+    let fits = |[own, others]: &[WordMeaning; 2]| {
+        exchanges.allow(|number| value(number).map(|is_one| if is_one { *own } else { *others }))
+    };
+    let [own, others] = sent.into_iter().chain([went]).find(fits)?;
+    Some([(one.to_owned(), own), (other.to_owned(), others)].into())
+}
+
+/// Returns the words in front of a message, and the members around it, which may state its sender.
+fn cells(candidate: &Candidate) -> impl Iterator<Item = (Field, Cell)> {
+    let front = &candidate.front;
+    let words = front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).enumerate();
+    let words = words.map(|(nth, (at, token))| {
+        // As in `editor -> server` and `server <- editor`.
+        let direction = |token: &&Token| if let Token::Arrow(arrow) = token { named_direction(arrow) } else { None };
+        let before = front[..at].iter().rev().take(2).find_map(|token| direction(&token));
+        let behind = front[at + 1..].iter().take(2).find_map(|token| direction(&token));
+        let is_receiver = behind == Some(Direction::In) || behind.is_none() && before == Some(Direction::Out);
+        let text = token.text().to_owned();
+        (Field::Word(nth), Cell { tokens: Some(at..=at), pointer: None, text, is_receiver })
+    });
+    let members = candidate.members.iter().filter(|(pointer, _)| !is_outcome(last_token(pointer)));
+    let members = members.map(|(pointer, value)| {
+        let is_receiver = RECEIVERS.contains(&last_token(pointer));
+        let (pointer, text) = (pointer.clone(), value.clone());
+        (Field::Member(pointer.clone()), Cell { tokens: None, pointer: Some(pointer), text, is_receiver })
+    });
+    words.chain(members)
+}
