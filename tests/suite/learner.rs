@@ -217,3 +217,22 @@ fn two_values_of_other_kinds() {
     let log = log(&[("server", &call(1, "initialize")), ("client", &answer(1))]);
     assert_eq!(sides(&log), [Some("None Some(Out)".to_owned()), Some("None Some(In)".to_owned())]);
 }
+
+/// A line above a message states its sender if the exchanges and published methods allow it. It holds for one message.
+#[test]
+fn words_above_messages() {
+    let (started, idle) = ("2026-01-05 10:00:00 INFO Server started", "2026-01-05 10:00:01 INFO Server idle");
+    let log = |lines: &[&str]| lines.join("\n") + "\n";
+    for log in [
+        log(&[started, &call(1, "a"), idle, &answer(1)]),
+        log(&[started, &call(1, "initialize"), idle, &call(2, "tools/list")]),
+        log(&[started, &call(1, "a"), &answer(1)]),
+        log(&[started, &call(1, "a")]),
+    ] {
+        assert!(sides(&log).iter().all(Option::is_none), "{log}");
+    }
+    let (out, into) = (Some("None Some(Out)".to_owned()), Some("None Some(In)".to_owned()));
+    let below = [call(1, "a"), answer(1), call(2, "b"), call(3, "c")];
+    let log = log(&["received:", &below[0], "sent:", &below[1], "received:", &below[2], "idle now", &below[3]]);
+    assert_eq!(sides(&log), [into.clone(), out, into, None], "{log}");
+}

@@ -82,7 +82,8 @@ pub(super) enum RuleKind {
     Copy,
     /// A log line, after which the next message of the session begins a connection.
     Start,
-    /// A log line whose time, sender and session hold for the messages below it, and its duration for the first.
+    /// A log line whose time, sender and session hold for the messages below it, and its duration for the first. All hold for
+    /// one message in a place that is not sure.
     Heading,
 }
 

@@ -2,9 +2,10 @@
 
 use super::super::rules::WordMeaning;
 use super::super::surroundings::named_side;
-use super::Place;
 use super::front::{Token, TokenSet, meaning, skeleton, tokens, word_direction};
 use super::scan::Scan;
+use super::sides::Exchanges;
+use super::{Place, originals};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
@@ -28,17 +29,21 @@ type HeadedMessage = (usize, Option<WordMeaning>);
 pub(super) fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
     let in_text = || places.iter().filter(|place| place.key.pointer.is_empty() && place.key.within.is_none());
     let on_lines = || in_text().filter(|place| place.key.skeleton.is_empty());
-    let (mut headings, headed) = headings_above(scan, on_lines(), 0, is_rare);
+    let (mut headings, mut headed) = headings_above(scan, on_lines(), 0, meaning_in_heading, is_rare);
+    // A word in a line of text, as in `Server started`, names nobody.
+    if headed.len() < 2
+        || !Exchanges::of(&scan.candidates, originals(places)).allow(|number| headed.get(&number).copied())
+    {
+        (headings, headed) = headings_above(scan, on_lines(), 0, |_| None, is_rare);
+    }
     let is_timed =
         headings.iter().any(|heading| has_time(&heading.tokens)) || in_text().any(|place| has_time(&place.tokens));
     // Records of other kinds may have the time above, too, also above another heading.
     let is_in_text = on_lines().next().is_none();
     let times = (0..HEADINGS).filter(|_| !is_timed).find_map(|distance| {
-        let (mut times, _) = headings_above(scan, in_text(), distance, |scan, heading, count| {
-            is_in_text || is_rare(scan, heading, count)
-        });
+        let is_rare = |scan: &Scan<'_>, heading: &Heading, count: usize| is_in_text || is_rare(scan, heading, count);
+        let (mut times, _) = headings_above(scan, in_text(), distance, |_| None, is_rare);
         times.retain(|heading| has_time(&heading.tokens));
-        times.iter_mut().for_each(|heading| heading.stated = None);
         (!times.is_empty()).then_some(times)
     });
     headings.extend(times.into_iter().flatten());
@@ -51,6 +56,7 @@ fn headings_above<'p>(
     scan: &Scan<'_>,
     places: impl Iterator<Item = &'p Place>,
     distance: usize,
+    meaning: impl Fn(&[Token]) -> Option<(RangeInclusive<usize>, WordMeaning)>,
     is_rare: impl Fn(&Scan<'_>, &Heading, usize) -> bool,
 ) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
     let numbers: Vec<usize> = places.flat_map(|place| place.found.clone()).collect();
@@ -63,7 +69,7 @@ fn headings_above<'p>(
     let mut found: BTreeMap<String, (Heading, Vec<HeadedMessage>)> = BTreeMap::new();
     for &number in &numbers {
         let Some(tokens) = above(number).filter(|tokens| tokens.len() < LONGEST_HEADING) else { continue };
-        let stated = meaning_in_heading(&tokens);
+        let stated = meaning(&tokens);
         let skeleton = skeleton(&tokens);
         let (heading, messages) = found.entry(skeleton.clone()).or_insert_with(|| {
             let words = BTreeMap::new();
@@ -78,7 +84,7 @@ fn headings_above<'p>(
         }
     }
     let count: usize = found.values().map(|(_, messages)| messages.len()).sum();
-    // A heading holds until the next one, so most messages need one that says who sent them.
+    // Most messages need a heading that says who sent them.
     let is_direction = |messages: &[HeadedMessage]| messages.iter().all(|(_, meaning)| meaning.is_some());
     let directed: usize =
         found.values().map(|(_, messages)| if is_direction(messages) { messages.len() } else { 0 }).sum();

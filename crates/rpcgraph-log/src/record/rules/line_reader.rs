@@ -133,17 +133,13 @@ impl RuleReader {
         }
     }
 
-    /// Returns the facts that a line and the heading above it state.
+    /// Returns the facts that a line and the heading above it state. A line in a place that is not sure has a heading of its
+    /// own, if any.
     fn said(&mut self, rule: &FormatRule, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
-        let (own, above) = (rule.said(captures, session), &mut self.heading);
         self.is_heading_new = false;
-        EnvelopeFacts {
-            time: own.time.or(above.time),
-            latency: own.latency.or_else(|| above.latency.take()),
-            meaning: own.meaning.or(above.meaning),
-            session: own.session.or_else(|| above.session.clone()),
-            ..own
-        }
+        let next = EnvelopeFacts { latency: None, ..self.heading.clone() };
+        let above = std::mem::replace(&mut self.heading, if rule.is_sure { next } else { EnvelopeFacts::default() });
+        rule.said(captures, session).or(above)
     }
 
     /// Returns the first message in a text within an object.
