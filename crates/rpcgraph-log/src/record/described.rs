@@ -72,6 +72,8 @@ struct DescribedRule {
     behind: Option<String>,
     /// False if objects without the shape of a message are text.
     sure: bool,
+    /// True if the session and the peer are the sender and the receiver.
+    directed: bool,
     client: Vec<String>,
     server: Vec<String>,
     out: Vec<String>,
@@ -89,6 +91,7 @@ impl Default for DescribedRule {
             within: None,
             behind: None,
             sure: true,
+            directed: false,
             client: Vec::new(),
             server: Vec::new(),
             out: Vec::new(),
@@ -242,6 +245,7 @@ impl FormatDefinition {
             within: rule.within.as_deref().map(Pointer::parse).transpose()?,
             behind: rule.behind.as_ref().map(|text| Regex::new(&format!("^(?:{text})$"))).transpose()?,
             is_sure: rule.sure,
+            is_directed: rule.directed,
             words: own.chain(all).collect(),
         })
     }

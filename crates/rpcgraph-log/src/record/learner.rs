@@ -19,7 +19,7 @@ use self::headings::{Heading, headings};
 use self::print::{ERRORS, STATUSES, toml_string};
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
-use self::sides::Stated;
+use self::sides::{Hops, Stated};
 use super::certainty::{Certainty, is_member_of_messages};
 use super::elements::element_lines;
 use super::methods::known_method;
@@ -87,6 +87,7 @@ fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
         candidates: &scan.candidates,
         is_in_arrays: !may_be_transport,
         stated: HashMap::new(),
+        hops: None,
         headings,
         headed,
     };
@@ -241,6 +242,7 @@ struct LearnedFormat<'c> {
     is_in_arrays: bool,
     /// The stated sender or direction of each candidate.
     stated: HashMap<usize, Stated>,
+    hops: Option<Hops>,
     headings: Vec<Heading>,
     /// The sender or direction of each candidate, as its heading states it.
     headed: HashMap<usize, WordMeaning>,
@@ -297,6 +299,7 @@ impl LearnedFormat<'_> {
                         let is_answer = || copy.calls().iter().all(|(_, method)| method.is_none());
                         is_near
                             && is_same_way
+                            && self.connection(*number) == self.connection(*original)
                             && value.is_some()
                             && value == values.get(original)
                             && (at != other_at || are_steps || is_answer())
@@ -328,6 +331,9 @@ impl LearnedFormat<'_> {
 
     /// Returns the fields that separate the sessions.
     fn sessions(&self, places: &[Place]) -> Vec<Field> {
+        if let Some(hops) = &self.hops {
+            return hops.ends.to_vec();
+        }
         let originals = places.iter().enumerate().filter(|(_, place)| !place.is_copy);
         let mut placed: Vec<(usize, usize)> =
             originals.flat_map(|(at, place)| place.found.iter().map(move |number| (*number, at))).collect();

@@ -60,6 +60,8 @@ pub(super) struct FormatRule {
     /// Regular expressions for the values at pointers, all of which match in pieces that the rule reads.
     pub conditions: Vec<(Pointer, Regex)>,
     pub words: Vec<(String, WordMeaning)>,
+    /// True if the session and the peer are the sender and the receiver.
+    pub is_directed: bool,
     /// The spelling of the value in a line; `None` if it is the rest of the line, or the text of a group.
     pub spelling: Option<Spelling>,
     /// The pointer to the text in which the line's expression is searched for.
@@ -387,11 +389,13 @@ impl FormatRule {
         };
         let senders = if has_sender { &senders[..] } else { &[] };
         let key = |pointers: &[Pointer]| pointers.iter().filter_map(text).find(|key| !key.is_empty());
+        let (session, went) = self.connection(key(sessions), key(peers));
+        let meaning = senders.iter().filter_map(text).find_map(|text| self.meaning(&text));
         EnvelopeFacts {
             time: times.iter().find_map(time).or(before.time),
             latency: durations.iter().find_map(duration).or(before.latency),
-            meaning: senders.iter().filter_map(text).find_map(|text| self.meaning(&text)).or(before.meaning),
-            session: joined(key(sessions), key(peers)).or_else(|| before.session.clone()),
+            meaning: meaning.or(went.filter(|_| has_sender)).or(before.meaning),
+            session: session.or_else(|| before.session.clone()),
             is_truncated: truncated.iter().filter_map(text).any(|text| text == "true"),
             status: statuses.iter().filter_map(text).find_map(|text| text.parse().ok()),
             error: errors.iter().filter_map(text).find(|text| !text.is_empty()),
@@ -400,22 +404,40 @@ impl FormatRule {
 
     fn said(&self, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
         let text = |name: &str| Some(String::from_utf8_lossy(captures.name(name)?.as_bytes()).into_owned());
+        let (session, went) = self.connection(text(session), text("peer"));
         EnvelopeFacts {
             time: text("time").and_then(|time| time_on(text("date").as_deref(), &time)),
             latency: text("duration").and_then(|text| duration(&text)),
-            meaning: text("sender").and_then(|word| self.meaning(&word)),
-            session: joined(text(session), text("peer")),
+            meaning: text("sender").and_then(|word| self.meaning(&word)).or(went),
+            session,
             ..EnvelopeFacts::default()
+        }
+    }
+
+    /// Returns the key of a session from its two parts, and what their order states about the sender.
+    fn connection(&self, session: Option<String>, peer: Option<String>) -> (Option<String>, Option<WordMeaning>) {
+        match (session, peer) {
+            (Some(from), Some(to)) if self.is_directed => {
+                let (key, meaning) = connection(&from, &to);
+                (Some(key), Some(meaning))
+            }
+            (Some(session), Some(peer)) => (Some(format!("{session} {peer}")), None),
+            (session, peer) => (session.or(peer), None),
         }
     }
 }
 
-/// Returns the key of a session from its two parts.
-fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(format!("{one} {other}")),
-        (one, other) => one.or(other),
-    }
+/// Returns the key of the connection between a sender and a receiver, which is the same in both directions, and the sender:
+/// a client if one has this name. A server may be the client of another one.
+pub(super) fn connection(from: &str, to: &str) -> (String, WordMeaning) {
+    let is_client = |end: &str| named_side(end) == Some(Sender::Client);
+    let is_first = from <= to;
+    let meaning = match (is_client(from), is_client(to)) {
+        (true, false) => WordMeaning::Sent(Sender::Client),
+        (false, true) => WordMeaning::Sent(Sender::Server),
+        _ => WordMeaning::Went(if is_first { Direction::Out } else { Direction::In }),
+    };
+    (if is_first { format!("{from} {to}") } else { format!("{to} {from}") }, meaning)
 }
 
 /// Returns the text of a string without blanks around it, or a value that is not a string.

@@ -82,6 +82,9 @@ impl LearnedFormat<'_> {
                 let _ = writeln!(text, "behind = {}", toml_string(&behind));
             }
         }
+        if self.hops.is_some() {
+            text.push_str("directed = true\n");
+        }
         let mut pointers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let messages: BTreeSet<_> = group.iter().map(|place| place.key.pointer.clone()).collect();
         if !is_line || messages.iter().any(|pointer| !pointer.is_empty()) {

@@ -2,7 +2,7 @@
 
 use super::super::methods::known_method;
 use super::super::object::objects;
-use super::super::rules::{WordMeaning, named_meaning};
+use super::super::rules::{WordMeaning, connection, named_meaning};
 use super::super::surroundings::{SENDERS, named_direction, named_side};
 use super::super::wrapper::is_level;
 use super::super::{Direction, Sender};
@@ -22,6 +22,9 @@ pub(super) struct Stated {
     pub meaning: WordMeaning,
 }
 
+/// Members that name the sender, if another names the receiver.
+const ENDS: [&str; 5] = ["from", "src", "source", "sender", "origin"];
+
 /// Members that name the receiver.
 const RECEIVERS: [&str; 6] = ["to", "dst", "dest", "destination", "receiver", "target"];
 
@@ -35,12 +38,22 @@ pub(super) struct Exchanges<'c> {
 
 impl<'c> Exchanges<'c> {
     pub fn of(candidates: &'c [Candidate], numbers: BTreeSet<usize>) -> Self {
-        // By id, the requests since none was open, and the number of their answers.
-        let mut open: HashMap<Vec<u8>, (Vec<usize>, usize)> = HashMap::new();
+        Self::within(candidates, numbers, |_| "")
+    }
+
+    /// Returns the exchanges within each connection.
+    fn within<'k>(
+        candidates: &'c [Candidate],
+        numbers: BTreeSet<usize>,
+        connection: impl Fn(usize) -> &'k str,
+    ) -> Self {
+        // By connection and id, the requests since none was open, and the number of their answers.
+        let mut open: HashMap<(&str, Vec<u8>), (Vec<usize>, usize)> = HashMap::new();
         let mut pairs = Vec::new();
         for &number in &numbers {
             for (id, method) in candidates[number].calls() {
-                let (asked, answers) = open.entry(id.clone()).or_default();
+                let key = (connection(number), id);
+                let (asked, answers) = open.entry(key.clone()).or_default();
                 if method.is_some() {
                     asked.push(number);
                     continue;
@@ -54,7 +67,7 @@ impl<'c> Exchanges<'c> {
                 {
                     pairs.push((call, number));
                 }
-                open.remove(&id);
+                open.remove(&key);
             }
         }
         Self { candidates, numbers, pairs }
@@ -89,15 +102,78 @@ impl<'c> Exchanges<'c> {
     }
 }
 
+/// Connections of which each message names the sender and the receiver, as in `[client->gateway]` and `[gateway->server]`.
+pub(super) struct Hops {
+    /// The words or members that name the sender and the receiver.
+    pub ends: [Field; 2],
+    /// The key of the connection of each message, and its sender.
+    connections: HashMap<usize, (String, WordMeaning)>,
+}
+
+impl Hops {
+    /// Finds the ends of several connections, each with exchanges in both directions.
+    fn of(exchanges: &Exchanges<'_>) -> Option<Self> {
+        let candidates = exchanges.candidates;
+        let ends = ends(&candidates[*exchanges.numbers.first()?])?;
+        let mut orders: BTreeMap<String, BTreeSet<bool>> = BTreeMap::new();
+        let mut connections = HashMap::new();
+        for &number in &exchanges.numbers {
+            let cells: BTreeMap<Field, Cell> = cells(&candidates[number]).collect();
+            let [from, to] = [0, 1].map(|end| cells.get(&ends[end]).map(|cell| &*cell.text));
+            let (from, to) = (from?, to?);
+            let (key, meaning) = connection(from, to);
+            orders.entry(key.clone()).or_default().insert(from <= to);
+            connections.insert(number, (key, meaning));
+        }
+        let within = Exchanges::within(candidates, exchanges.numbers.clone(), |number| &connections[&number].0);
+        let fits = orders.len() > 1
+            && orders.values().all(|order| order.len() == 2)
+            && !within.pairs.is_empty()
+            && within.allow(|number| Some(connections[&number].1));
+        fits.then_some(Self { ends, connections })
+    }
+}
+
+/// Returns the words or members that name the sender and the receiver of a message.
+fn ends(candidate: &Candidate) -> Option<[Field; 2]> {
+    let words: Vec<_> =
+        candidate.front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).collect();
+    let in_front = words.windows(2).enumerate().find_map(|(nth, pair)| {
+        let between: String = candidate.front[pair[0].0 + 1..pair[1].0].iter().map(Token::text).collect();
+        let is_out = named_direction(&between).map_or(between.trim() == "=>", |direction| direction == Direction::Out);
+        let is_in = named_direction(&between) == Some(Direction::In);
+        let [one, other] = [nth, nth + 1].map(Field::Word);
+        if is_in { Some([other, one]) } else { is_out.then_some([one, other]) }
+    });
+    let member = |names: &[&str]| {
+        let pointers = candidate.members.iter().map(|(pointer, _)| pointer);
+        pointers.filter(|pointer| names.contains(&last_token(pointer))).last().cloned().map(Field::Member)
+    };
+    in_front.or_else(|| Some([member(&ENDS)?, member(&RECEIVERS)?]))
+}
+
 impl LearnedFormat<'_> {
     pub(super) fn meaning(&self, number: usize) -> Option<WordMeaning> {
+        if let Some(hops) = &self.hops {
+            return hops.connections.get(&number).map(|(_, meaning)| *meaning);
+        }
         self.stated.get(&number).map(|stated| stated.meaning).or_else(|| self.headed.get(&number).copied())
+    }
+
+    /// Returns the connection of a message, if its surroundings name both ends.
+    pub(super) fn connection(&self, number: usize) -> Option<&str> {
+        self.hops.as_ref()?.connections.get(&number).map(|(key, _)| &**key)
     }
 
     /// Finds what is stated about senders, as far as the exchanges allow it: by words, with or without arrows, by two values
     /// of one word or member, or by members that name a side.
     pub(super) fn state(&mut self, places: &[Place]) {
         let exchanges = Exchanges::of(self.candidates, originals(places));
+        self.hops = Hops::of(&exchanges);
+        if self.hops.is_some() {
+            self.stated.clear();
+            return;
+        }
         let read = |with_arrows: bool| -> HashMap<usize, Stated> {
             let one = |number: &usize| Some((*number, stated(&self.candidates[*number], with_arrows)?));
             exchanges.numbers.iter().filter_map(one).collect()
