@@ -189,6 +189,22 @@ fn two_values_state_the_sender() {
     }
 }
 
+/// Each end of a connection may have a writer of its own in the wrapper around the lines.
+#[test]
+fn two_writers_are_the_two_sides() {
+    let (out, into) = ("None Some(Out)", "None Some(In)");
+    for (one, other) in
+        [("client-1  | ", "server-1  | "), ("Jan 05 10:00:00 h client[1]: ", "Jan 05 10:00:00 h server[2]: ")]
+    {
+        let messages = [call(1, "a"), answer(1), call(2, "b"), call(2, "c"), answer(2), answer(2)];
+        let writers = [one, other, one, other, other, one];
+        let log: String =
+            writers.iter().zip(&messages).map(|(writer, message)| format!("{writer}{message}\n")).collect();
+        let expected = writers.map(|writer| Some(if writer == one { out } else { into }.to_owned()));
+        assert_eq!(sides(&log), expected, "{log}");
+    }
+}
+
 /// Two values are not the sides if a value answers itself, names the kinds of messages, or contradicts a published method.
 #[test]
 fn two_values_of_other_kinds() {

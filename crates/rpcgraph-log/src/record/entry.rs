@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::unwrapped::LineFacts;
 use crate::diagnostic::Location;
 
 /// The side that sent a message.
@@ -344,11 +345,16 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// Sets the time, unless the entry has one.
+    /// Adds the facts that the entry itself does not state.
     #[must_use]
-    pub(crate) fn timed(mut self, of_wrapper: Option<Time>) -> Self {
+    pub(super) fn in_wrapper(mut self, facts: LineFacts) -> Self {
         let (Self::Record(Record { time, .. }) | Self::LogLine(LogLine { time, .. })) = &mut self;
-        *time = time.or(of_wrapper);
+        *time = time.or(facts.time);
+        if let Self::Record(record) = &mut self
+            && record.sender.is_none()
+        {
+            record.direction = record.direction.or(facts.direction);
+        }
         self
     }
 

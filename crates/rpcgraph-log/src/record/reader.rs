@@ -16,9 +16,9 @@ use super::detect::ExaminedInput;
 use super::json_lines::JsonLines;
 use super::one_way::one_way_writers;
 use super::seen_events::SeenEvents;
-use super::unwrapped::UnwrappedLog;
+use super::unwrapped::{LineFacts, UnwrappedLog};
 use super::writer::{BYTE_ORDER_MARK, CHUNK, WriterInput};
-use super::{Decoder, Entry, Format, Location, LogLine, OwnFormat, Step, Time, Wrapper};
+use super::{Decoder, Entry, Format, Location, LogLine, OwnFormat, Step, Wrapper};
 use std::collections::HashSet;
 use std::io::{self, Read};
 use std::mem;
@@ -300,7 +300,7 @@ impl<'r> Reader<'r> {
                         }
                         _ => 0,
                     };
-                    let (location, time) = match self.current.begun.take() {
+                    let (location, facts) = match self.current.begun.take() {
                         Some(begun) => begun,
                         None => {
                             let begun = self.current.here.behind(&input[..start], &mut self.current.counted);
@@ -316,9 +316,7 @@ impl<'r> Reader<'r> {
                             self.unwrapped.is_some() || !input.as_ptr_range().contains(&record.bytes.as_ptr());
                     }
                     let known = if entry.location().record == 0 { location } else { entry.location() };
-                    if time.is_some() {
-                        entry = entry.timed(time);
-                    }
+                    entry = entry.in_wrapper(facts);
                     entry.set_place(known);
                     if let Some(by) = &self.options.session_by {
                         let around = self.current.writer.strip_prefix('\0').map(|key| Some(key.to_owned()));
@@ -370,9 +368,9 @@ impl<'r> Reader<'r> {
         Some(Entry::from(LogLine { location, ..line }).within(self.most - 2 * CHUNK))
     }
 
-    /// Returns the place in the input of a byte of text, and the time that its wrapper states.
-    fn place(&self, text: Location) -> (Location, Option<Time>) {
-        if self.unwrapped.is_some() { self.current.places.place(text.byte) } else { (text, None) }
+    /// Returns the place in the input of a byte of text, and the facts that its wrapper states.
+    fn place(&self, text: Location) -> (Location, LineFacts) {
+        if self.unwrapped.is_some() { self.current.places.place(text.byte) } else { (text, LineFacts::default()) }
     }
 
     /// Unwraps all text from here on, beginning with the text in the buffer.

@@ -6,7 +6,7 @@ use super::decoder::trim_end;
 use super::decompress::{PlainText, TextFailure};
 use super::session_by::SessionBy;
 use super::wrapper::{UnwrappedLine, Wrapper};
-use super::{Location, LogLine, Time};
+use super::{Direction, Location, LogLine, Time};
 use memchr::memchr;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -60,12 +60,12 @@ struct WriterText {
 pub(super) struct TextOrigins(VecDeque<TextMark>);
 
 impl TextOrigins {
-    /// Returns the place in the input of the text at `offset`, and the time of its line.
-    pub(super) fn place(&self, offset: u64) -> (Location, Option<Time>) {
+    /// Returns the place in the input of the text at `offset`, and the facts that its wrapper states.
+    pub(super) fn place(&self, offset: u64) -> (Location, LineFacts) {
         let index = self.0.partition_point(|mark| mark.at <= offset).saturating_sub(1);
-        let Some(mark) = self.0.get(index) else { return (Location::START, None) };
+        let Some(mark) = self.0.get(index) else { return (Location::START, LineFacts::default()) };
         let mark = mark.behind(offset);
-        (mark.location(), mark.time)
+        (mark.location(), mark.facts)
     }
 
     /// Drops the places of text that was read.
@@ -74,6 +74,14 @@ impl TextOrigins {
             self.0.pop_front();
         }
     }
+}
+
+/// The facts that the wrapper of a line states about the text in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LineFacts {
+    pub time: Option<Time>,
+    /// The direction, if its writer wrote one direction of a connection.
+    pub direction: Option<Direction>,
 }
 
 /// A wrapper, with its state between lines.
@@ -100,7 +108,7 @@ struct TextMark {
     /// Offset in the input, and the line.
     byte: u64,
     line: u64,
-    time: Option<Time>,
+    facts: LineFacts,
     /// True if the following bytes are consecutive in the input too. The bytes of a string may not be.
     is_exact: bool,
 }
@@ -269,7 +277,8 @@ impl UnwrappedLog {
                 break;
             }
             let ended = line_end.is_some();
-            let mark = TextMark { at: 0, byte: self.byte, line: self.line, time: None, is_exact: true };
+            let mark =
+                TextMark { at: 0, byte: self.byte, line: self.line, facts: LineFacts::default(), is_exact: true };
             if self.passing || (!ended && end - at > self.most) {
                 let writer = self.last_writer.clone();
                 self.give(self.layers.len(), &raw[at..end], &[mark], ended, &writer);
@@ -349,7 +358,7 @@ impl UnwrappedLog {
             marks.extend(part(&own, taken.start, 0).map(|mark| TextMark { is_exact: false, ..mark }));
         }
         if let Some(time) = taken.time {
-            marks.iter_mut().for_each(|mark| mark.time = Some(time));
+            marks.iter_mut().for_each(|mark| mark.facts.time = Some(time));
         }
         marks
     }
@@ -386,6 +395,10 @@ impl UnwrappedLog {
     /// Gives a text to the next inner wrapper, or as text of the log. The text is the end of a line if it `ended`.
     fn give(&mut self, level: usize, text: &[u8], marks: &[TextMark], ended: bool, writer: &str) {
         if level == self.layers.len() {
+            let direction = match self.one_way.get(writer) {
+                Some(_) => Some(Direction::In),
+                None => self.one_way.values().any(|other| other == writer).then_some(Direction::Out),
+            };
             let writer = self.one_way.get(writer).map_or(writer, String::as_str);
             if self.last_writer != writer {
                 self.last_writer = writer.to_owned();
@@ -400,7 +413,10 @@ impl UnwrappedLog {
             }
             let Some(piece) = self.pieces.back_mut() else { return };
             let at = piece.text.len() as u64;
-            piece.marks.extend(marks.iter().map(|mark| TextMark { at: mark.at + at, ..*mark }));
+            piece.marks.extend(marks.iter().map(|mark| {
+                let facts = LineFacts { direction, ..mark.facts };
+                TextMark { at: mark.at + at, facts, ..*mark }
+            }));
             piece.text.extend_from_slice(text);
             piece.text.extend(ended.then_some(b'\n'));
             self.made += made as u64;
@@ -436,7 +452,7 @@ impl UnwrappedLog {
     fn text_line(&mut self, line: &[u8], marks: &[TextMark]) {
         let bytes = trim_end(line);
         if let Some(mark) = marks.first().filter(|_| !bytes.trim_ascii_start().is_empty()) {
-            let line = LogLine { location: mark.location(), time: mark.time, ..LogLine::new(bytes.to_vec()) };
+            let line = LogLine { location: mark.location(), time: mark.facts.time, ..LogLine::new(bytes.to_vec()) };
             self.others_length += bytes.len() + 1;
             self.others.push_back((self.made, line));
         }

@@ -1,8 +1,8 @@
 //! The text of one writer as it is read: its buffer, its decoder and its place in the input.
 
+use super::Location;
 use super::capped::CappedDecoder;
-use super::unwrapped::TextOrigins;
-use super::{Location, Time};
+use super::unwrapped::{LineFacts, TextOrigins};
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
@@ -34,8 +34,9 @@ pub(super) struct WriterInput {
     /// An offset from `start`, and the number of line ends before it, so that a piece with many entries is not counted
     /// from its beginning for each.
     pub counted: (usize, u64),
-    /// The place of the entry that the decoder has begun but not given yet, and the time of its wrapper.
-    pub begun: Option<(Location, Option<Time>)>,
+    /// The place of the entry that the decoder has begun but not given yet, and the facts that its wrapper
+    /// states.
+    pub begun: Option<(Location, LineFacts)>,
     /// True if an entry was given at this place that consumed nothing.
     pub gave: bool,
     pub places: TextOrigins,
