@@ -36,6 +36,13 @@ pub(super) struct Exchanges<'c> {
     pairs: Vec<(usize, usize)>,
 }
 
+/// The requests with one id since no request with it was open, and the number of their answers.
+#[derive(Default)]
+struct WaitingRequests {
+    calls: Vec<usize>,
+    answers: usize,
+}
+
 impl<'c> Exchanges<'c> {
     pub fn of(candidates: &'c [Candidate], numbers: BTreeSet<usize>) -> Self {
         Self::within(candidates, numbers, |_| "")
@@ -47,22 +54,21 @@ impl<'c> Exchanges<'c> {
         numbers: BTreeSet<usize>,
         connection: impl Fn(usize) -> &'k str,
     ) -> Self {
-        // By connection and id, the requests since none was open, and the number of their answers.
-        let mut open: HashMap<(&str, Vec<u8>), (Vec<usize>, usize)> = HashMap::new();
+        let mut open: HashMap<_, WaitingRequests> = HashMap::new();
         let mut pairs = Vec::new();
         for &number in &numbers {
             for (id, method) in candidates[number].calls() {
                 let key = (connection(number), id);
-                let (asked, answers) = open.entry(key.clone()).or_default();
+                let waiting = open.entry(key.clone()).or_default();
                 if method.is_some() {
-                    asked.push(number);
+                    waiting.calls.push(number);
                     continue;
                 }
-                *answers += 1;
-                if *answers < asked.len() {
+                waiting.answers += 1;
+                if waiting.answers < waiting.calls.len() {
                     continue;
                 }
-                if let [call] = asked[..]
+                if let [call] = waiting.calls[..]
                     && candidates[call].line != candidates[number].line
                 {
                     pairs.push((call, number));
@@ -147,7 +153,7 @@ fn ends(candidate: &Candidate) -> Option<[Field; 2]> {
     });
     let member = |names: &[&str]| {
         let pointers = candidate.members.iter().map(|(pointer, _)| pointer);
-        pointers.filter(|pointer| names.contains(&last_token(pointer))).last().cloned().map(Field::Member)
+        pointers.rev().find(|pointer| names.contains(&last_token(pointer))).cloned().map(Field::Member)
     };
     in_front.or_else(|| Some([member(&ENDS)?, member(&RECEIVERS)?]))
 }
