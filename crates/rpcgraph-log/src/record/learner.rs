@@ -80,7 +80,7 @@ fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
     if places.is_empty() || places.len() > PLACES || headings.is_empty() && is_transport() {
         return None;
     }
-    if is_about_messages(&scan.candidates) {
+    if omits_ids(&scan.candidates) {
         return None;
     }
     let mut format = LearnedFormat {
@@ -122,27 +122,15 @@ pub(super) fn with_rules(earlier: &str, later: &str) -> String {
     head + &rules
 }
 
-/// True if a log quotes messages, or parts of them: a handshake without its id, or an answer before its request on one
-/// line of text.
-fn is_about_messages(candidates: &[Candidate]) -> bool {
+/// True if a log prints a handshake without its id: then it has parts of messages only.
+fn omits_ids(candidates: &[Candidate]) -> bool {
     let has_no_id = |candidate: &Candidate| {
         let is_handshake = |object: RawObject<'_>| {
             object.string("method").as_deref() == Some("initialize") && object.has("params") && !object.has("id")
         };
         !candidate.is_broken && RawObject::parse(&candidate.message).is_some_and(is_handshake)
     };
-    let is_reversed = |pair: &[Candidate]| {
-        let [first, next] = pair else { return false };
-        let (answers, calls) = (first.calls(), next.calls());
-        let is_text = |one: &Candidate| one.pointer.is_empty() && one.within.is_none();
-        first.line == next.line
-            && is_text(first)
-            && is_text(next)
-            && answers.iter().any(|(id, method)| {
-                method.is_none() && calls.iter().any(|(other, method)| other == id && method.is_some())
-            })
-    };
-    candidates.iter().any(has_no_id) || candidates.windows(2).any(is_reversed)
+    candidates.iter().any(has_no_id)
 }
 
 /// Returns the places of messages.

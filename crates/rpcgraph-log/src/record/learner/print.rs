@@ -8,6 +8,7 @@ use super::front::{Token, TokenSet, blanks, labelled, shape, skeleton, tokens};
 use super::scan::Candidate;
 use super::sessions::Field;
 use super::{EVENTS, LearnedFormat, Place, PlaceKey, is_time_member, last_token};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -27,8 +28,15 @@ impl LearnedFormat<'_> {
         let mut groups: BTreeMap<_, Vec<&Place>> = BTreeMap::new();
         for place in places {
             let PlaceKey { within, skeleton, spelling, words, .. } = &place.key;
-            let order =
-                (words.is_none(), usize::MAX - place.tokens.len(), skeleton, within, spelling, words, place.is_copy);
+            let order = (
+                words.is_none(),
+                Reverse((place.tokens.len(), skeleton.len())),
+                skeleton,
+                within,
+                spelling,
+                words,
+                place.is_copy,
+            );
             groups.entry(order).or_default().push(place);
         }
         let mut text = "name = \"learned\"\ndetect_wrappers = true\n".to_owned();

@@ -3,6 +3,7 @@
 use super::super::certainty::{Certainty, mentions, mentions_message, names_member};
 use super::super::cut::CutMessage;
 use super::super::decoder::{Step, leading_blanks};
+use super::super::har_entry::{answered_ids, ids};
 use super::super::lines::{Extras, FoundEntry, LineFormat, LineInInput, head, in_envelope, with_others, with_text};
 use super::super::object::{ObjectBuilder, RawObject, offset_in, string};
 use super::super::pointer::Pointer;
@@ -14,6 +15,9 @@ use regex::bytes::Captures;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// The maximum number of entries of a line among which requests are put before their answers.
+const ON_A_LINE: usize = 64;
 
 /// Reads the lines of a format by its rules.
 pub(super) struct RuleReader {
@@ -72,7 +76,7 @@ impl LineFormat for RuleReader {
                 let around = |rule: &FormatRule| rule.around(&object, line, &EnvelopeFacts::default(), false).session;
                 text.session = rules.rules.iter().find_map(around).map(Cow::Owned);
             }
-            (start, entry)
+            self.request_first(line, (start, entry), more)
         })
     }
 
@@ -131,6 +135,38 @@ impl RuleReader {
             is_continued: false,
             is_unread: false,
         }
+    }
+
+    /// Reads the rest of a line if an answer stands before other messages, and puts a request on the line before its answer.
+    fn request_first<'a>(&mut self, line: &'a [u8], first: FoundEntry<'a>, more: &mut Extras) -> FoundEntry<'a> {
+        let answers = |entry: &Entry<'_>| match entry {
+            Entry::Record(record) => answered_ids(&record.bytes),
+            Entry::LogLine(_) => Vec::new(),
+        };
+        let is_answer = |(_, entry): &FoundEntry<'_>| !answers(entry).is_empty();
+        let has_rest = more.taken.is_some_and(|taken| names_member(&line[taken..]));
+        if !has_rest || !is_answer(&first) && !more.entries.iter().any(is_answer) {
+            return first;
+        }
+        let mut found: Vec<FoundEntry<'a>> = vec![first];
+        found.extend(more.entries.drain(..));
+        let mut at = 0;
+        while let Some(taken) = more.taken.take() {
+            at += taken + leading_blanks(&line[at + taken..]);
+            let (start, next) = self.read(&line[at..], more).unwrap_or_else(|| (0, LogLine::new(&line[at..]).into()));
+            found.push((at + start, next));
+            found.extend(more.entries.drain(..).map(|(start, entry)| (at + start, entry)));
+        }
+        for later in 1..found.len().min(ON_A_LINE) {
+            let asked = ids(found[later].1.bytes());
+            let is_answered = |(_, entry): &FoundEntry<'_>| answers(entry).iter().any(|id| asked.contains(id));
+            if matches!(found[later].1, Entry::Record(_))
+                && let Some(earlier) = found[..later].iter().position(is_answered)
+            {
+                found[earlier..=later].rotate_right(1);
+            }
+        }
+        more.first_of(found).unwrap_or_else(|| (0, LogLine::new(line).into()))
     }
 
     /// Returns the facts that a line and the heading above it state. A line in a place that is not sure has a heading of its
@@ -197,6 +233,7 @@ impl RuleReader {
         if rule.kind == RuleKind::Copy && !is_message {
             more.taken = taken;
             let line = LogLine { session: said.key(), is_copy: true, ..LogLine::new(part) };
+            self.line_facts = taken.map(|_| said);
             return Some((0, line.into()));
         }
         // The text of a string begins after its quote.
