@@ -7,6 +7,7 @@
 mod front;
 mod headings;
 mod print;
+mod quoted;
 mod reading;
 mod scan;
 mod sessions;
@@ -17,6 +18,7 @@ pub(super) use self::reading::Reading;
 use self::front::{Token, TokenSet, labelled, skeleton, tokens};
 use self::headings::{Heading, headings};
 use self::print::{ERRORS, STATUSES, toml_string};
+use self::quoted::LinePart;
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
 use self::sides::{Hops, Stated};
@@ -237,9 +239,10 @@ struct LearnedFormat<'c> {
 }
 
 impl LearnedFormat<'_> {
-    /// Sets apart the places whose messages all stand at another place too, with the same direction.
+    /// Sets apart the places whose messages all stand at another place too, with the same direction, and text that quotes
+    /// messages.
     fn find_copies(&self, places: &mut Vec<Place>) {
-        let mut parts: Vec<(usize, String, Vec<usize>)> = Vec::new();
+        let mut parts: Vec<LinePart> = Vec::new();
         for (at, place) in places.iter().enumerate() {
             let mut by_words: BTreeMap<String, Vec<usize>> = BTreeMap::new();
             for &number in &place.found {
@@ -260,9 +263,9 @@ impl LearnedFormat<'_> {
                 Some((*number, value))
             })
             .collect();
-        let mut copies: Vec<(usize, String, Vec<usize>)> = Vec::new();
+        let mut copies: Vec<LinePart> = Vec::new();
         for (later, (at, words, found)) in parts.iter().enumerate() {
-            let is_of = |(other_at, other_words, originals): &(usize, String, Vec<usize>)| {
+            let is_of = |(other_at, other_words, originals): &LinePart| {
                 let differ: Vec<_> =
                     words.split(' ').zip(other_words.split(' ')).filter(|(one, other)| one != other).collect();
                 // Two steps of one program, such as `Received:` and `Forwarding:`.
@@ -303,7 +306,8 @@ impl LearnedFormat<'_> {
                 copies.push((*at, words.clone(), found.clone()));
             }
         }
-        for (at, words, found) in copies {
+        let quoted = self.quoted(&parts, &copies, &values);
+        for (at, words, found) in copies.into_iter().chain(quoted) {
             let place = &mut places[at];
             if place.found.len() == found.len() {
                 place.is_copy = true;
