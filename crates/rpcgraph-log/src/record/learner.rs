@@ -71,8 +71,8 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
 fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
     let mut places = places(&scan.candidates);
     let (headings, headed) = headings(scan, &places);
-    let is_line =
-        |place: &Place| place.key.skeleton.is_empty() && place.key.pointer.is_empty() && place.key.within.is_none();
+    let is_alone = |number: &usize| scan.candidates[*number].is_alone;
+    let is_line = |place: &Place| place.key.pointer.is_empty() && place.found.iter().all(is_alone);
     // A message in another spelling between lines of JSON is damaged.
     let is_transport = || {
         may_be_transport
@@ -160,10 +160,9 @@ fn places(candidates: &[Candidate]) -> Vec<Place> {
     }
     let answered = answered(candidates);
     // Source code and prose quote one message; a log has several.
-    let glued: HashSet<&[u8]> =
-        candidates.iter().filter(|candidate| candidate.is_glued).map(|candidate| &*candidate.message).collect();
+    let messages: HashSet<&[u8]> = candidates.iter().map(|candidate| &*candidate.message).collect();
     places.retain(|place| {
-        if glued.len() < 2 && place.found.iter().all(|number| candidates[*number].is_glued) {
+        if messages.len() < 2 && place.found.iter().all(|number| candidates[*number].is_glued) {
             return false;
         }
         // A method alone names a message.

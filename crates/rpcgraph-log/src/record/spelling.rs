@@ -273,7 +273,7 @@ fn is_single(json: &[u8]) -> bool {
 }
 
 /// The beginning of a frame's header.
-const HEADER: &[u8] = b"Content-Length";
+pub(super) const HEADER: &[u8] = b"Content-Length";
 
 fn owned<'a>(text: Vec<u8>, used: usize) -> Option<SpelledValue<'a>> {
     let start = match text.starts_with(HEADER) {

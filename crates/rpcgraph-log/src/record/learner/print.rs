@@ -61,8 +61,7 @@ impl LearnedFormat<'_> {
         let first = group.first()?;
         let found: Vec<usize> = group.iter().flat_map(|place| place.found.iter().copied()).collect();
         let candidates = || found.iter().map(|number| &self.candidates[*number]);
-        let is_line = !first.key.skeleton.is_empty()
-            || first.key.within.is_some()
+        let is_line = !candidates().all(|candidate| candidate.is_alone)
             || first.key.spelling != Spelling::Json.name()
             || !self.headings.is_empty() && group.iter().all(|place| place.key.pointer.is_empty());
         let _ = write!(text, "\n[[rule]]\nsure = false\n");

@@ -5,7 +5,7 @@ use super::super::colours::without_colours;
 use super::super::decoder::{leading_blanks, trim_end};
 use super::super::object::{RawObject, elements, objects, scalar, unescape};
 use super::super::rules::ArrayPlace;
-use super::super::spelling::{SpelledValue, Spelling, has_shape, may_continue};
+use super::super::spelling::{HEADER, SpelledValue, Spelling, has_shape, may_continue};
 use super::super::times;
 use super::super::value::{Extent, value as value_of};
 use super::front::{Token, tokens};
@@ -34,6 +34,8 @@ pub(super) struct Candidate {
     pub certainty: Certainty,
     /// True if text touches the value, as in source code and in some logs.
     pub is_glued: bool,
+    /// True if nothing else stands on the line.
+    pub is_alone: bool,
 }
 
 /// A line of a log and its candidates.
@@ -139,12 +141,10 @@ impl<'a> Scan<'a> {
                 // Commas may separate messages.
                 is_glued: is_glued(&line[..at], spelling)
                     && !(front > 0 && line[front..at].iter().all(|byte| b" \t,".contains(byte))),
+                is_alone: around.within.is_none()
+                    && at == 0
+                    && line.get(found.used..).is_none_or(|rest| rest.is_empty() || rest.starts_with(HEADER)),
             };
-            // Text quotes a message in backquotes, as a cell of a table does not.
-            if line[..at].ends_with(b"`") && !line.starts_with(b"|") {
-                at += found.used;
-                continue;
-            }
             self.value(&found.json, &template, nested);
             let is_whole = !found.is_broken;
             if self.candidates.len() > before {
@@ -370,7 +370,9 @@ fn is_glued(front: &[u8], spelling: Spelling) -> bool {
 fn is_comment(line: &[u8]) -> bool {
     // A number may follow the sign.
     let is_number = line.starts_with(b"#") && line.get(1).is_some_and(u8::is_ascii_digit);
-    !is_number && [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment))
+    // In a list, `* ` stands before each message.
+    let is_bullet = line.starts_with(b"* {");
+    !is_number && !is_bullet && [&b"//"[..], b"#", b"*"].iter().any(|comment| line.starts_with(comment))
 }
 
 /// True for an object whose method is one of HTTP.
