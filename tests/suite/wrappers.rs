@@ -422,8 +422,12 @@ fn quoted_or_arrows() {
     let quoted: String = (0..9).map(|n| line(n, ">")).collect();
     let answered = quoted.clone() + &line(1, "<");
     let noted = quoted.replacen("> ", "started\n> ", 1);
+    let quoted_twice: String = quoted.lines().map(|line| format!("> {line}\n")).collect();
+    let remarked = quoted_twice.clone() + "> a remark\n";
     for (log, wrappers, format) in [
         (&quoted, &[Wrapper::Quoted][..], Format::JsonLines),
+        (&quoted_twice, &[Wrapper::Quoted; 2], Format::JsonLines),
+        (&remarked, &[Wrapper::Quoted; 2], Format::JsonLines),
         (&answered, &[], Format::Arrows),
         (&noted, &[], Format::Arrows),
     ] {

@@ -177,14 +177,21 @@ impl Format {
     }
 
     /// Returns the format that is learned from a part of a log, with the file that describes it, if it reads all that this
-    /// format does. A part after the beginning adds rules to the file that was learned `before`, or to no rules.
-    pub(super) fn learned(self, part: &[u8], is_all: bool, before: Option<&str>) -> Option<(String, OwnFormat)> {
+    /// format does. The beginning has `wrappers`. A part after it adds rules to the file that was learned `before`, or to
+    /// no rules.
+    pub(super) fn learned(
+        self,
+        part: &[u8],
+        is_all: bool,
+        wrappers: &[Wrapper],
+        before: Option<&str>,
+    ) -> Option<(String, OwnFormat)> {
         // Of lines that are messages there is nothing to learn, and most logs have only these.
         if self == Self::JsonLines && lines(part).all(|(_, line)| is_message(line)) {
             return None;
         }
-        let (wrappers, inside) =
-            if before.is_none() { Self::taken_off(part) } else { (Vec::new(), Cow::Borrowed(part)) };
+        let take_off = |text: Cow<'_, [u8]>, wrapper: &Wrapper| UnwrappedLog::inside(*wrapper, &text).into();
+        let inside = wrappers.iter().fold(Cow::Borrowed(part), take_off);
         // The last line inside of a wrapper may be cut off.
         let is_cut = !is_all && !wrappers.is_empty();
         let inside = if is_cut { &inside[..memrchr(b'\n', &inside).map_or(0, |end| end + 1)] } else { &inside };

@@ -16,7 +16,9 @@ impl Reader<'_> {
         let is_all = self.is_whole();
         let learned_until = self.consumed + head.len() as u64;
         let before = below.then(|| self.learned.as_deref().unwrap_or_default());
-        let learned = self.format.learned(head, is_all, before);
+        // Text below other lines is inside of the wrappers.
+        let wrappers = if below { &[][..] } else { &self.wrappers };
+        let learned = self.format.learned(head, is_all, wrappers, before);
         self.learned_until = learned_until;
         let Some((text, own_format)) = learned else { return false };
         (self.learned, self.options.own_format, self.format) = (Some(text), Some(own_format), Format::JsonLines);
