@@ -79,7 +79,7 @@ impl Spelling {
                 [b'"', name @ ..] if is_before_arrow(name) => Some(Self::JavaScript),
                 [] | [b'"' | b'}', ..] => Some(Self::Json),
                 [b'\'', ..] | [b'u' | b'b', b'\'' | b'"', ..] => Some(Self::Python),
-                inside if begins_member(inside) => Some(Self::JavaScript),
+                inside if begins_member(inside) || inside.starts_with(NO_BREAK) => Some(Self::JavaScript),
                 _ => prefix(text).map(|_| Self::Prefixed),
             },
             b'(' if is_apart && matches!(inside(), [b':', b'a'..=b'z', ..]) => Some(Self::Lisp),
@@ -272,6 +272,9 @@ fn is_single(json: &[u8]) -> bool {
     json.starts_with(b"[\"") && end_of_string(&json[2..]).is_some_and(|end| json[2 + end..] == *b"\"]")
 }
 
+/// The no-break space, which pages have in place of blanks.
+const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
+
 /// The beginning of a frame's header.
 pub(super) const HEADER: &[u8] = b"Content-Length";
 
@@ -397,6 +400,7 @@ mod tests {
                 r#"{"id":1,"method":"a","params":{"x":null,"y":"z"}}"#,
             ),
             ("{ id: 1, method: 'a', params: undefined }".to_owned(), M),
+            ("{\u{a0}\"id\":\u{a0}1,\u{a0} \"method\":\u{a0}\"a\"\u{a0}}".to_owned(), M),
             ("{ id: Number(1), method: \"a\", params: None }".to_owned(), "{\"id\":1,\"method\":\"a\"}"),
             (format!("[\n  `{}`\n]", M.replace('a', "it\\'s")), r#"{"id":1,"method":"it's"}"#),
             (

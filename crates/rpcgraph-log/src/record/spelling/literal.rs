@@ -8,6 +8,7 @@ pub(super) use self::unquoted::begins_member;
 use super::super::decoder::leading_blanks;
 use super::super::object::string;
 use super::super::value::{Extent, value};
+use super::NO_BREAK;
 use memchr::memmem;
 
 /// A literal on its way to JSON.
@@ -45,6 +46,10 @@ impl<'a> Literal<'a> {
 
     fn blanks(&mut self) {
         self.at += leading_blanks(self.rest());
+        while self.rest().starts_with(NO_BREAK) {
+            self.at += NO_BREAK.len();
+            self.at += leading_blanks(self.rest());
+        }
     }
 
     fn peek(&self) -> Option<u8> {
