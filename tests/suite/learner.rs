@@ -121,6 +121,24 @@ fn places_of_later_lines_are_learned() {
     }
 }
 
+/// Lines that no rule explains, each in a form of its own, do not keep the others from being read.
+#[test]
+fn lines_of_many_forms() {
+    let line = |number: usize| {
+        let (call, answer) = (format!(r#""id":{number},"method":"a""#), format!(r#""id":{number},"result":1"#));
+        let quoted = format!(r#"{} {{"jsonrpc":"2.0","id":"q{number}","method":"a"}}"#, "- x ".repeat(number));
+        format!("send {{\"jsonrpc\":\"2.0\",{call}}}\nrecv {{\"jsonrpc\":\"2.0\",{answer}}}\n{quoted}\n")
+    };
+    let log: String = (1..80).map(line).collect();
+    let (found, learned) = read(log.as_bytes(), &ReaderOptions::default());
+    let is_of = |entry: &&Entry<'_>, id: &[u8]| matches!(entry, Entry::Record(record) if record.bytes.starts_with(id));
+    let count = |id: &[u8]| found.iter().filter(|entry| is_of(entry, id)).count();
+    assert!(learned.is_some());
+    for id in 1..80 {
+        assert_eq!(count(format!(r#"{{"jsonrpc":"2.0","id":{id},"#).as_bytes()), 2, "{id}");
+    }
+}
+
 /// A long log that begins with its newest line, whose beginning ends within a line.
 #[test]
 fn a_long_log_with_the_newest_line_first() {

@@ -31,10 +31,11 @@ use super::spelling::Spelling;
 use super::surroundings::{SENDERS, TIMES, named_direction};
 use super::units::nanoseconds;
 use super::{Time, times};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// The maximum number of places.
+/// The maximum number of places: those with the most messages.
 const PLACES: usize = 48;
 
 /// Members with a text that may state the sender or the direction.
@@ -79,10 +80,7 @@ fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
             && places.iter().all(is_line)
             && places.iter().any(|place| place.key.spelling == Spelling::Json.name())
     };
-    if places.is_empty() || places.len() > PLACES || headings.is_empty() && is_transport() {
-        return None;
-    }
-    if omits_ids(&scan.candidates) {
+    if places.is_empty() || headings.is_empty() && is_transport() || omits_ids(&scan.candidates) {
         return None;
     }
     let mut format = LearnedFormat {
@@ -172,6 +170,8 @@ fn places(candidates: &[Candidate]) -> Vec<Place> {
         let is_sure = |number: &usize| candidates[*number].certainty == Certainty::Sure || answered.contains(number);
         place.found.iter().any(is_sure)
     });
+    places.sort_by_key(|place| Reverse(place.found.len()));
+    places.truncate(PLACES);
     places
 }
 

@@ -50,21 +50,19 @@ impl LearnedFormat<'_> {
             let words = heading.words.iter().map(|(word, meaning)| (word.as_str(), *meaning));
             print_words(&mut text, words);
         }
-        for group in groups.values() {
-            self.rule(group, sessions, &mut text)?;
-        }
-        Some(text)
+        let rules: Vec<_> = groups.values().filter_map(|group| self.rule(group, sessions)).collect();
+        (!rules.is_empty()).then(|| text + &rules.concat())
     }
 
-    /// Prints the rule of places that differ in the members that lead to the message only.
-    fn rule(&self, group: &[&Place], sessions: &[Field], text: &mut String) -> Option<()> {
+    /// Prints the rule of places that differ in the members that lead to the message only. `None` if there are too many.
+    fn rule(&self, group: &[&Place], sessions: &[Field]) -> Option<String> {
         let first = group.first()?;
         let found: Vec<usize> = group.iter().flat_map(|place| place.found.iter().copied()).collect();
         let candidates = || found.iter().map(|number| &self.candidates[*number]);
         let is_line = !candidates().all(|candidate| candidate.is_alone)
             || first.key.spelling != Spelling::Json.name()
             || !self.headings.is_empty() && group.iter().all(|place| place.key.pointer.is_empty());
-        let _ = write!(text, "\n[[rule]]\nsure = false\n");
+        let mut text = "\n[[rule]]\nsure = false\n".to_owned();
         if first.is_copy {
             text.push_str("gives = \"copy\"\n");
         }
@@ -170,8 +168,8 @@ impl LearnedFormat<'_> {
             .iter()
             .filter_map(|number| self.stated.get(number))
             .map(|stated| (stated.text.as_str(), stated.meaning));
-        print_words(text, words);
-        Some(())
+        print_words(&mut text, words);
+        Some(text)
     }
 }
 
