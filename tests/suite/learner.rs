@@ -121,6 +121,20 @@ fn places_of_later_lines_are_learned() {
     }
 }
 
+/// One line of several with text behind its message is damaged.
+#[test]
+fn a_line_with_text_behind_its_message() {
+    let message = r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#;
+    for (log, is_learned) in [
+        (format!("{message}}}\n{message}\n{message}\n"), false),
+        (format!("{message},\n{message}\n"), true),
+        (format!("{message},\n{message},\n{message}\n"), true),
+    ] {
+        let (found, learned) = read(log.as_bytes(), &ReaderOptions::default());
+        assert_eq!((found.len(), learned.is_some()), (log.lines().count(), is_learned), "{log}");
+    }
+}
+
 /// Lines that no rule explains, each in a form of its own, do not keep the others from being read.
 #[test]
 fn lines_of_many_forms() {

@@ -72,13 +72,16 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
 fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
     let mut places = places(&scan.candidates);
     let (headings, headed) = headings(scan, &places);
-    let is_alone = |number: &usize| scan.candidates[*number].is_alone;
-    let is_line = |place: &Place| place.key.pointer.is_empty() && place.found.iter().all(is_alone);
-    // A message in another spelling between lines of JSON is damaged.
+    let is_line =
+        |place: &Place| place.key.skeleton.is_empty() && place.key.pointer.is_empty() && place.key.within.is_none();
+    let found = || places.iter().flat_map(|place| &place.found);
+    let with_text = found().filter(|number| !scan.candidates[**number].is_alone).count();
+    // A message in another spelling between lines of JSON is damaged, and so is a single one with text behind it.
     let is_transport = || {
         may_be_transport
             && places.iter().all(is_line)
             && places.iter().any(|place| place.key.spelling == Spelling::Json.name())
+            && (with_text == 0 || with_text == 1 && found().count() > 2)
     };
     if places.is_empty() || headings.is_empty() && is_transport() || omits_ids(&scan.candidates) {
         return None;
