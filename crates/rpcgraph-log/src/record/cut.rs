@@ -1,5 +1,6 @@
 //! Messages that a log shortened: cut off behind their id, or with `...` in place of a part. What stands before the cut is read.
 
+use super::certainty::names_member;
 use super::object::{RawObject, elements, string};
 use super::value::{Extent, is_whole, value};
 use memchr::{memchr, memmem};
@@ -128,7 +129,12 @@ pub(super) fn elided(text: &[u8]) -> Option<(Vec<u8>, usize)> {
             }
             (b'/', _) if text[at..].starts_with(b"//") => {
                 is_elided = true;
-                at += text[at..].iter().position(|byte| *byte == b'\n').unwrap_or(text.len() - at);
+                let length = text[at..].iter().position(|byte| *byte == b'\n').unwrap_or(text.len() - at);
+                // A comment that holds a message would be lost.
+                if names_member(&text[at..at + length]) {
+                    return None;
+                }
+                at += length;
                 continue;
             }
             (b'{' | b'[', _) => depth += 1,
@@ -193,6 +199,7 @@ mod tests {
             ("{\"a\": 1, // one\n}", Some((r#"{"a": 1}"#, 17))),
             (r#"{"a":<redacted>,"b":1}"#, Some((r#"{"a":"<redacted>","b":1}"#, 22))),
             (r#"{"a":<b"c>}"#, None),
+            ("{\"a\": 1, // {\"method\":\"one\"}\n}", None),
             (r#"{"a":{}}"#, None),
             (r#"{"a":...}"#, None),
             (r#"{"a":{...}"#, None),
