@@ -235,8 +235,8 @@ fn over_the_lines_below_a_prefix() {
             }
             Entry::LogLine(_) => None,
         };
-        // A word on the line of each message does not state a direction.
-        let expected = (name != "indented below", name.starts_with("below"));
+        // A word that is the same for requests and answers does not state a direction.
+        let expected = (name != "indented below", name == "below an arrow");
         assert!(whole.iter().filter_map(clues).all(|clues| clues == expected), "{name}");
         // A truncated message is a record as soon as it is recognisable.
         let last = log.trim_end().len() - if name == "without indentation" { 40 } else { 2 };
