@@ -243,6 +243,12 @@ const FEATURES: &[(&str, &str, &str, &str)] = &[
         r#"{"@id": "s", "n": {"p": [1, 2]}, "r": {"@id": "o", "@reverse": {"p": {"@id": "t", "p": 3}}}, "@included": [{"@id": "u", "p": 4}]}"#,
     ),
     (
+        "reverse properties with contexts",
+        r#"{"r": {"@reverse": "https://e.org/r", "@context": {"p": "https://e.org/p", "s": {"@reverse": "https://e.org/s", "@context": {"q": "https://e.org/q"}}}}}"#,
+        "https://e.org/",
+        r#"{"@id": "s", "r": [{"@id": "o", "p": 1, "s": {"p": 2, "q": 3}}, {"p": 4}]}"#,
+    ),
+    (
         "lists",
         r#"{"l": {"@id": "https://e.org/l", "@container": "@list"}, "s": {"@id": "https://e.org/s", "@container": "@set"}}"#,
         "https://e.org/",

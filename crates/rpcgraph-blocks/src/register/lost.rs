@@ -15,7 +15,7 @@ use oxrdf::NamedNodeRef;
 use super::prefixes::OtherPrefixes;
 use super::references::resolve;
 use super::turtle::ANY_BASE;
-use crate::context::definitions;
+use crate::context::{definitions, joined};
 use crate::json::{self, Numbers, Object, Text, Value, pointer_token, pretty};
 use crate::mapping::{ActiveContext, NumberLiteral, process_with};
 
@@ -44,6 +44,7 @@ pub fn walk(document: &Value<'_>, context: &str, base: Option<&str>) -> Result<L
     let base = base.map(|base| IriBuf::new(base.to_owned())).transpose().map_err(|error| error.to_string())?;
     let active = local(context, &ActiveContext::new(base), Options::default())?;
     let mut walk = LostWalk::default();
+    reverse_contexts(&serde_json::from_str(context).unwrap_or_default(), &mut walk.reverse);
     let top = LostPlace { property: None, active: &active, in_map: false, at: "" };
     match document {
         Value::Object(object) => {
@@ -76,6 +77,17 @@ pub fn faulty_term(context: &serde_json::Value) -> Option<String> {
     })
 }
 
+/// Collects the contexts of reverse properties, by term, from a context and those within it.
+fn reverse_contexts(context: &serde_json::Value, found: &mut BTreeMap<String, serde_json::Value>) {
+    for (term, entry) in definitions(context).iter().filter_map(serde_json::Value::as_object).flatten() {
+        let Some(scoped) = entry.get("@context") else { continue };
+        if entry.get("@reverse").is_some() {
+            found.insert(term.clone(), scoped.clone());
+        }
+        reverse_contexts(scoped, found);
+    }
+}
+
 /// Returns the members of a document except its context.
 pub fn own_members<'a>(object: &Object<'a>) -> impl Iterator<Item = (Text<'a>, Value<'a>)> {
     object.members.iter().filter(|(name, _)| name.as_str() != Some("@context")).cloned()
@@ -100,6 +112,12 @@ pub struct LostWalk {
     /// The IRIs of classes, by JSON Pointer, if the term for `@type` has a scoped context. JSON-LD ignores such a
     /// context; the processor of the OGC's tool applies it, and authors rely on that.
     pub types: BTreeMap<String, String>,
+    /// The contexts of nodes under reverse properties, as JSON texts by JSON Pointer. The JSON-LD processor ignores a context in the
+    /// definition of a reverse property, as the standard did before its
+    /// [erratum](https://github.com/w3c/json-ld-api/issues/565); the processor of the OGC's tool applies it.
+    pub contexts: BTreeMap<String, String>,
+    /// The contexts of reverse properties, by term.
+    reverse: BTreeMap<String, serde_json::Value>,
 }
 
 /// The place of a value in the document.
@@ -178,7 +196,7 @@ fn below(at: &str, name: &Text<'_>) -> String {
 
 /// Visits the values below a value, then the value itself, with their JSON Pointers. Removes the members for which `keep`
 /// returns false.
-pub fn change(value: &mut Value<'_>, at: &str, keep: &mut dyn FnMut(&str, &mut Value<'_>) -> bool) -> bool {
+pub fn change<'v>(value: &mut Value<'v>, at: &str, keep: &mut dyn FnMut(&str, &mut Value<'v>) -> bool) -> bool {
     match value {
         Value::Object(object) => {
             let mut members = std::mem::replace(object, Object::from_members(Vec::new())).members;
@@ -251,6 +269,12 @@ impl LostWalk {
         }
         if let Some(scoped) = place.term().and_then(|term| term.context()) {
             active = apply(scoped, &active, options.with_override())?;
+        }
+        let is_reverse = place.term().is_some_and(|term| term.reverse_property());
+        if let Some(scoped) = place.property.filter(|_| is_reverse).and_then(|term| self.reverse.get(term)) {
+            active = local(&scoped.to_string(), &active, options.with_override())?;
+            let own = object.get("@context").and_then(|own| serde_json::from_str(&pretty(own)).ok());
+            self.contexts.insert(place.at.to_owned(), joined(std::iter::once(scoped).chain(&own)).to_string());
         }
         if let Some(context) = object.get("@context") {
             active = local(&pretty(context), &active, options)?;

@@ -134,7 +134,10 @@ impl<'l> Uplifter<'l> {
         }
         let faults = walked.as_ref().map_or(&[][..], |walk| &walk.faults);
         let fails = |message| format!("JSON-LD expansion fails: {}", in_context(message, &layers));
-        let (quads, losses, undeclared) = expand(&value, &inlined, document_base, faults).map_err(fails)?;
+        let no_contexts = BTreeMap::new();
+        let contexts = walked.as_ref().map_or(&no_contexts, |walk| &walk.contexts);
+        let scoped = with_contexts(value.clone(), contexts);
+        let (quads, losses, undeclared) = expand(&scoped, &inlined, document_base, faults).map_err(fails)?;
         let value = &value;
         // Without a base, relative references are not IRIs. A null base keeps processors from resolving them against a
         // file's URL.
@@ -211,6 +214,20 @@ fn in_context(message: String, layers: &[ContextLayer]) -> String {
 
 fn no_base(base: &str) -> String {
     format!("{base:?} is not an absolute IRI")
+}
+
+/// Puts contexts into nodes, by JSON Pointer, in place of the nodes' own contexts.
+fn with_contexts<'a>(mut value: Value<'a>, contexts: &'a BTreeMap<String, String>) -> Value<'a> {
+    change(&mut value, "", &mut |at, value| {
+        if let (Some(text), Value::Object(object)) = (contexts.get(at), value)
+            && let Ok(context) = json::parse(text.as_bytes())
+        {
+            let context = (Text::Unicode(Cow::Borrowed("@context")), context);
+            *object = Object::from_members(std::iter::once(context).chain(own_members(object)).collect());
+        }
+        true
+    });
+    value
 }
 
 /// Writes a document as JSON text, with a context in front of its own members; an array goes under `@graph`.
