@@ -9,6 +9,7 @@ use serde_json::{Value, json as value};
 use super::repositories::made;
 use super::{json, turtle};
 use crate::cli::Place;
+use crate::support::assert_isomorphic;
 
 const BASE: &str = "https://example.net/w/build/";
 
@@ -153,7 +154,7 @@ fn members_that_other_tools_read_have_their_names_and_places() {
     let register = register(&[
         (
             "a/schema.yaml",
-            "{type: object, properties: {n: {type: string, format: uri, x-jsonld-id: 'http://e/n'}}, required: [n]}",
+            "{type: object, properties: {n: {type: string, format: uri, x-jsonld-id: 'http://e/n'}, r: {x-jsonld-reverse: 'http://e/r'}}, required: [n]}",
         ),
         ("a/description.md", "A *short* text."),
         ("a/bblock.json", r#"{"description": "D"}"#),
@@ -194,9 +195,11 @@ fn members_that_other_tools_read_have_their_names_and_places() {
         value!({ "defs": {}, "properties": [
             { "path": ["a"], "sources": [b], "schema_type": "object" },
             { "path": ["a", "n"], "required": true, "sources": [a], "id": "http://e/n", "schema_type": "string", "format": "uri", "effectiveId": "http://e/n" },
+            { "path": ["a", "r"], "sources": [a], "id": "http://e/r", "effectiveId": "http://e/r" },
             { "path": ["l"], "sources": [b], "schema_type": "array" },
             { "path": ["l", "a"], "sources": [b], "schema_type": "object" },
             { "path": ["l", "a", "n"], "required": true, "sources": [a], "id": "http://e/n", "schema_type": "string", "format": "uri", "effectiveId": "http://e/n" },
+            { "path": ["l", "a", "r"], "sources": [a], "id": "http://e/r", "effectiveId": "http://e/r" },
             { "path": ["l", "l"], "sources": [b], "schema_type": "array" },
             { "path": ["l", "e"], "sources": [b] },
             { "path": ["l", "e", "_oneOf", "1"], "title": "E", "keyword": "branch" },
@@ -368,4 +371,85 @@ fn outputs_of_transforms_are_validated_by_their_profiles() {
         "{}",
         notes(&register)
     );
+}
+
+#[test]
+fn contexts_of_reverse_properties_apply_to_their_nodes() {
+    let context = r#"{"@context": {"@vocab": "http://e/", "parts": {"@reverse": "partOf", "@context": {
+        "@vocab": null, "name": "http://e/label", "inner": {"@reverse": "http://e/innerOf", "@context": {"size": "http://e/size"}}}}}}"#;
+    let example = r#"{"@id": "http://e/x", "parts": [
+        {"@id": "http://e/y", "@context": {"more": "http://e/more"}, "name": "n", "more": 1, "inner": {"@id": "http://e/z", "size": 2, "name": "m"}, "lost": 3}]}"#;
+    let examples = format!("[{{title: T, snippets: [{{language: json, code: {}}}]}}]", value!(example));
+    let register = register(&[("a/context.jsonld", context), ("a/examples.yaml", &examples)]);
+    let text = &register.files["tests/a/example_1_1.ttl"];
+    let expected = "@prefix : <http://e/> .
+        :y :partOf :x ; :label \"n\" ; :more 1 . :z :innerOf :y ; :size 2 ; :label \"m\" .";
+    assert_isomorphic(&turtle(text, BASE), &turtle(expected, BASE), text);
+    let item = &register.blocks[0].report.items[0];
+    let lost: Vec<_> =
+        item.entries.iter().filter(|entry| entry.is("uplift-loss")).map(|entry| &entry.message).collect();
+    assert_eq!(lost, ["Lost: /parts/0/lost: no context maps it"]);
+    assert!(!register.files["tests/a/example_1_1.jsonld"].contains("label"));
+}
+
+#[test]
+fn files_that_the_metadata_name_are_published() {
+    let named = r#"{"schema": "my/s.yaml", "ontology": "my/o.ttl", "openAPIDocument": "my/api.yaml", "ldContext": "my/c.jsonld"}"#;
+    let elsewhere = r#"{"ontology": "https://e.org/o.ttl", "openAPIDocument": "https://e.org/api.yaml"}"#;
+    let register = register(&[
+        ("a/bblock.json", named),
+        ("a/my/s.yaml", "{properties: {a: {type: string}}}"),
+        ("a/my/o.ttl", "<http://e/o> a <http://e/Ontology> ."),
+        ("a/my/api.yaml", "{openapi: 3.1.0, paths: {/x: {$ref: 'bblocks://eg.a'}}}"),
+        ("a/my/c.jsonld", r#"{"@context": {"a": "http://e/a"}}"#),
+        ("b/bblock.json", elsewhere),
+    ]);
+    let of = |block: &str| json(&register.files[&format!("generateddocs/json-full/{block}/index.json")]);
+    let (a, b) = (of("a"), of("b"));
+    for (member, file, source, named) in [
+        ("ontology", "ontology.ttl", None, "o.ttl"),
+        ("openAPIDocument", "openapi.yaml", Some("sourceOpenAPIDocument"), "api.yaml"),
+        ("ldContext", "context.jsonld", Some("sourceLdContext"), "c.jsonld"),
+    ] {
+        assert_eq!(a[member], format!("{BASE}annotated/a/{file}"));
+        assert!(register.files.contains_key(&format!("annotated/a/{file}")), "{file}");
+        for source in source {
+            assert_eq!(a[source], format!("https://example.net/w/_sources/a/my/{named}"));
+        }
+    }
+    assert_eq!(a["sourceSchema"], "https://example.net/w/_sources/a/my/s.yaml");
+    assert!(register.files["annotated/a/openapi.yaml"].contains(&format!("{BASE}annotated/a/schema.yaml")));
+    assert_eq!(b["ontology"], "https://e.org/o.ttl");
+    assert_eq!(b["openAPIDocument"], "https://e.org/api.yaml");
+}
+
+#[test]
+fn files_that_the_metadata_name_and_lack_are_errors() {
+    let register = register(&[("a/bblock.json", r#"{"ontology": "o.ttl", "openAPIDocument": "api.yaml"}"#)]);
+    let errors = register.blocks[0].report.errors.join("\n");
+    assert!(errors.contains("cannot read `o.ttl`") && errors.contains("api.yaml"), "{errors}");
+}
+
+#[test]
+fn a_snippet_keeps_its_reference() {
+    let examples = "[{title: T, snippets: [{language: json, ref: x/e.json}, {language: text, code: c}]}]";
+    let register = register(&[("a/examples.yaml", examples), ("a/x/e.json", "{}")]);
+    let full = json(&register.files["generateddocs/json-full/a/index.json"]);
+    let snippets = &full["examples"][0]["snippets"];
+    assert_eq!(snippets[0]["ref"], "https://example.net/w/_sources/a/x/e.json");
+    assert_eq!(snippets[0]["code"], "{}");
+    assert_eq!(snippets[1].get("ref"), None);
+}
+
+#[test]
+fn blocks_that_are_not_there_are_named() {
+    let register = register(&[
+        ("a/bblock.json", r#"{"isProfileOf": "eg.none", "dependsOn": ["bblocks://eg.b", "eg.gone"]}"#),
+        ("b/bblock.json", "{}"),
+    ]);
+    let notes = notes(&register);
+    for id in ["eg.none", "eg.gone"] {
+        assert!(notes.contains(&format!("bblocks://{id}, named by bblock.json: neither the repository")), "{notes}");
+    }
+    assert!(!notes.contains("eg.b,"), "{notes}");
 }

@@ -86,8 +86,8 @@ pub struct Block {
     pub schema_file: Option<&'static str>,
     /// URI of the schema.
     pub schema: Option<String>,
-    /// File name of the OpenAPI document.
-    pub openapi_file: Option<&'static str>,
+    /// Path of the OpenAPI document in the block.
+    pub openapi_file: Option<String>,
     /// File name of the examples.
     pub examples_file: Option<String>,
     /// The examples, including the text of those in separate files.
@@ -138,11 +138,13 @@ impl Block {
         for resource in resources.filter(|resource| resource["role"] == "validation") {
             notes.push(format!("bblock.json: resource {}: role `validation` is not supported", resource["ref"]));
         }
-        let [description, ontology] = [DESCRIPTION, ONTOLOGY].map(|names| {
-            value_or_error(folder.find(names).map(|name| folder.read(name, BLOCK)).transpose(), &mut errors)
-        });
-        if let Some(Err(error)) = ontology.as_ref().map(|ontology| read_turtle(ontology, None)) {
-            errors.push(BlockError::syntax("ontology.ttl", error));
+        let usual = |names: &[&'static str]| folder.find(names).map(str::to_owned);
+        let ontology_file = named_file(&metadata, "ontology").or_else(|| usual(ONTOLOGY));
+        let [description, ontology] = [&usual(DESCRIPTION), &ontology_file]
+            .map(|file| value_or_error(file.as_ref().map(|file| folder.read(file, BLOCK)).transpose(), &mut errors));
+        if let (Some(file), Some(Err(error))) = (&ontology_file, ontology.as_ref().map(|text| read_turtle(text, None)))
+        {
+            errors.push(BlockError::syntax(file, error));
         }
         let key = key(&folder.name());
         Self {
@@ -151,13 +153,12 @@ impl Block {
             identifier: metadata["itemIdentifier"].as_str().unwrap_or(&key).to_owned(),
             key,
             site: RegisterPaths::default(),
-            metadata,
             context_file,
             context: None,
             lacks_context: false,
             schema_file: folder.find(SCHEMA),
             schema: None,
-            openapi_file: folder.find(OPENAPI),
+            openapi_file: named_file(&metadata, "openAPIDocument").or_else(|| usual(OPENAPI)),
             examples_file,
             examples,
             tests,
@@ -166,6 +167,7 @@ impl Block {
             description,
             ontology,
             notes,
+            metadata,
             folder,
             errors,
         }
@@ -185,6 +187,11 @@ impl Block {
     pub fn name(&self) -> &str {
         self.metadata["name"].as_str().unwrap_or(&self.key)
     }
+}
+
+/// Returns the path of a file in the block that an entry of its metadata names.
+pub fn named_file(metadata: &Value, entry: &str) -> Option<String> {
+    metadata[entry].as_str().filter(|named| !named.contains("://")).map(str::to_owned)
 }
 
 /// Returns what was read, or nothing and adds the error.
@@ -245,11 +252,8 @@ fn examples(folder: &Folder, file: &str, loader: &Loader, notes: &mut Vec<String
             let place = format!("{place}, snippet {number}");
             unused(&place, &snippet.others);
             // If the file cannot be read, the example fails when it is run.
-            if let (None, Some(reference)) = (&snippet.code, &snippet.r#ref)
-                && let Ok(text) = folder.read_any(reference, &place, loader)
-            {
-                (snippet.code, snippet.r#ref) = (Some(text), None);
-            }
+            snippet.referenced =
+                snippet.r#ref.as_ref().and_then(|reference| folder.read_any(reference, &place, loader).ok());
         }
     }
     Ok(examples)

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use oxrdf::Triple;
 use serde_json::{Map, Value, json};
 
-use super::block::Block;
+use super::block::{Block, named_file};
 use super::dependencies::{InheritedParts, referring, shape_uris};
 use super::error::{BLOCK, BlockError, with_causes};
 use super::item::ItemRunner;
@@ -21,7 +21,7 @@ use super::report::BlockReport;
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
-use super::site::{CATALOGUE, REPORTS, RegisterPaths};
+use super::site::{CATALOGUE, REPORTS, RegisterPaths, is_web};
 use super::steps::Program;
 use super::uplift::Uplifter;
 use super::view::BlockView;
@@ -93,6 +93,7 @@ impl<'b> BlockBuilder<'b> {
             Err(error) => builder.errors.push(error),
         }
         builder.notes.extend(builder.runner.shapes.notes());
+        builder.notes.extend(unknown_blocks(block, library));
         builder.notes.extend(block.transforms.iter().filter_map(Program::unsupported));
         if options.strict { &mut builder.view.report.errors } else { &mut builder.notes }.extend(clashes);
         builder.finish()
@@ -183,7 +184,7 @@ impl<'b> BlockBuilder<'b> {
                 }
             }
         }
-        if let Some(file) = block.openapi_file {
+        if let Some(file) = &block.openapi_file {
             self.add_openapi(file)?;
         }
         if let Some(ontology) = &block.ontology {
@@ -268,9 +269,11 @@ impl<'b> BlockBuilder<'b> {
         let schema: Map<_, _> = forms.map(|(file, form)| (format!("application/{form}"), own(file).into())).collect();
         entry["schema"] = Some(schema).filter(|schema| !schema.is_empty()).into();
         entry["ldContext"] = json!(self.view.context);
-        let openapi = block.openapi_file.filter(|_| self.view.files.contains_key(&site.own("openapi.yaml")));
-        entry["openAPIDocument"] = json!(openapi.map(|_| own("openapi.yaml")));
-        entry["ontology"] = json!(block.ontology.as_ref().map(|_| own("ontology.ttl")));
+        for (name, file) in [("openAPIDocument", "openapi.yaml"), ("ontology", "ontology.ttl")] {
+            let elsewhere = || metadata[name].as_str().filter(|url| is_web(url)).map(str::to_owned);
+            let is_own = self.view.files.contains_key(&site.own(file));
+            entry[name] = is_own.then(|| own(file)).or_else(elsewhere).into();
+        }
         entry["testOutputs"] = (!report.items.is_empty()).then(|| site.reference(&site.test(""))).into();
         entry["dependsOn"] = json!(metadata.get("dependsOn").filter(|blocks| !identifiers(blocks).is_empty()));
         entry["validationPassed"] = report.is_success().into();
@@ -299,12 +302,15 @@ impl<'b> BlockBuilder<'b> {
             (id.clone(), files.iter().map(|uri| self.published(uri, "")).collect())
         };
         let shapes: Map<_, _> = self.inherited.shapes.iter().chain(own).map(of).collect();
+        let source = |file: Option<&str>, entry: &str| {
+            file.map(str::to_owned).or_else(|| named_file(&block.metadata, entry)).and_then(|file| self.source(&file))
+        };
         let page = |media: &str, path: String| json!({ "mediatype": media, "url": site.reference(&path) });
         let entry = json!({
             "resolvedSchemaProperties": files.get(&site.own(RESOLVED)).map(|_| site.reference(&site.own(RESOLVED))),
-            "sourceOpenAPIDocument": block.openapi_file.and_then(|file| self.source(file)),
-            "sourceSchema": block.schema_file.and_then(|file| self.source(file)),
-            "sourceLdContext": block.context_file.and_then(|file| self.source(file)),
+            "sourceOpenAPIDocument": block.openapi_file.as_ref().and_then(|file| self.source(file)),
+            "sourceSchema": source(block.schema_file, "schema"),
+            "sourceLdContext": source(block.context_file, "ldContext"),
             "sourceFiles": self.source(""),
             "shaclShapes": shapes,
             "dependsOn": self.inherited.depends_on.iter().map(|id| block_reference(id)).collect::<Vec<_>>(),
@@ -341,4 +347,11 @@ impl<'b> BlockBuilder<'b> {
     fn source(&self, file: &str) -> Option<String> {
         self.view.block.site.source(&format!("{}{file}", self.view.block.below))
     }
+}
+
+/// Returns a note for each block that the metadata name and that is not there.
+fn unknown_blocks(block: &Block, library: &Library) -> impl Iterator<Item = String> {
+    let named = ["isProfileOf", "dependsOn"].iter().filter_map(|entry| block.metadata.get(entry)).flat_map(identifiers);
+    let unknown = named.filter(|id| library.has_schema(id).is_none());
+    unknown.map(|id| with_causes(&library.unknown(&block_reference(id), "bblock.json")))
 }

@@ -76,7 +76,7 @@ fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {
     let metadata = &block.metadata;
     let named = ["isProfileOf", "extends", "extensionPoints", "dependsOn"].iter().filter_map(|name| metadata.get(name));
     let mut found: BTreeSet<_> = named.flat_map(identifiers).map(str::to_owned).collect();
-    let openapi = block.openapi_file.map(|file| uri(&format!("{}{file}", block.below)));
+    let openapi = block.openapi_file.as_ref().map(|file| uri(&format!("{}{file}", block.below)));
     let mut documents: Vec<_> = block.schema.clone().into_iter().chain(openapi).collect();
     let mut known = BTreeSet::new();
     while let Some(document) = documents.pop() {

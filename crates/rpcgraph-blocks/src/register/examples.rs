@@ -78,6 +78,9 @@ pub struct Snippet {
     /// In place of `code`, the path of the file with the text, relative to the file of examples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#ref: Option<String>,
+    /// The text of that file, once it is read.
+    #[serde(skip)]
+    pub referenced: Option<String>,
     /// Its other entries.
     #[serde(flatten)]
     pub others: UnusedEntries,
@@ -104,7 +107,7 @@ impl Examples {
 impl Snippet {
     /// Returns its text, or its reference if that was not followed.
     pub fn text(&self) -> &str {
-        self.code.as_deref().or(self.r#ref.as_deref()).unwrap_or_default()
+        [&self.code, &self.referenced, &self.r#ref].into_iter().flatten().next().map_or("", String::as_str)
     }
 
     /// Creates a snippet in a language from its text.

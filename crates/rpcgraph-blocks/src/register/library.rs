@@ -176,11 +176,12 @@ impl Library {
         block.get("schema")?.get("application/json")?.as_str()
     }
 
-    fn unknown(&self, reference: &str, base: &str) -> BlockError {
+    /// Returns the error about a reference to a block that neither the repository nor its imports have.
+    pub fn unknown(&self, reference: &str, base: &str) -> BlockError {
         let message = match self.lacking.join(", ") {
-            lacking if lacking.is_empty() => "neither the repository nor its imports contain the schema".to_owned(),
+            lacking if lacking.is_empty() => "neither the repository nor its imports contain it".to_owned(),
             lacking => format!(
-                "the schema is not in the repository, and its imports are not available: name folders with \
+                "it is not in the repository, and its imports are not available: name folders with \
                  --import URL=DIR, or fetch it with --online -c URL: {lacking}"
             ),
         };

@@ -16,8 +16,9 @@ const MAX_STEPS: usize = 20_000;
 /// The maximum length of a path, and of a chain of references.
 const MAX_DEPTH: usize = 64;
 /// The keywords that are copied from the schema of a property, with their names in the file.
-const COPIED: [(&str, &str); 9] = [
+const COPIED: [(&str, &str); 10] = [
     ("x-jsonld-id", "id"),
+    ("x-jsonld-reverse", "id"),
     ("x-jsonld-vocab", "vocab"),
     ("x-jsonld-type", "jsonld_type"),
     ("title", "title"),

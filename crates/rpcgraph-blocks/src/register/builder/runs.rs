@@ -9,9 +9,10 @@ use super::super::language::Language;
 use super::super::references::block_reference;
 use super::super::report::{ItemSubject, Section};
 use super::super::schema::Validity;
+use super::super::site::is_web;
 use super::super::view::ExampleView;
 use super::BlockBuilder;
-use crate::json::indented;
+use crate::json::{indented, without_nulls};
 
 impl BlockBuilder<'_> {
     pub(super) fn add_examples(&mut self) {
@@ -52,6 +53,10 @@ impl BlockBuilder<'_> {
             }
             let text = done.files.first().map_or_else(|| snippet.text().to_owned(), |(_, text)| text.clone());
             let mut entry = json!(snippet);
+            if let (Some(reference), Some(text)) = (&snippet.r#ref, &snippet.referenced) {
+                let url = Some(reference.clone()).filter(|url| is_web(url)).or_else(|| self.source(reference));
+                (entry["ref"], entry["code"]) = (url.into(), text.as_str().into());
+            }
             entry["url"] = self.view.block.site.reference(&done.item.file).into();
             texts.push((language, text, entry));
         }
@@ -90,7 +95,7 @@ impl BlockBuilder<'_> {
             if !outcomes.is_empty() {
                 entry["transformResults"] = outcomes.into();
             }
-            snippets.push(entry);
+            snippets.push(without_nulls(entry));
         }
         let mut full = json!(example);
         full["snippets"] = snippets.into();
@@ -155,6 +160,7 @@ impl BlockBuilder<'_> {
         let text = match (&snippet.code, &snippet.r#ref) {
             (Some(text), None) => text.clone(),
             // Reading it with the block failed; reading it again gives the reason.
+            (None, Some(_)) if snippet.referenced.is_some() => snippet.text().to_owned(),
             (None, Some(reference)) => self.view.block.folder.read_any(reference, place, &self.library.loader)?,
             _ => return Err(BlockError::unusable(place, "give it either `code` or `ref`")),
         };
