@@ -413,7 +413,7 @@ fn files_that_the_metadata_name_are_published() {
     ] {
         assert_eq!(a[member], format!("{BASE}annotated/a/{file}"));
         assert!(register.files.contains_key(&format!("annotated/a/{file}")), "{file}");
-        for source in source {
+        if let Some(source) = source {
             assert_eq!(a[source], format!("https://example.net/w/_sources/a/my/{named}"));
         }
     }
@@ -452,4 +452,20 @@ fn blocks_that_are_not_there_are_named() {
         assert!(notes.contains(&format!("bblocks://{id}, named by bblock.json: neither the repository")), "{notes}");
     }
     assert!(!notes.contains("eg.b,"), "{notes}");
+}
+
+#[test]
+fn metadata_that_the_official_tool_refuses_are_noted() {
+    let whole = r#"{"name": "A", "status": "stable", "version": "1", "itemClass": "model", "dateTimeAddition": "2024-01-01T00:00:00Z"}"#;
+    let wrong = whole.replace("stable", "deprecated").replace(r#""version": "1", "#, "");
+    let register = register(&[("a/bblock.json", whole), ("b/bblock.json", &wrong)]);
+    assert_eq!(register.blocks[0].notes, [""; 0]);
+    let [version, status] = register.blocks[1].notes.as_slice() else { panic!("two notes") };
+    assert_eq!(version, "bblock.json: the official tool requires `version`");
+    assert!(
+        status.starts_with("bblock.json: the official tool refuses the `status` \"deprecated\"; it knows experim"),
+        "{status}"
+    );
+    let entry = json(&register.files["generateddocs/json-full/a/index.json"]);
+    assert_eq!(entry.get("dependsOn"), None);
 }

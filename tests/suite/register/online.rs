@@ -7,7 +7,8 @@ use crate::http::{Server, ok, redirect};
 fn repository(url: &str) -> Place {
     let place = Place::new();
     place.put("r/bblocks-config.yaml", "imports: []\n");
-    place.put("r/_sources/b/bblock.json", "{}");
+    let metadata = r#"{"name": "b", "status": "stable", "version": "1", "itemClass": "schema", "dateTimeAddition": "2026-01-01T00:00:00Z"}"#;
+    place.put("r/_sources/b/bblock.json", metadata);
     place.put("r/_sources/b/schema.yaml", format!("$ref: {url}\n"));
     place.put("r/_sources/b/examples.yaml", "- snippets: [{language: json, code: '{\"p\": 1}'}]\n");
     place

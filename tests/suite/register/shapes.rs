@@ -177,6 +177,30 @@ b: 2 of 5 passed; 29 files in out
     }
 
     #[test]
+    fn closures_complete_the_graphs() {
+        let rules =
+            "ex:S a sh:NodeShape ; sh:targetClass ex:Thing ; sh:property [ sh:path ex:unit ; sh:class ex:Unit ] .";
+        let closure = "@prefix ex: <https://example.org/> . [] ex:unused ex:Unit . ex:m a ex:Unit .
+            ex:Length <http://www.w3.org/2000/01/rdf-schema#subClassOf> ex:Thing .";
+        let length = |unit: &str| format!(r#"{{"type": "Length", "unit": {{"id": "https://example.org/{unit}"}}}}"#);
+        let (rules, good, bad) = (shapes(rules), length("m"), length("x"));
+        let mut files = vec![
+            ("bblock.json", r#"{"shaclClosures": ["units.ttl"]}"#),
+            ("units.ttl", closure),
+            ("rules.shacl", &rules),
+            ("tests/good.json", &good),
+            ("tests/bad-fail.json", &bad),
+        ];
+        let ran = register(&block(&files));
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        files.remove(1);
+        refused(
+            &files,
+            "cannot read `units.ttl`, named by the building block's shapes: No such file or directory (os error 2)",
+        );
+    }
+
+    #[test]
     fn unsupported_shapes_are_noted() {
         let rules = "ex:S a sh:NodeShape ; sh:targetClass ex:Line ; sh:rule ex:R ; sh:js ex:J .
             ex:R <http://www.w3.org/2002/07/owl#imports> ex:T .";

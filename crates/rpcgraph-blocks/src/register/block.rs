@@ -104,6 +104,8 @@ pub struct Block {
     pub ontology: Option<String>,
     /// Files or URLs of SHACL shapes.
     pub shapes: Vec<String>,
+    /// Files or URLs of graphs that complete the examples' graphs for their validation by the shapes.
+    pub closures: Vec<String>,
     /// The parts of the block that are not used, with reasons.
     pub notes: Vec<String>,
     /// The parts of the block that cannot be read.
@@ -128,6 +130,8 @@ impl Block {
         let examples = value_or_error(examples.transpose(), &mut errors).unwrap_or_default();
         let tests = value_or_error(read_tests(&folder, &mut notes), &mut errors);
         let shapes = shapes(&folder, &metadata, &mut notes);
+        let closures = metadata["shaclClosures"].as_array().into_iter().flatten();
+        let closures = closures.filter_map(Value::as_str).map(str::to_owned).collect();
         for names in [METADATA, SCHEMA, own_examples] {
             let mut present = names.iter().filter(|name| folder.find(&[**name]).is_some());
             if let Some(used) = present.next() {
@@ -149,6 +153,7 @@ impl Block {
         let key = key(&folder.name());
         Self {
             shapes,
+            closures,
             below: below.to_owned(),
             identifier: metadata["itemIdentifier"].as_str().unwrap_or(&key).to_owned(),
             key,
@@ -192,6 +197,31 @@ impl Block {
 /// Returns the path of a file in the block that an entry of its metadata names.
 pub fn named_file(metadata: &Value, entry: &str) -> Option<String> {
     metadata[entry].as_str().filter(|named| !named.contains("://")).map(str::to_owned)
+}
+
+/// The entries of `bblock.json` that the official tool requires, with their possible values if there are few.
+const REQUIRED: [(&str, &str); 5] = [
+    ("name", ""),
+    ("dateTimeAddition", ""),
+    ("version", ""),
+    ("status", "experimental, invalid, reserved, retired, stable, submitted, superseded, under-development"),
+    (
+        "itemClass",
+        "api, clause, cookie, datatype, header, model, parameter, path, references, requirements-class, response, schema, terms",
+    ),
+];
+
+/// Returns the reasons why the official tool refuses the metadata of a block.
+pub fn refused_entries(metadata: &Value) -> impl Iterator<Item = String> {
+    let lacking = REQUIRED.iter().filter(|(entry, _)| !metadata[*entry].is_string());
+    let lacking: Vec<_> = lacking.map(|(entry, _)| format!("`{entry}`")).collect();
+    let lacking =
+        (!lacking.is_empty()).then(|| format!("bblock.json: the official tool requires {}", lacking.join(", ")));
+    let refused = REQUIRED.iter().filter(|(_, values)| !values.is_empty()).filter_map(|(entry, values)| {
+        let value = metadata[*entry].as_str().filter(|value| !values.split(", ").any(|known| known == *value))?;
+        Some(format!("bblock.json: the official tool refuses the `{entry}` {value:?}; it knows {values}"))
+    });
+    lacking.into_iter().chain(refused)
 }
 
 /// Returns what was read, or nothing and adds the error.

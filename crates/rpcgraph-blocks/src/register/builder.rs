@@ -9,7 +9,7 @@ use oxrdf::Triple;
 use serde_json::{Map, Value, json};
 
 use super::block::{Block, named_file};
-use super::dependencies::{InheritedParts, referring, shape_uris};
+use super::dependencies::{InheritedParts, file_uris, referring, shape_uris};
 use super::error::{BLOCK, BlockError, with_causes};
 use super::item::ItemRunner;
 use super::library::{Library, published, shown, uri};
@@ -88,7 +88,8 @@ impl<'b> BlockBuilder<'b> {
         builder.errors.extend(builder.runner.schemas.prepare("", BLOCK).err());
         builder.notes.extend(builder.runner.schemas.notes.iter().cloned());
         let shapes = builder.inherited.shapes.values().flatten().cloned();
-        match Shapes::open(&shape_uris(block).into_iter().chain(shapes).collect::<Vec<_>>(), library) {
+        let shapes: Vec<_> = shape_uris(block).into_iter().chain(shapes).collect();
+        match Shapes::open(&shapes, &file_uris(block, &block.closures), library) {
             Ok(shapes) => builder.runner.shapes = shapes,
             Err(error) => builder.errors.push(error),
         }
@@ -275,7 +276,6 @@ impl<'b> BlockBuilder<'b> {
             entry[name] = is_own.then(|| own(file)).or_else(elsewhere).into();
         }
         entry["testOutputs"] = (!report.items.is_empty()).then(|| site.reference(&site.test(""))).into();
-        entry["dependsOn"] = json!(metadata.get("dependsOn").filter(|blocks| !identifiers(blocks).is_empty()));
         entry["validationPassed"] = report.is_success().into();
         if let Value::Object(entry) = &mut entry {
             entry.extend(self.further_entry());
@@ -305,6 +305,7 @@ impl<'b> BlockBuilder<'b> {
         let source = |file: Option<&str>, entry: &str| {
             file.map(str::to_owned).or_else(|| named_file(&block.metadata, entry)).and_then(|file| self.source(&file))
         };
+        let depends_on: Vec<_> = self.inherited.depends_on.iter().map(|id| block_reference(id)).collect();
         let page = |media: &str, path: String| json!({ "mediatype": media, "url": site.reference(&path) });
         let entry = json!({
             "resolvedSchemaProperties": files.get(&site.own(RESOLVED)).map(|_| site.reference(&site.own(RESOLVED))),
@@ -313,7 +314,7 @@ impl<'b> BlockBuilder<'b> {
             "sourceLdContext": source(block.context_file, "ldContext"),
             "sourceFiles": self.source(""),
             "shaclShapes": shapes,
-            "dependsOn": self.inherited.depends_on.iter().map(|id| block_reference(id)).collect::<Vec<_>>(),
+            "dependsOn": Some(depends_on).filter(|ids| !ids.is_empty()),
             "transforms": Some(transforms).filter(|transforms| !transforms.is_empty()),
             "sources": block.metadata.get("sources"),
             "documentation": {

@@ -68,8 +68,13 @@ pub fn inherited(library: &Library) -> BTreeMap<String, InheritedParts> {
 
 /// Returns the URIs of a block's own shapes.
 pub fn shape_uris(block: &Block) -> Vec<String> {
+    file_uris(block, &block.shapes)
+}
+
+/// Returns the URIs of files of a block, or of URLs.
+pub fn file_uris(block: &Block, files: &[String]) -> Vec<String> {
     let uri = |file: &String| if file.contains("://") { file.clone() } else { uri(&format!("{}{file}", block.below)) };
-    block.shapes.iter().map(uri).collect()
+    files.iter().map(uri).collect()
 }
 
 fn direct(id: &str, block: &Block, library: &Library) -> BTreeSet<String> {

@@ -14,7 +14,7 @@ use indexmap::IndexSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::block::{Block, CONTEXT, EXAMPLES, METADATA, SCHEMA, TESTS};
+use super::block::{Block, CONTEXT, EXAMPLES, METADATA, SCHEMA, TESTS, refused_entries};
 use super::builder::{BlockBuilder, BlockPart};
 use super::error::{BLOCK, BlockError, absolute, with_causes};
 use super::folder::{Folder, key};
@@ -220,6 +220,7 @@ impl Repository {
             block.identifier.clone_from(options.identifier.as_ref().filter(|_| self.is_block()).unwrap_or(id));
             if !self.is_block() {
                 block.key = path_of(id);
+                block.notes.extend(refused_entries(&block.metadata));
             }
             block.site = site.block_paths(&block.key);
             let has_points = block.metadata.get("extensionPoints").is_some();

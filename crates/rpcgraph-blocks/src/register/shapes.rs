@@ -35,8 +35,10 @@ const KNOWN: &str = "\
 #[derive(Default)]
 pub struct Shapes {
     files: Vec<ShapesFile>,
-    /// URLs of shapes, which are not fetched.
+    /// URLs of shapes and of closures, which are not fetched.
     remote: Vec<String>,
+    /// The graphs of `shaclClosures`, which are validated as parts of each graph.
+    closure: Vec<Triple>,
 }
 
 struct ShapesFile {
@@ -47,25 +49,28 @@ struct ShapesFile {
 }
 
 impl Shapes {
-    /// Reads and compiles shapes by their URIs.
-    pub fn open(uris: &[String], library: &Library) -> Result<Self, BlockError> {
-        let (mut remote, mut files) = (Vec::new(), Vec::new());
+    /// Reads and compiles shapes by their URIs, and reads the graphs of their closures.
+    pub fn open(uris: &[String], closures: &[String], library: &Library) -> Result<Self, BlockError> {
+        let (mut remote, mut files, mut closure) = (Vec::new(), Vec::new(), Vec::new());
+        let mut read = |uri: &String| match library.text(uri, "the building block's shapes") {
+            Err(BlockError::Remote { .. }) => {
+                remote.push(shown(uri));
+                Ok(None)
+            }
+            text => read_turtle(&text?, None).map(Some).map_err(|error| BlockError::syntax(&shown(uri), error)),
+        };
+        for uri in closures.iter().filter(|_| !uris.is_empty()) {
+            closure.extend(read(uri)?.into_iter().flatten());
+        }
         for uri in uris {
             let name = shown(uri);
-            let text = match library.text(uri, "the building block's shapes") {
-                Err(BlockError::Remote { .. }) => {
-                    remote.push(name);
-                    continue;
-                }
-                text => text?,
-            };
-            let triples = read_turtle(&text, None).map_err(|error| BlockError::syntax(&name, error))?;
+            let Some(triples) = read(uri)? else { continue };
             let graph: Graph = triples.into_iter().collect();
             check_shapes(&graph).map_err(|message| broken(&name, &message))?;
             let validator = ShapesValidator::new(&graph).map_err(|message| broken(&name, &message))?;
             files.push(ShapesFile { name, validator, unknown: unknown_terms(&graph) });
         }
-        Ok(Self { files, remote })
+        Ok(Self { files, remote, closure })
     }
 
     /// Returns the reasons why shapes, or parts of them, are not used.
@@ -81,7 +86,7 @@ impl Shapes {
             let message = format!("Shapes not checked: {url} (not fetched)");
             item.done(Section::Shacl, message, json!({ "op": SHAPES_NOT_CHECKED, "shapes": [url] }));
         }
-        let graph: Graph = triples.iter().collect();
+        let graph: Graph = triples.iter().chain(&self.closure).collect();
         for file in &self.files {
             let found = match file.validator.validate(&graph) {
                 Ok(found) => found,

@@ -13,7 +13,7 @@ pub struct Shapes(Vec<String>);
 
 impl Shapes {
     /// Names the shapes by their URIs, without reading them.
-    pub fn open(uris: &[String], _: &Library) -> Result<Self, BlockError> {
+    pub fn open(uris: &[String], _: &[String], _: &Library) -> Result<Self, BlockError> {
         Ok(Self(uris.iter().map(|uri| shown(uri)).collect()))
     }
 
