@@ -442,6 +442,29 @@ fn a_snippet_keeps_its_reference() {
 }
 
 #[test]
+fn the_documentation_shows_the_part_and_the_formats_that_a_snippet_names() {
+    let examples =
+        "[{title: T, snippets: [{language: json, ref: e.json, json-path: '$.parts[1]', doc-uplift-formats: ttl}]},
+        {title: U, snippets: [{language: json, code: '{\"a\": 3}', doc-uplift-formats: null}]}]";
+    let register = register(&[
+        ("a/examples.yaml", examples),
+        ("a/e.json", r#"{"parts": [{"a": 1}, {"a": 2}]}"#),
+        ("a/context.jsonld", r#"{"@context": {"a": "http://e/a"}}"#),
+    ]);
+    let full = json(&register.files["generateddocs/json-full/a/index.json"]);
+    let languages = |example: usize| {
+        let snippets = full["examples"][example]["snippets"].as_array().expect("snippets").iter();
+        snippets.map(|snippet| snippet["language"].as_str().expect("a name")).collect::<Vec<_>>()
+    };
+    assert_eq!(full["examples"][0]["snippets"][0]["code"], "{\n  \"a\": 2\n}\n");
+    assert_eq!((languages(0), languages(1)), (vec!["json", "ttl"], vec!["json"]));
+    assert!(register.files.contains_key("tests/a/example_2_1.jsonld"));
+    let page = &register.files["generateddocs/markdown/a/index.md"];
+    assert!(page.contains("#### ttl") && !page.contains("#### jsonld") && !page.contains("parts"), "{page}");
+    assert!(!notes(&register).contains("doc-uplift-formats"));
+}
+
+#[test]
 fn blocks_that_are_not_there_are_named() {
     let register = register(&[
         ("a/bblock.json", r#"{"isProfileOf": "eg.none", "dependsOn": ["bblocks://eg.b", "eg.gone"]}"#),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::error::{BLOCK, BlockError};
-use super::examples::{Examples, UnusedEntries};
+use super::examples::{DOCUMENTED, Examples, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
 use super::site::RegisterPaths;
@@ -272,7 +272,9 @@ fn examples(folder: &Folder, file: &str, loader: &Loader, notes: &mut Vec<String
     let text = folder.read(file, BLOCK)?;
     let mut examples = Examples::from_yaml(&text).map_err(|error| BlockError::syntax(file, error))?;
     let mut unused = |place: &str, others: &UnusedEntries| {
-        notes.extend(others.keys().map(|name| format!("{place}: unused entry `{name}`")));
+        notes.extend(
+            others.keys().filter(|name| *name != DOCUMENTED).map(|name| format!("{place}: unused entry `{name}`")),
+        );
     };
     unused(file, &examples.others);
     for (example, number) in examples.examples.iter_mut().zip(1..) {

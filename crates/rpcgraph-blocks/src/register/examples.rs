@@ -16,6 +16,9 @@ pub type Prefixes = BTreeMap<String, String>;
 /// Entries that this program does not use, by name.
 pub type UnusedEntries = BTreeMap<String, Value>;
 
+/// The entry of a snippet with the formats of its uplifted forms in the documentation; null for none.
+pub const DOCUMENTED: &str = "doc-uplift-formats";
+
 /// The examples of a file, and the prefixes that they share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Examples {
@@ -108,6 +111,15 @@ impl Snippet {
     /// Returns its text, or its reference if that was not followed.
     pub fn text(&self) -> &str {
         [&self.code, &self.referenced, &self.r#ref].into_iter().flatten().next().map_or("", String::as_str)
+    }
+
+    /// True if the documentation shows its uplifted form in this format; both formats unless an entry names them.
+    pub fn documents(&self, format: &str) -> bool {
+        match self.others.get(DOCUMENTED) {
+            None => true,
+            Some(Value::Array(formats)) => formats.iter().any(|other| other == format),
+            Some(one) => one == format,
+        }
     }
 
     /// Creates a snippet in a language from its text.

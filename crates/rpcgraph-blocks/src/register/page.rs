@@ -74,9 +74,10 @@ fn example(shown: &ExampleView<'_>, site: &RegisterPaths, out: &mut String) {
         if let Some(schema) = &snippet.schema_ref {
             out.push_str(&format!("An example of {}.\n\n", markdown_code(schema)));
         }
-        out.push_str(&markdown_block(&snippet.language, snippet.text()));
+        let part = done.files.first().filter(|_| snippet.json_path.is_some()).map(|(_, text)| text.as_str());
+        out.push_str(&markdown_block(&snippet.language, part.unwrap_or_else(|| snippet.text())));
         for (name, text) in [("jsonld", &done.jsonld), ("ttl", &done.turtle)] {
-            if let Some(text) = text.as_ref().filter(|_| snippet.language != name) {
+            if let Some(text) = text.as_ref().filter(|_| snippet.language != name && snippet.documents(name)) {
                 out.push_str(&format!("#### {name}\n\n"));
                 out.push_str(&markdown_block(name, text));
             }

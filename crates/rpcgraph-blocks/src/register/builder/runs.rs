@@ -41,7 +41,8 @@ impl BlockBuilder<'_> {
         for (snippet, done) in example.snippets.iter().zip(results) {
             let language = Language::from_name(&snippet.language);
             if language == Language::Json {
-                for (language, made) in [(Language::JsonLd, &done.jsonld), (Language::Turtle, &done.turtle)] {
+                let forms = [(Language::JsonLd, &done.jsonld), (Language::Turtle, &done.turtle)];
+                for (language, made) in forms.into_iter().filter(|(form, _)| snippet.documents(&form.extension())) {
                     let made = made.as_ref().map(|text| {
                         let stem = done.item.file.rsplit_once('.').map_or("", |(stem, _)| stem);
                         let url = self.view.block.site.reference(&format!("{stem}.{}", language.extension()));
@@ -56,6 +57,9 @@ impl BlockBuilder<'_> {
             if let (Some(reference), Some(text)) = (&snippet.r#ref, &snippet.referenced) {
                 let url = Some(reference.clone()).filter(|url| is_web(url)).or_else(|| self.source(reference));
                 (entry["ref"], entry["code"]) = (url.into(), text.as_str().into());
+            }
+            if snippet.json_path.is_some() {
+                entry["code"] = text.as_str().into();
             }
             entry["url"] = self.view.block.site.reference(&done.item.file).into();
             texts.push((language, text, entry));
