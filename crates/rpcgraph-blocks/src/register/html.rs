@@ -18,16 +18,14 @@ li{list-style:none}ul{padding-left:0}";
 
 /// Returns `report.html` for one block or several.
 pub fn html(reports: &[&BlockReport], title: &str) -> String {
-    let (passed, total) =
-        reports.iter().fold((0, 0), |(passed, total), report| (passed + report.passed(), total + report.items.len()));
     let (title, class) =
         (xml(title), if reports.iter().all(|report| report.is_success()) { "passed" } else { "failed" });
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
          </head>\n<body>\n<h1>{title}</h1>\n\
-         <p class=\"{class}\">{passed} of {total} examples and tests passed; {} did not.</p>\n",
-        total - passed
+         <p class=\"{class}\">{}.</p>\n",
+        BlockReport::passed_in_words(reports.iter().copied())
     );
     if let Some(generated) = reports.first().and_then(|report| report.generated.as_ref()) {
         out.push_str(&format!("<p>Generated {}</p>\n", xml(generated)));

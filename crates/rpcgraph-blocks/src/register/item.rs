@@ -11,7 +11,7 @@ use super::block::Block;
 use super::examples::Prefixes;
 use super::language::Language;
 use super::lost::MissingValue;
-use super::report::{ItemSubject, MAX_LISTED, NO_FAILURE, NOT_VALIDATED, ReportItem, Section, unlisted};
+use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
@@ -102,9 +102,7 @@ impl ItemRunner<'_> {
         if !done.graph.is_empty() {
             self.shapes.check(&done.graph, &mut done.item);
         }
-        if job.must_fail && !done.item.has_errors() {
-            done.item.done(Section::General, NO_FAILURE, json!({ "op": "require-fail" }));
-        }
+        done.item.require_failure();
     }
 
     /// Creates the outcome of an example or test, still without results.

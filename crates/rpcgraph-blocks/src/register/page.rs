@@ -1,5 +1,6 @@
 //! The page of a register, in Markdown that repository hosts render.
 
+use super::report::BlockReport;
 use super::site::{REPORTS, RegisterPaths, is_web};
 use super::view::{BlockView, ExampleView};
 use crate::diagnostic::markup::{markdown, markdown_block, markdown_code, markdown_link, safe_markdown};
@@ -23,9 +24,9 @@ pub fn page(view: &BlockView<'_>) -> String {
     for text in ["description", "abstract"].into_iter().filter_map(|name| metadata[name].as_str()) {
         out.push_str(&format!("{}\n\n", safe_markdown(text.trim())));
     }
-    let (passed, total) = (report.passed(), report.items.len());
     out.push_str(&format!(
-        "{passed} of {total} examples and tests passed: {}.\n\n",
+        "{}: {}.\n\n",
+        BlockReport::passed_in_words(std::iter::once(report)),
         markdown_link("report", &site.reference_from(&site.page(), REPORTS[0]))
     ));
     if let Some(description) = &block.description {

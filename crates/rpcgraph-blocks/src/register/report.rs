@@ -15,8 +15,8 @@ pub const NOT_VALIDATED: &str = "not-validated";
 
 /// The operation in the entry of an item whose shapes, or some of them, are not checked.
 pub const SHAPES_NOT_CHECKED: &str = "shacl-not-checked";
-/// The message for a test that must fail and does not.
-pub const NO_FAILURE: &str = "Failure was expected, but the test passed";
+/// The operation in the entry of an item that must fail and does not.
+const NO_FAILURE: &str = "require-fail";
 
 /// Sections of a report, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -124,6 +124,17 @@ impl ReportItem {
         self.entries.push(ReportEntry { section, payload, is_error, message: message.into() });
     }
 
+    /// Adds the reason why an item that must fail and does not is a failure: an entry without an error, which would let the
+    /// item pass.
+    pub fn require_failure(&mut self) {
+        if self.must_fail && !self.has_errors() {
+            let unchecked = self.entries.iter().filter(|entry| entry.is(SHAPES_NOT_CHECKED));
+            let unchecked: String = unchecked.map(|entry| format!("; {}", entry.message)).collect();
+            let message = format!("Failure was expected, but the test passed{unchecked}");
+            self.done(Section::General, message, json!({ "op": NO_FAILURE }));
+        }
+    }
+
     /// True if an entry is an error.
     pub fn has_errors(&self) -> bool {
         self.entries.iter().any(|entry| entry.is_error)
@@ -147,13 +158,11 @@ impl ReportItem {
 
     /// Returns the reasons why it did not pass, one line each.
     pub fn reasons(&self) -> Vec<String> {
-        if self.must_fail && !self.has_errors() {
-            let unchecked = self.entries.iter().filter(|entry| entry.is(SHAPES_NOT_CHECKED));
-            let unchecked = unchecked.map(|entry| format!("; {}", entry.message));
-            return vec![std::iter::once(NO_FAILURE.to_owned()).chain(unchecked).collect()];
-        }
-        let errors = self.entries.iter().filter(|entry| entry.is_error);
-        errors.map(|entry| format!("{}: {}", entry.section.title(), entry.message)).collect()
+        let reason = |entry: &ReportEntry| match entry.is(NO_FAILURE) {
+            true => Some(entry.message.clone()),
+            false => entry.is_error.then(|| format!("{}: {}", entry.section.title(), entry.message)),
+        };
+        self.entries.iter().filter_map(reason).collect()
     }
 
     /// Returns the entries by section.
@@ -231,6 +240,13 @@ impl BlockReport {
 
     fn counts(&self) -> Value {
         counts(self.items.len(), self.passed())
+    }
+
+    /// Returns the number of examples and tests that passed in all reports, in words.
+    pub fn passed_in_words<'r>(reports: impl Iterator<Item = &'r Self>) -> String {
+        let add = |(passed, total), report: &Self| (passed + report.passed(), total + report.items.len());
+        let (passed, total) = reports.fold((0, 0), add);
+        format!("{passed} of {total} examples and tests passed")
     }
 
     /// Returns `_report.json`, the block's report.
