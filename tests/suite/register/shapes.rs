@@ -200,6 +200,19 @@ b: 2 of 5 passed; 29 files in out
         );
     }
 
+    /// A blank target node stands for the graph as a whole.
+    #[test]
+    fn queries_about_the_whole_graph() {
+        let query = "SELECT $this { FILTER NOT EXISTS { ?order a <https://example.org/Order> } }";
+        let rules = format!("ex:S a sh:NodeShape ; sh:targetNode [] ; sh:sparql [ sh:select '{query}' ] .");
+        let place = block(&[("rules.shacl", &shapes(&rules)), ("tests/none-fail.json", r#"{"type": "Line"}"#)]);
+        let ran = register(&place);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        let report = text(&place, "_report.json");
+        register(&place);
+        assert_eq!(text(&place, "_report.json"), report);
+    }
+
     #[test]
     fn unsupported_shapes_are_noted() {
         let rules = "ex:S a sh:NodeShape ; sh:targetClass ex:Line ; sh:rule ex:R ; sh:js ex:J .

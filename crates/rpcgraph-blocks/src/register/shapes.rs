@@ -8,7 +8,7 @@ mod validator;
 use std::collections::BTreeSet;
 
 use oxrdf::vocab::rdf;
-use oxrdf::{Graph, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
+use oxrdf::{Graph, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple};
 use serde_json::{Value, json};
 
 use self::validator::{ShapeFinding, ShapesValidator};
@@ -64,7 +64,8 @@ impl Shapes {
         }
         for uri in uris {
             let name = shown(uri);
-            let Some(triples) = read(uri)? else { continue };
+            let Some(mut triples) = read(uri)? else { continue };
+            name_targets(&mut triples);
             let graph: Graph = triples.into_iter().collect();
             check_shapes(&graph).map_err(|message| broken(&name, &message))?;
             let validator = ShapesValidator::new(&graph).map_err(|message| broken(&name, &message))?;
@@ -124,6 +125,17 @@ impl ShapesFile {
 fn broken(file: &str, message: &str) -> BlockError {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     BlockError::unusable(file, format!("these shapes cannot be used: {message}"))
+}
+
+/// Gives IRIs to blank target nodes, which the `shacl` crate skips with their shapes. A blank target node is in no other
+/// graph, like these IRIs: authors use one for a query about the graph as a whole.
+fn name_targets(shapes: &mut [Triple]) {
+    let described: BTreeSet<_> = shapes.iter().map(|triple| triple.subject.to_string()).collect();
+    let targets =
+        shapes.iter_mut().filter(|triple| triple.predicate == sh("targetNode") && triple.object.is_blank_node());
+    for (triple, number) in targets.filter(|triple| !described.contains(&triple.object.to_string())).zip(1..) {
+        triple.object = NamedNode::new_unchecked(format!("urn:rpcgraph:target-{number}")).into();
+    }
 }
 
 /// Describes the outcome of a validation.
