@@ -34,7 +34,7 @@ pub(super) struct Candidate {
     pub certainty: Certainty,
     /// True if text touches the value, as in source code and in some logs.
     pub is_glued: bool,
-    /// True if nothing else stands on the line.
+    /// True if no text stands on the line, but perhaps other values.
     pub is_alone: bool,
 }
 
@@ -142,8 +142,8 @@ impl<'a> Scan<'a> {
                 is_glued: is_glued(&line[..at], spelling)
                     && !(front > 0 && line[front..at].iter().all(|byte| b" \t,".contains(byte))),
                 is_alone: around.within.is_none()
-                    && at == 0
-                    && line.get(found.used..).is_none_or(|rest| rest.is_empty() || rest.starts_with(HEADER)),
+                    && line[front..at].trim_ascii().is_empty()
+                    && line.get(at + found.used..).is_none_or(is_value_or_end),
             };
             self.value(&found.json, &template, nested);
             let is_whole = !found.is_broken;
@@ -365,6 +365,12 @@ fn is_glued(front: &[u8], spelling: Spelling) -> bool {
         }
         (None, _) => false,
     }
+}
+
+/// True if another value follows, or nothing.
+fn is_value_or_end(rest: &[u8]) -> bool {
+    let rest = rest.trim_ascii_start();
+    rest.first().is_none_or(|next| b"{[".contains(next)) || rest.starts_with(HEADER)
 }
 
 fn is_comment(line: &[u8]) -> bool {
