@@ -268,7 +268,10 @@ fn no_output_of_a_command_has_a_secret() {
 }
 
 /// Logs that redaction does not write back: they are damaged, have messages as pairs of hexadecimal digits, or in parts.
-const REFUSED: [&str; 8] = [
+const REFUSED: [&str; 11] = [
+    "clangd/edge.log",
+    "clangd/typical.log",
+    "claude-desktop/parts.log",
     "content-length/edge.log",
     "jsonrpc2/typical.log",
     "sublime-lsp/typical.log",

@@ -336,8 +336,12 @@ impl<'w, 's> ConvertWorker<'w, 's> {
                     steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at });
                 }
                 (Entry::LogLine(line), _) => {
-                    paired.summary.count_log_line(&line.bytes, line.is_copy);
                     paired.sessions.note_exit(line);
+                    // Tables state an exit without its text.
+                    if line.bytes.is_empty() && !line.oversized {
+                        continue;
+                    }
+                    paired.summary.count_log_line(&line.bytes, line.is_copy);
                     if line.oversized {
                         let message = format!("{} bytes of text are skipped", line.length);
                         findings.push(self.finding(line.location, message, false));

@@ -203,7 +203,8 @@ table! {
         CLOCK_OFFSET_ANSWERS "clock_offset_answers" Integer nullable [Session rpcg CLOCK_OFFSET_ANSWERS] "The number of these answers.",
         ONE_SIDED "one_sided" Boolean nullable [Session rpcg ONE_SIDED] "True if the log holds one side of the session.",
         RESTARTED_BY "restarted_by" Text nullable [Session rpcg RESTARTED_BY] "The message with which its connection began anew.",
-        LOST "lost" Text nullable [] "The names of the requests that were lost in that restart, each between spaces.",
+        EXITED_AT "exited_at" Text nullable [Session rpcg EXITED_AT] "The time at which its server ended, as xsd:dateTime.",
+        LOST "lost" Text nullable [] "The names of the requests that were lost in that restart or exit, each between spaces.",
     }
 }
 

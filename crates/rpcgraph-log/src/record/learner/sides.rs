@@ -171,8 +171,8 @@ impl LearnedFormat<'_> {
         self.hops.as_ref()?.connections.get(&number).map(|(key, _)| &**key)
     }
 
-    /// Finds what is stated about senders, as far as the exchanges allow it: by words, with or without arrows, by two values
-    /// of one word or member, or by members that name a side.
+    /// Finds what is stated about senders, as far as the exchanges allow it: by words, with or without arrows, or by two values
+    /// of one word or member. Otherwise, members that name a side are believed.
     pub(super) fn state(&mut self, places: &[Place]) {
         let exchanges = Exchanges::of(self.candidates, originals(places));
         self.hops = Hops::of(&exchanges);
@@ -195,7 +195,7 @@ impl LearnedFormat<'_> {
         };
         let members = || read(false).into_iter().filter(|(_, stated)| is_side(stated)).collect();
         let words = [true, false].into_iter().map(read).find(fits).or_else(|| two_values(&exchanges));
-        self.stated = words.or_else(|| Some(members()).filter(fits)).unwrap_or_default();
+        self.stated = words.unwrap_or_else(members);
     }
 
     /// Gives directions the meaning of a side, if the other side of each exchange is named.

@@ -12,7 +12,7 @@ use super::tables::{TableFiles, TableRecords};
 use crate::diagnostic::printable_path;
 use crate::log::convert::Input;
 use crate::log::log_iri;
-use crate::record::{Decoder, Entry, Format, OwnEntries, ReaderOptions, Step};
+use crate::record::{Decoder, Entry, Format, Location, LogLine, OwnEntries, ReaderOptions, Step, Time};
 use crate::sink::rows::schema::{TABLES, sessions};
 
 /// The logs from which a folder of tables was made.
@@ -35,6 +35,8 @@ struct TableLog {
     inferred: HashSet<String>,
     /// The keys of the sessions that ended in a restart, by the IRI of the message that began the next one.
     restarts: HashMap<String, String>,
+    /// The keys of the sessions whose server ended, each with the time.
+    exits: Vec<(String, Time)>,
 }
 
 /// The remaining records, from the log with the index `from` on.
@@ -69,12 +71,16 @@ impl TableLogs {
                     records: 0,
                     inferred: HashSet::new(),
                     restarts: HashMap::new(),
+                    exits: Vec::new(),
                 });
             }
             let Some(log) = logs.get_mut(place) else { continue };
             log.records += row.number("record_count")?;
             if row.is_true("sender_inferred") {
                 log.inferred.insert(session.to_owned());
+            }
+            if let Some(time) = row.text("exited_at").and_then(|text| text.parse().ok()) {
+                log.exits.push((key_of(session).unwrap_or_default(), Time::DateTime(time)));
             }
             if let Some(message) = row.text("restarted_by") {
                 log.restarts.insert(message.to_owned(), key_of(session).unwrap_or_default());
@@ -101,7 +107,9 @@ impl TableLogs {
             rest.records.next().transpose()?;
         }
         rest.from = place;
-        let entries = TableEntries { tables: Arc::clone(self), place, rest: Some(rest), count: 0, failure: None };
+        let exits = log.exits.clone();
+        let entries =
+            TableEntries { tables: Arc::clone(self), place, rest: Some(rest), count: 0, exits, failure: None };
         Ok(Some(Input {
             name: printable_path(&self.folder.join(&log.source)),
             source: log.source.clone(),
@@ -136,6 +144,8 @@ struct TableEntries {
     rest: Option<TableRest>,
     /// The number of records that were given.
     count: u64,
+    /// The exits of servers, which follow the records.
+    exits: Vec<(String, Time)>,
     failure: Option<TableError>,
 }
 
@@ -148,6 +158,14 @@ impl TableEntries {
                     "{} has {} records, not {}",
                     log.iri, self.count, log.records
                 )));
+            }
+            if let Some((key, time)) = self.exits.pop() {
+                self.rest = Some(rest);
+                let exit =
+                    LogLine { session: Some(key.into()), time: Some(time), is_exit: true, ..LogLine::new(Vec::new()) };
+                let mut entry = Entry::from(exit);
+                entry.set_place(Location { record: self.count.max(1), ..Location::START });
+                return Ok(Some(entry));
             }
             rest.from = self.place + 1;
             *self.tables.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
