@@ -65,7 +65,10 @@ function virtualList(name, label, rows, fill, fold, ...head) {
     if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
     if (isCentred) box.scrollTop = top - (box.clientHeight - ROW) / 2;
     draw();
-    // Where a message opens over the list, its row comes above it.
+    uncover();
+  };
+  /** Where a message opens over the list, its row comes above it. */
+  const uncover = () => {
     if (shownRow >= 0 && window.matchMedia("(max-width: 60rem)").matches) drawn.get(active)?.scrollIntoView({ block: "start" });
   };
   /** Moves by some rows. An open message makes way for that of the row. */
@@ -95,8 +98,18 @@ function virtualList(name, label, rows, fill, fold, ...head) {
     const place = rows.indexOf(selectedRow(rows));
     if (place >= 0) move(place, isCentred);
     else draw();
+    // The parts of the page above it may still grow or shrink.
+    if (isCentred) whileUntouched(uncover);
   };
   return Object.assign(wrapper, { step, focusList: () => box.focus() });
+}
+
+/** Calls a function as the page changes its size, until a reader does something. */
+function whileUntouched(change) {
+  const observer = new ResizeObserver(change);
+  observer.observe(document.body);
+  for (const event of ["wheel", "touchstart", "pointerdown", "keydown"])
+    addEventListener(event, () => observer.disconnect(), { once: true });
 }
 
 /** The row of the open message in a list; in the waterfall, an answer has the row of its request. */
