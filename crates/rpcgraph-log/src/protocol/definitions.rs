@@ -20,7 +20,7 @@ use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
 use crate::vocab::{mcp, prov, rpcg};
 
 /// The kinds of definitions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DefinitionKind {
     Tool,
     Resource,

@@ -6,7 +6,7 @@
 //! traces speak against it. Without traces, two clients may happen to ask for the same; then the session as a whole has to look
 //! like one behind a gateway ([`InnerSession::is_behind`]), which only the end of the log decides.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::definitions::DefinitionKind;
@@ -19,8 +19,8 @@ use crate::vocab::rpcg;
 const LINKS: usize = 1 << 18;
 /// The maximum number of sessions that are looked at.
 const SESSIONS: usize = 1 << 16;
-/// The maximum number of uses with the same arguments that wait at once; older ones are forgotten.
-const SAME: usize = 64;
+/// The maximum number of uses in memory that wait at once; older ones are forgotten.
+const WAITING: usize = 256;
 /// The number of uses that show a session to be no gateway's, if most uses do.
 const ENOUGH: usize = 16;
 
@@ -44,6 +44,8 @@ pub(super) struct Use<'t> {
 struct WaitingUse {
     request: Name,
     session: (Arc<str>, TextDigest),
+    kind: DefinitionKind,
+    arguments: u64,
     name: Box<str>,
     trace: Option<Box<str>>,
     /// The use that was sent while this one waited.
@@ -83,8 +85,8 @@ impl InnerSession {
 /// The uses that wait, and the sessions that may be behind gateways.
 #[derive(Debug, Default)]
 pub(super) struct Forwarding {
-    /// By the kind and the arguments.
-    waiting: HashMap<(DefinitionKind, u64), Vec<WaitingUse>>,
+    /// The oldest first. There are few, and most end soon.
+    waiting: VecDeque<WaitingUse>,
     sessions: DigestMap<InnerSession>,
     links: usize,
 }
@@ -95,13 +97,16 @@ impl Forwarding {
         if self.sessions.len() >= SESSIONS && !self.sessions.contains_key(&session.1) {
             return;
         }
-        let waiting = self.waiting.entry((used.kind, used.arguments)).or_default();
         let may_be = |outer: &&mut WaitingUse| {
-            let is_other_trace = outer.trace.as_deref().zip(used.trace).is_some_and(|(outer, inner)| outer != inner);
-            outer.session.1 != session.1 && !is_other_trace && is_name_of(&outer.name, used.name)
+            let is_other_trace = || outer.trace.as_deref().zip(used.trace).is_some_and(|(outer, inner)| outer != inner);
+            outer.arguments == used.arguments
+                && outer.kind == used.kind
+                && outer.session.1 != session.1
+                && is_name_of(&outer.name, used.name)
+                && !is_other_trace()
         };
         let is_traced = |outer: &WaitingUse| used.trace.is_some() && outer.trace.as_deref() == used.trace;
-        let mut outer: Vec<_> = waiting.iter_mut().filter(may_be).collect();
+        let mut outer: Vec<_> = self.waiting.iter_mut().filter(may_be).collect();
         for is_likely in [&is_traced as &dyn Fn(&WaitingUse) -> bool, &|outer| outer.inner.is_none()] {
             if outer.iter().any(|outer| is_likely(outer)) {
                 outer.retain(|outer| is_likely(outer));
@@ -125,24 +130,21 @@ impl Forwarding {
             self.links -= inner.links.len();
             inner.links = Vec::new();
         }
-        if waiting.len() >= SAME {
-            waiting.remove(0);
+        if self.waiting.len() >= WAITING {
+            self.waiting.pop_front();
         }
-        let (session, trace) = (session.clone(), used.trace.map(Box::from));
-        waiting.push(WaitingUse { request, session, name: used.name.into(), trace, inner: None });
+        let Use { kind, name, arguments, trace } = used;
+        let (session, name, trace) = (session.clone(), name.into(), trace.map(Box::from));
+        self.waiting.push_back(WaitingUse { request, session, kind, arguments, name, trace, inner: None });
     }
 
     /// Notes that a use does not wait any longer, since it was answered or evicted. A gateway that succeeded had its own answer
     /// before.
-    pub fn end(&mut self, request: Name, kind: DefinitionKind, arguments: u64, succeeded: bool) {
-        let Some(waiting) = self.waiting.get_mut(&(kind, arguments)) else { return };
-        let Some(at) = waiting.iter().position(|waiting| waiting.request == request) else { return };
-        let ended = waiting.remove(at);
-        for outer in &mut *waiting {
+    pub fn end(&mut self, request: Name, succeeded: bool) {
+        let at = self.waiting.iter().position(|waiting| waiting.request == request);
+        let Some(ended) = at.and_then(|at| self.waiting.remove(at)) else { return };
+        for outer in &mut self.waiting {
             outer.inner.take_if(|(_, inner)| *inner == request);
-        }
-        if waiting.is_empty() {
-            self.waiting.remove(&(kind, arguments));
         }
         if succeeded
             && let Some((session, inner)) = ended.inner

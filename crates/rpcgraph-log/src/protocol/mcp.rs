@@ -111,7 +111,7 @@ pub(super) fn makers() -> [MakerTerms; 3] {
 ///   counts as new. Further definitions of one session are new in each list, and uses of them have only a name; further
 ///   documents are new in each message; further diagnostics are new in each report, and are not replaced.
 ///
-/// Of requests that cross a gateway, 2^18 are linked, in 2^16 sessions.
+/// Of requests that cross a gateway, 2^18 are linked, in 2^16 sessions, and of those that wait at once, the last 256.
 #[derive(Default)]
 pub struct Linker {
     open: OpenRequests<OpenOperation>,
@@ -270,8 +270,8 @@ impl Linker {
     /// Forgets a request that was evicted or answered, and what stands for it elsewhere.
     fn forget_request(&mut self, request: Name, open: &OpenOperation, succeeded: bool) {
         open.token.iter().for_each(|token| self.tokens.remove(*token, request));
-        if let (Some(forwarding), PendingRequest::Use(used)) = (&mut self.forwarding, &open.pending) {
-            forwarding.end(request, used.kind, used.arguments, succeeded);
+        if let (Some(forwarding), PendingRequest::Use(_)) = (&mut self.forwarding, &open.pending) {
+            forwarding.end(request, succeeded);
         }
     }
 
