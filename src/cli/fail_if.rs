@@ -21,7 +21,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
     ("=", |a, b| a == b),
 ];
 
-/// What the numbers of a column are.
+/// The quantity that the numbers of a column measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quantity {
     Seconds,
@@ -86,7 +86,7 @@ impl RowsMet {
 }
 
 impl Quantity {
-    /// Returns what the numbers of a column of an answer are.
+    /// Returns the quantity of a column of an answer.
     fn of(column: &str, columns: &TableColumns) -> Self {
         let is_of = |names: &[String]| names.iter().any(|name| name == column);
         match column {

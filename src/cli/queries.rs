@@ -299,7 +299,7 @@ impl QuestionArgs {
         let is_first = known.contains(&"limit") && !times.by_time && !times.live && !is_sorted && by.is_empty();
         let own_limit = query.own_limit().filter(|_| self.filter.limit.is_none());
         parameters.extend(grouping.iter().map(|name| ((*name).to_owned(), "yes".to_owned())));
-        // This replaces the query's own limit, by one more row if there is no other: it shows whether there are more.
+        // One row above the query's own limit shows whether there are more.
         let limit = match query.own_limit() {
             Some(_) if !is_first => Some(usize::MAX),
             own => self.filter.limit.filter(|_| is_first).or(own.map(|own| own + 1)),

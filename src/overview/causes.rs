@@ -30,30 +30,24 @@ impl FailureCause<'_> {
 
 /// Groups failures by their causes; the most frequent first.
 pub fn causes<'f>(failures: &'f [FailureFact]) -> Vec<FailureCause<'f>> {
-    let causes =
-        grouped(failures, |failure| (&failure.text, failure.code.as_deref())).into_iter().filter_map(|failures| {
-            let earlier = |first: &'f FailureFact, failure: &'f FailureFact| {
-                if failure.time < first.time { failure } else { first }
-            };
-            let first: &FailureFact = failures.iter().copied().reduce(earlier)?;
-            let names = failures.iter().map(|failure| failure.name.as_str()).collect();
-            let mut cause = FailureCause {
-                count: failures.len(),
-                has_one_code: true,
-                first,
-                last: None,
-                places: Vec::new(),
-                names,
-            };
-            for failure in failures {
-                cause.has_one_code &= failure.code == first.code;
-                cause.last = if cause.last < failure.time { failure.time } else { cause.last };
-                if !cause.places.contains(&failure.what.as_str()) {
-                    cause.places.push(&failure.what);
-                }
+    let groups = grouped(failures, |failure| (&failure.text, failure.code.as_deref()));
+    let causes = groups.into_iter().filter_map(|failures| {
+        let earlier = |first: &'f FailureFact, failure: &'f FailureFact| {
+            if failure.time < first.time { failure } else { first }
+        };
+        let first: &FailureFact = failures.iter().copied().reduce(earlier)?;
+        let names = failures.iter().map(|failure| failure.name.as_str()).collect();
+        let mut cause =
+            FailureCause { count: failures.len(), has_one_code: true, first, last: None, places: Vec::new(), names };
+        for failure in failures {
+            cause.has_one_code &= failure.code == first.code;
+            cause.last = if cause.last < failure.time { failure.time } else { cause.last };
+            if !cause.places.contains(&failure.what.as_str()) {
+                cause.places.push(&failure.what);
             }
-            Some(cause)
-        });
+        }
+        Some(cause)
+    });
     causes.collect()
 }
 

@@ -469,7 +469,7 @@ fn typescript_sdk_sees_the_same() {
     });
 }
 
-/// What is in flight as a server ends is lost, and waited until then, whatever is recorded later.
+/// Requests that are in flight as a server ends are lost, and waited until then, whatever a later session records.
 #[test]
 fn requests_in_flight_are_lost_with_their_server() {
     let place = Place::new();

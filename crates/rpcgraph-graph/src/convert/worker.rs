@@ -257,7 +257,10 @@ impl<'w, 's> ConvertWorker<'w, 's> {
         let result = shared.paired.after_all(|paired| {
             let mut forwarded = paired.linker.forwarded();
             let ends = paired.sessions.ends(origin).map(|mut end| {
-                end.forwarded = forwarded.remove(&*session_reference(end.key)).unwrap_or_default();
+                // There may be millions of sessions, and most logs have no gateway.
+                if !forwarded.is_empty() {
+                    end.forwarded = forwarded.remove(&*session_reference(end.key)).unwrap_or_default();
+                }
                 end
             });
             let mut ends = ends.peekable();

@@ -52,7 +52,7 @@ struct WaitingUse {
     inner: Option<(TextDigest, Name)>,
 }
 
-/// A session whose uses may be those of a gateway.
+/// A session that may be the connection of a gateway to a server.
 #[derive(Debug, Default)]
 struct InnerSession {
     /// The number of uses while the same use of another session waited.
@@ -152,9 +152,11 @@ impl Forwarding {
         {
             session.nested -= 1;
             session.alone += 1;
-            let before = session.links.len();
-            session.links.retain(|(.., request)| *request != inner);
-            self.links -= before - session.links.len();
+            // It is among the last: few uses wait at once.
+            if let Some(at) = session.links.iter().rposition(|(.., request)| *request == inner) {
+                session.links.remove(at);
+                self.links -= 1;
+            }
         }
     }
 
@@ -174,7 +176,7 @@ impl Forwarding {
     }
 }
 
-/// True if the name that a gateway shows may be that of a server's tool: the same, or with a prefix that ends in punctuation.
+/// True if a gateway may show a tool of this name under the other one: the same, or with a prefix that ends in punctuation.
 fn is_name_of(shown: &str, name: &str) -> bool {
     let prefix = shown.strip_suffix(name).unwrap_or("x");
     prefix.is_empty() || prefix.ends_with(|last: char| !last.is_alphanumeric())

@@ -346,16 +346,14 @@ impl<'a> Entry<'a> {
     }
 
     /// Adds the facts that the entry itself does not state.
-    #[must_use]
-    pub(super) fn in_wrapper(mut self, facts: LineFacts) -> Self {
-        let (Self::Record(Record { time, .. }) | Self::LogLine(LogLine { time, .. })) = &mut self;
+    pub(super) fn add_facts(&mut self, facts: LineFacts) {
+        let (Self::Record(Record { time, .. }) | Self::LogLine(LogLine { time, .. })) = self;
         *time = time.or(facts.time);
-        if let Self::Record(record) = &mut self
+        if let Self::Record(record) = self
             && record.sender.is_none()
         {
             record.direction = record.direction.or(facts.direction);
         }
-        self
     }
 
     /// Sets the session that the user means. The inner `None` is the input's own session; the outer `None` keeps the

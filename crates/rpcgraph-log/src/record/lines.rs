@@ -209,6 +209,12 @@ pub(super) fn with_text<'a>(text: &'a [u8], (start, entry): FoundEntry<'a>, more
     (0, LogLine::new(text).into())
 }
 
+/// Gives the text of a message that is cut off or shortened, as a copy, and then what can be read of the message.
+pub(super) fn with_copy<'a>(text: &'a [u8], (start, message): FoundEntry<'a>, more: &mut Extras) -> FoundEntry<'a> {
+    more.entries.push_front((start, message.into_owned()));
+    (0, LogLine { is_copy: true, ..LogLine::new(text) }.into())
+}
+
 /// Returns the first entry of a line that may be an object with a message inside. `open` returns the first entry in an
 /// object, which may be cut off; `None` if the object is not an envelope.
 ///

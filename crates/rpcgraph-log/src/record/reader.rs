@@ -316,7 +316,7 @@ impl<'r> Reader<'r> {
                             self.unwrapped.is_some() || !input.as_ptr_range().contains(&record.bytes.as_ptr());
                     }
                     let known = if entry.location().record == 0 { location } else { entry.location() };
-                    entry = entry.in_wrapper(facts);
+                    entry.add_facts(facts);
                     entry.set_place(known);
                     if let Some(by) = &self.options.session_by {
                         let around = self.current.writer.strip_prefix('\0').map(|key| Some(key.to_owned()));

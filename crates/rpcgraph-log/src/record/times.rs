@@ -282,6 +282,11 @@ static WITH_MONTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"(?-u)^{week}(?:{day_last}|{day_first}){clock}{zone}(?: (?<y3>\d{{4}}))?")).ok()
 });
 
+/// Returns the digit that an hour of one digit lacks.
+fn padding(clock: &str) -> &'static str {
+    if clock.as_bytes().get(1) == Some(&b':') { "0" } else { "" }
+}
+
 /// Parses a date with the name of its month, and a time.
 fn with_month(line: &[u8]) -> Option<(usize, Option<Time>)> {
     let head = &line[..line.len().min(64)];
@@ -300,7 +305,7 @@ fn with_month(line: &[u8]) -> Option<(usize, Option<Time>)> {
     let [year, month, day] = [part(&["y1", "y2", "y3"])?, part(&["m1", "m2"])?, part(&["d1", "d2"])?];
     let month = MONTHS.iter().position(|name| *name == month)? + 1;
     let (clock, half) = (part(&["clock"])?, part(&["half"]).unwrap_or_default());
-    let pad = if clock.as_bytes().get(1) == Some(&b':') { "0" } else { "" };
+    let pad = padding(clock);
     let zone = part(&["zone"]).map_or("", |zone| if zone.ends_with(['C', 'T']) { "Z" } else { zone });
     let spelled = format!("{year}-{month:02}-{day:0>2} {pad}{clock}{half}{zone}");
     Some((found.get_match().len(), timestamp(spelled.as_bytes())?.1))
@@ -366,7 +371,7 @@ fn with_numbers(line: &[u8]) -> Option<(usize, Option<Time>)> {
         }
         _ => return None,
     };
-    let pad = if clock.as_bytes().get(1) == Some(&b':') { "0" } else { "" };
+    let pad = padding(clock);
     let zone = part("zone").unwrap_or_default();
     let spelled = format!("{year}-{month:0>2}-{day:0>2} {pad}{clock}{half}{zone}");
     Some((found.get_match().len(), timestamp(spelled.as_bytes())?.1))

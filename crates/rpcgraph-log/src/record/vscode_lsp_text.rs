@@ -2,7 +2,7 @@
 //! result or error data after the headline. The envelope is not logged, so it is reconstructed.
 
 use super::decoder::{Decoder, Step, trim_end};
-use super::lines::{Extras, LineFormat, LineInInput, LineSplitter};
+use super::lines::{Extras, LineFormat, LineInInput, LineSplitter, with_copy};
 use super::lsp_trace::{Headline, HeadlineKind, TraceParts, before_label, entry_end, is_stamp};
 use super::unanswered::UnansweredRequests;
 use super::window::InputHead;
@@ -70,9 +70,8 @@ impl VscodeLspText {
         }
         let record = Record { time: headline.time, direction: Some(direction), ..record };
         if truncated {
-            more.entries.push_front((0, record.into()));
-            let text = LogLine { is_copy: true, ..LogLine::new(trim_end(&input[..whole])) };
-            return more.give((0, text.into()), length);
+            let text = with_copy(trim_end(&input[..whole]), (0, record.into()), more);
+            return more.give(text, length);
         }
         Step::entry(0, length, record)
     }

@@ -45,7 +45,7 @@ pub struct Baseline {
     definitions: KnownTools,
 }
 
-/// Known faults that are no longer there.
+/// An entry of the baseline that has fewer faults now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoneFault<'b> {
     /// The name of the rule.

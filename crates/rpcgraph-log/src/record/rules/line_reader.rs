@@ -4,7 +4,9 @@ use super::super::certainty::{Certainty, mentions, mentions_message, names_membe
 use super::super::cut::CutMessage;
 use super::super::decoder::{Step, leading_blanks};
 use super::super::har_entry::{answered_ids, ids};
-use super::super::lines::{Extras, FoundEntry, LineFormat, LineInInput, head, in_envelope, with_others, with_text};
+use super::super::lines::{
+    Extras, FoundEntry, LineFormat, LineInInput, head, in_envelope, with_copy, with_others, with_text,
+};
 use super::super::object::{ObjectBuilder, RawObject, offset_in, string};
 use super::super::pointer::Pointer;
 use super::super::spelling::{Spelling, has_shape, may_continue};
@@ -173,8 +175,10 @@ impl RuleReader {
     /// own, if any.
     fn said(&mut self, rule: &FormatRule, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
         self.is_heading_new = false;
-        let next = EnvelopeFacts { latency: None, ..self.heading.clone() };
-        let above = std::mem::replace(&mut self.heading, if rule.is_sure { next } else { EnvelopeFacts::default() });
+        let above = match rule.is_sure {
+            true => EnvelopeFacts { latency: self.heading.latency.take(), ..self.heading.clone() },
+            false => std::mem::take(&mut self.heading),
+        };
         rule.said(captures, session).or(above)
     }
 
@@ -265,9 +269,7 @@ impl RuleReader {
                 && !part.get(end..).is_some_and(names_member)
                 && (!is_message || mentions(&part[start..end]) <= told + mentions(first.1.bytes()));
         if is_cut {
-            let (start, message) = first;
-            more.entries.push_front((start, message.into_owned()));
-            return Some((0, LogLine { is_copy: true, ..LogLine::new(part) }.into()));
+            return Some(with_copy(part, first, more));
         }
         Some(if is_all_told { first } else { with_text(part, first, more) })
     }
@@ -395,8 +397,7 @@ impl RuleReader {
             let CutMessage { json, result_unknown } = cut;
             let mut record = Record { restarts, ..EnvelopeFacts { is_truncated: true, ..facts }.of(json.into()) };
             record.flags = Flags { reconstructed: true, result_unknown, ..record.flags };
-            more.entries.push_front((start, record.into()));
-            return Some((0, LogLine { is_copy: true, ..LogLine::new(own) }.into()));
+            return Some(with_copy(own, (start, record.into()), more));
         }
         let found = (start, Record { restarts, ..facts.of(message) }.into());
         Some(if is_all_told { found } else { with_text(own, found, more) })

@@ -114,7 +114,7 @@ pub(super) fn write_line<'c>(
         if nth > 0 {
             line.push_str(GAP);
         }
-        // What is not text is wider rather than cut.
+        // Numbers and times are not cut: they reach beyond their column.
         let text = match (width > column.width && column.text, nth) {
             (false, _) => Cow::Borrowed(text),
             (true, nth) if nth < page.keys => cut_middle(text, column.width),
