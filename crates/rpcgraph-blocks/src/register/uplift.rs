@@ -134,10 +134,10 @@ impl<'l> Uplifter<'l> {
         }
         let faults = walked.as_ref().map_or(&[][..], |walk| &walk.faults);
         let fails = |message| format!("JSON-LD expansion fails: {}", in_context(message, &layers));
-        let no_contexts = BTreeMap::new();
-        let contexts = walked.as_ref().map_or(&no_contexts, |walk| &walk.contexts);
-        let scoped = with_contexts(value.clone(), contexts);
-        let (quads, losses, undeclared) = expand(&scoped, &inlined, document_base, faults).map_err(fails)?;
+        let contexts = walked.as_ref().ok().map(|walk| &walk.contexts).filter(|contexts| !contexts.is_empty());
+        let scoped = contexts.map(|contexts| with_contexts(value.clone(), contexts));
+        let expanded = expand(scoped.as_ref().unwrap_or(&value), &inlined, document_base, faults);
+        let (quads, losses, undeclared) = expanded.map_err(fails)?;
         let value = &value;
         // Without a base, relative references are not IRIs. A null base keeps processors from resolving them against a
         // file's URL.
