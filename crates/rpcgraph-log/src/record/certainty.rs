@@ -3,7 +3,9 @@
 use super::decoder::leading_blanks;
 use super::methods::known_method;
 use super::object::{RawObject, objects};
+use memchr::memmem::Finder;
 use memchr::{memchr_iter, memmem};
+use std::sync::LazyLock;
 
 /// How sure it is that something is JSON-RPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,14 +65,17 @@ pub fn is_member_of_messages(name: &[u8]) -> bool {
     MEMBERS.iter().any(|known| known.as_bytes() == name)
 }
 
+/// The words of which each message has at least one. A finder is built once: for a short text, that costs more than the search.
+static WORDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| [Finder::new("jsonrpc"), Finder::new("method")]);
+
 /// True if the text may hold a message that is sure. Other text is not searched.
 pub(super) fn may_hold_message(text: &[u8]) -> bool {
-    memmem::find(text, b"jsonrpc").is_some() || memmem::find(text, b"method").is_some()
+    WORDS.iter().any(|word| word.find(text).is_some())
 }
 
 /// Returns the number of words in a text of which each message has at least one.
 pub(super) fn mentions(text: &[u8]) -> usize {
-    memmem::find_iter(text, b"jsonrpc").count() + memmem::find_iter(text, b"method").count()
+    WORDS.iter().filter(|word| word.needle().len() <= text.len()).map(|word| word.find_iter(text).count()).sum()
 }
 
 /// True if a text has the name of a member of messages, in JSON or in JSON within a string.

@@ -192,6 +192,10 @@ pub(super) fn with_others<'a>(
     let found: Vec<_> = iter::once((start, entry.bytes())).chain(others).collect();
     let says_more = |(name, value): (&[u8], &[u8])| {
         let start = offset_in(text, value);
+        // The member is the message that was found.
+        if found.iter().any(|(at, bytes)| *at == start && bytes.len() == value.len()) {
+            return false;
+        }
         let within = found.iter().filter(|(at, _)| (start..start + value.len()).contains(at));
         !known.iter().any(|known| known.as_bytes() == name)
             && mentions(value) > within.map(|(_, bytes)| mentions(bytes)).sum()

@@ -7,7 +7,7 @@ use super::decoder::{Decoder, leading_blanks, trim_end};
 use super::elements::{object_array, placed_elements};
 use super::har_entry::ids;
 use super::lines::{Extras, FoundEntry, LineFormat as _, LineSplitter, with_others};
-use super::object::{RawObject, objects, scalar, unescape, unescaped};
+use super::object::{RawObject, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
 use super::spelling::{Spelling, has_shape};
 use super::surroundings::{instant, named_direction, named_side};
@@ -223,9 +223,10 @@ impl EnvelopeFacts {
 
     /// Returns the record of the failure of a request over HTTP, without an answer.
     fn failure(&self, call: &[u8]) -> Option<Entry<'static>> {
-        let ids: Vec<Box<str>> = ids(call).into_iter().map(|id| String::from_utf8_lossy(&id).into()).collect();
         let is_failed = self.status.is_some_and(|status| status >= 400) || self.error.is_some();
-        if ids.is_empty() || !is_failed || !objects(call).any(|object| object.has("method")) {
+        let ids = if is_failed { ids(call) } else { Vec::new() };
+        let ids: Vec<Box<str>> = ids.into_iter().map(|id| String::from_utf8_lossy(&id).into()).collect();
+        if ids.is_empty() {
             return None;
         }
         let exchange = HttpExchange {

@@ -325,7 +325,10 @@ fn is_call(text: &[u8]) -> bool {
 
 /// True if an object or array has the shape of a message, or is the beginning of one.
 pub(super) fn has_shape(json: &[u8]) -> bool {
-    super::object::objects(json).any(|object| is_shaped(&object))
+    // Most messages begin with their version, and need not be parsed.
+    let behind = json.strip_prefix(b"{\"jsonrpc\":");
+    behind.is_some_and(|rest| rest[leading_blanks(rest)..].starts_with(b"\"2.0\""))
+        || super::object::objects(json).any(|object| is_shaped(&object))
 }
 
 /// True if an object has the members of a call or of an answer, whatever else it has.
