@@ -1,5 +1,6 @@
 //! The lines of the screen.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use anstyle::{AnsiColor, Style};
@@ -130,8 +131,7 @@ impl<'f> Screen<'f> {
     fn sentences(&mut self) {
         for sentence in self.facts.sentences(self.incident.as_ref()) {
             let text = sentence.text();
-            // A sentence goes on below, and not beyond the screen.
-            let mut lines = folded(&text, self.style.width.map_or(usize::MAX, |width| width.saturating_sub(2)), 3);
+            let mut lines = self.folded(&text);
             let text = lines.next().unwrap_or_default();
             match (sentence.topic, sentence.level) {
                 (Topic::Incident, _) => self.plain(format!("  {text}")),
@@ -148,6 +148,11 @@ impl<'f> Screen<'f> {
                 _ => {}
             }
         }
+    }
+
+    /// A sentence goes on below, and not beyond the screen.
+    pub(super) fn folded<'t>(&self, text: &'t str) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
+        folded(text, self.style.width.map_or(usize::MAX, |width| width.saturating_sub(2)), 3)
     }
 
     fn is_failing(&self) -> bool {
@@ -193,11 +198,17 @@ impl<'f> Screen<'f> {
         let widest = |column: usize| rows.iter().map(|row| display_width(&row[column])).max().unwrap_or_default();
         let (left, mut text, mut place, right) = (widest(0), widest(1), widest(2), widest(3));
         if let Some(width) = self.style.width {
-            place = place.min(width / 4);
-            text = text.min(width.saturating_sub(left + place + right + 6));
+            let room = width.saturating_sub(left + right + 6);
+            place = place.min((width / 4).max(room.saturating_sub(text)));
+            text = text.min(room.saturating_sub(place));
         }
         for [number, said, at, when] in rows {
             let mut line = format!("{number:<left$}");
+            // A text alone has the whole line.
+            if at.is_empty() && when.is_empty() {
+                self.plain(format!("{line}  {said}"));
+                continue;
+            }
             for (cell, width) in [(cut(said, text), text), (cut_middle(at, place), place)] {
                 line += &format!("  {cell}{}", " ".repeat(width.saturating_sub(display_width(&cell))));
             }

@@ -34,7 +34,8 @@ pub fn story_lines(
     screen.lines[from..].iter_mut().for_each(|line| line.0 = escaped(std::mem::take(&mut line.0)));
     screen.blank();
     let Some((incident, rows)) = found else {
-        screen.plain(facts.no_incident());
+        let text = facts.no_incident();
+        screen.folded(&text).for_each(|line| screen.plain(line.into_owned()));
         return screen.text();
     };
     if !is_markdown {
@@ -43,7 +44,10 @@ pub fn story_lines(
     for sentence in facts.sentences(Some(incident)) {
         let is_silent = sentence.topic == Topic::Silent && incident.kind() == IncidentKind::Silent;
         if is_silent || matches!(sentence.topic, Topic::Failures | Topic::Incident | Topic::Slowness) {
-            screen.plain(format!("{}{}", if is_markdown { "- " } else { "  " }, escaped(sentence.text())));
+            let text = escaped(sentence.text());
+            for (nth, line) in screen.folded(&text).enumerate() {
+                screen.plain(format!("{}{line}", if is_markdown && nth == 0 { "- " } else { "  " }));
+            }
         }
     }
     for part in PARTS {

@@ -202,11 +202,19 @@ impl Table {
         }
         let Some(width) = self.width else { return page };
         if fitted(page.columns.clone(), width, usize::MAX, (page.keys, false)).is_none() {
-            for column in &mut page.columns {
-                if let Some(prefix) = cells.without_prefix(column.index) {
+            for (nth, column) in page.columns.iter_mut().enumerate() {
+                let common = cells.without_prefix(column.index).map(|prefix| format!("{prefix}…"));
+                // Below a heading, rows have other names.
+                let short = match (common, nth) {
+                    (None, 0) if !self.sections => {
+                        cells.with_short_prefix(column.index).map(|prefix| format!("… = {prefix}"))
+                    }
+                    (common, _) => common,
+                };
+                if let Some(short) = short {
                     let widest = cells.column(column.index).map(|(cell, _)| cell.width).max().unwrap_or(0);
                     column.width = widest.max(display_width(&column.name));
-                    page.above.push((column.name.clone(), format!("{prefix}…")));
+                    page.above.push((column.name.clone(), short));
                 }
             }
         }

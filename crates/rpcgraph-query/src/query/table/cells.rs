@@ -1,8 +1,12 @@
 //! The cells of a page, and what all cells of a column have in common.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::diagnostic::display_width;
+
+/// The least length of a prefix that is shortened.
+const LONG: usize = 8;
 
 /// The kind of a cell: only text may be cut.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,7 +126,6 @@ impl CellPage {
     /// Removes what all texts of a column begin with, up to a slash, if that is long; of IRIs, also their brackets. Returns
     /// it.
     pub fn without_prefix(&mut self, column: usize) -> Option<String> {
-        const LONG: usize = 8;
         let mut texts = self.column(column).map(|(_, text)| text);
         let first = texts.next()?;
         let common = texts.fold(first, |common, text| {
@@ -136,6 +139,22 @@ impl CellPage {
             self.replace(row, column, &rest);
         }
         Some(prefix.trim_start_matches('<').to_owned())
+    }
+
+    /// Shortens what most names of a column begin with, up to the first slash, to `…`. Returns it.
+    pub fn with_short_prefix(&mut self, column: usize) -> Option<String> {
+        let mut counts = HashMap::<&str, usize>::new();
+        let prefixes = self.column(column).filter_map(|(_, text)| text.get(..=text.find('/')?));
+        prefixes.filter(|prefix| !prefix.starts_with('<')).for_each(|prefix| *counts.entry(prefix).or_default() += 1);
+        let (prefix, count) = counts.into_iter().max_by_key(|(prefix, count)| (*count, *prefix))?;
+        let prefix = Some(prefix).filter(|prefix| prefix.len() >= LONG && count > 2)?.to_owned();
+        for row in 0..self.rows {
+            if let Some(rest) = self.get(row, column).1.strip_prefix(&prefix) {
+                let short = format!("…/{rest}");
+                self.replace(row, column, &short);
+            }
+        }
+        Some(prefix.trim_end_matches('/').to_owned())
     }
 
     /// Clears cells of the first column that repeat the row above.

@@ -27,11 +27,21 @@ pub fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Item = Cow
         let end = rest.char_indices().take_while(fits).last().map_or(0, |(at, c)| at + c.len_utf8());
         let end = end.max(rest.chars().next().map_or(0, char::len_utf8));
         let (line, after) = rest.split_at(end);
-        let space = line.rfind(' ').filter(|space| *space > end / 2 && !after.starts_with(' '));
+        let may_break = |space: &usize| !is_before_unit(&rest[..*space], &rest[*space..]);
+        let is_whole = after.starts_with(' ') && may_break(&end);
+        let spaces = line.rmatch_indices(' ').map(|(space, _)| space);
+        let space = spaces.take_while(|space| *space > end / 2).find(may_break).filter(|_| !is_whole);
         let (line, after) = space.map_or((line, after), |space| rest.split_at(space));
         rest = after.trim_start();
         Some(line.trim_end().into())
     })
+}
+
+/// True if a number ends here, and its unit begins behind the space.
+fn is_before_unit(before: &str, after: &str) -> bool {
+    const UNITS: [&str; 9] = ["µs", "ms", "s", "min", "h", "d", "B", "kB", "MB"];
+    let word = after.trim_start().split(|character: char| !character.is_alphabetic()).next();
+    before.ends_with(|last: char| last.is_ascii_digit()) && word.is_some_and(|word| UNITS.contains(&word))
 }
 
 /// Cuts the text to at most `width` columns, with `…` at the end if it is longer.

@@ -191,3 +191,11 @@ fn a_terminal_is_not_given_control_characters() {
     let shown = table(&Table::default(), &["a"], &[&[Literal::from("a\u{1b}[2Jb\nc").into()]]);
     assert!(shown.contains("a\\u{1b}[2Jb\\nc"), "{shown}");
 }
+
+#[test]
+fn a_number_stays_with_its_unit() {
+    let lines = |text| folded(text, 12, 5).map(|line| line.into_owned()).collect::<Vec<_>>();
+    assert_eq!(lines("p95 is 481 ms of it"), ["p95 is", "481 ms of it"]);
+    assert_eq!(lines("all took 481 ms"), ["all took", "481 ms"]);
+    assert_eq!(lines("all took 481 miles"), ["all took 481", "miles"]);
+}
