@@ -7,6 +7,7 @@ mod builtin;
 mod capture;
 mod check;
 mod choice;
+mod column_names;
 mod console;
 mod convert;
 mod detect;

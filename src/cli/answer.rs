@@ -12,6 +12,7 @@ use crate::summary::counted;
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 
+use super::column_names::column_named;
 use super::console::say;
 use super::pager::{self, Pager};
 use super::target::TargetArgs;
@@ -269,12 +270,13 @@ impl AnswerWriter<'_> {
         if self.args.columns.is_empty() {
             return Ok(solutions);
         }
-        let known = solutions.variables.clone();
-        let solutions = with_short_names(solutions, &self.args.columns, self.base.as_deref());
-        with_columns(solutions, &self.args.columns).map_err(|name| {
-            let known: Vec<_> = known.iter().map(|variable| variable.as_str()).collect();
-            anyhow!("unknown column {name:?}; use one of {}", known.join(", "))
-        })
+        let variables = solutions.variables.clone();
+        let known: Vec<_> = variables.iter().map(|variable| variable.as_str()).collect();
+        let names = self.args.columns.iter().map(|name| column_named(name, &known).unwrap_or(name).to_owned());
+        let names: Vec<_> = names.collect();
+        let solutions = with_short_names(solutions, &names, self.base.as_deref());
+        with_columns(solutions, &names)
+            .map_err(|name| anyhow!("unknown column {name:?}; use one of {}", known.join(", ")))
     }
 
     fn has_colour(&self) -> bool {

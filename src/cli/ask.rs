@@ -21,6 +21,7 @@ use self::notes::note_unknown;
 pub use self::notes::{AskedData, advice_on_term, note_filter};
 use super::answer::AnswerArgs;
 use super::bounds::LogTimes;
+use super::column_names::column_named;
 use super::console::{Outcome, print_failure, say};
 use super::fail_if::{FailIf, RowsMet};
 use super::follow;
@@ -104,10 +105,17 @@ impl RowSort {
     /// Sorts rows, all of which are in memory.
     fn apply(&self, rows: Solutions<'_>) -> anyhow::Result<Solutions<'static>> {
         let known: Vec<_> = rows.variables.iter().map(|variable| variable.as_str()).collect();
-        if !known.contains(&self.column.as_str()) {
+        let Some(column) = column_named(&self.column, &known).map(str::to_owned) else {
             bail!("unknown column {:?}; use one of {}", self.column, known.join(", "));
-        }
-        Ok(sorted_by(rows, &self.column, self.descending)?)
+        };
+        Ok(sorted_by(rows, &column, self.descending)?)
+    }
+
+    /// The name of its column as a query has it, if the query has it.
+    fn column_of(&self, query: &Query) -> String {
+        let known = query.columns();
+        let known: Vec<_> = known.iter().map(|variable| variable.as_str()).collect();
+        column_named(&self.column, &known).unwrap_or(&self.column).to_owned()
     }
 }
 
@@ -154,7 +162,8 @@ impl AskArgs {
         }
         // Check the output now rather than after all the work.
         let limit = question.filter.limit;
-        let writer = self.answer.writer(query.form(), base.clone(), limit)?.with_columns(self.table_columns(question));
+        let writer =
+            self.answer.writer(query.form(), base.clone(), limit)?.with_columns(self.table_columns(question, &query));
         if let Some(listing) = self.listing(question, &sources)? {
             return self.list((listing, question, &query), (&sources, missing), writer, &cancel);
         }
@@ -171,7 +180,7 @@ impl AskArgs {
         let times = question.times(&source, &cancel)?;
         let query = if question.filter.has_times() { question.query(&times, base.as_deref())? } else { query };
         let query = match &self.sort {
-            Some(RowSort { column, descending }) if question.by.is_empty() => query.sorted_by(column, *descending)?,
+            Some(sort) if question.by.is_empty() => query.sorted_by(&sort.column_of(&query), sort.descending)?,
             _ => query,
         };
         if let (true, QuerySource::Here(dataset)) = (question.engine.plan, &source) {
@@ -235,10 +244,10 @@ impl AskArgs {
     }
 
     /// Returns the columns of the question's table, with the one that sorts it.
-    fn table_columns(&self, question: &Question<'_>) -> TableColumns {
+    fn table_columns(&self, question: &Question<'_>, query: &Query) -> TableColumns {
         let mut columns = question.columns.clone();
         if !columns.shown.is_empty() {
-            columns.shown.extend(self.sort.iter().map(|sort| sort.column.clone()));
+            columns.shown.extend(self.sort.iter().map(|sort| sort.column_of(query)));
         }
         columns
     }
@@ -348,7 +357,7 @@ impl AskArgs {
         let query = question.query(&LogTimes::default(), base.as_deref())?;
         let limit = question.filter.limit;
         let writer =
-            self.answer.writer(query.form(), base, limit)?.with_columns(self.table_columns(question)).live()?;
+            self.answer.writer(query.form(), base, limit)?.with_columns(self.table_columns(question, &query)).live()?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
         let (attempt, found) = follow::answer(&source, &mut run, (query, listing), (writer, question.times), cancel)?;
         run.check_pointers()?;

@@ -6,6 +6,7 @@ use crate::query::{QuerySolution, Solutions, TableColumns, duration, trimmed};
 use crate::summary::counted;
 use anyhow::bail;
 
+use super::column_names::column_named;
 use super::filter::text_of;
 
 /// Compares the value of a column with a bound.
@@ -147,14 +148,15 @@ impl RowCondition {
         met: &'a RefCell<RowsMet>,
     ) -> anyhow::Result<Solutions<'a>> {
         let Solutions { variables, rows } = solutions;
-        let has = |name: &str| variables.iter().any(|variable| variable.as_str() == name);
+        let known: Vec<_> = variables.iter().map(|variable| variable.as_str()).collect();
+        let column = column_named(&self.column, &known).unwrap_or(&self.column).to_owned();
+        let has = |name: &str| known.contains(&name);
         let of_share = SHARE.1.into_iter().find(|whole| has(whole) && has(SHARE.0));
-        let whole = of_share.filter(|_| self.column == "share" && !has("share"));
-        if !has(&self.column) && whole.is_none() {
-            let known: Vec<_> = variables.iter().map(|variable| variable.as_str()).collect();
+        let whole = of_share.filter(|_| column == "share" && !has("share"));
+        if !has(&column) && whole.is_none() {
             bail!("--fail-if: unknown column {:?}; use one of {}", self.column, known.join(", "));
         }
-        let quantity = columns.map_or(self.unit, |columns| Some(Quantity::of(&self.column, columns)));
+        let quantity = columns.map_or(self.unit, |columns| Some(Quantity::of(&column, columns)));
         let quantity = quantity.unwrap_or(Quantity::Number);
         if self.unit.is_some_and(|unit| unit != quantity) {
             let share = match (self.unit, of_share) {
@@ -163,7 +165,7 @@ impl RowCondition {
                 }
                 _ => "",
             };
-            bail!("--fail-if {:?}: {} {}{share}", self.text, self.column, quantity.advice());
+            bail!("--fail-if {:?}: {column} {}{share}", self.text, quantity.advice());
         }
         let key = variables.first().cloned();
         let rows = rows.inspect(move |row| {
@@ -171,7 +173,7 @@ impl RowCondition {
                 |row: &QuerySolution, name: &str| row.get(name).and_then(|value| text_of(value).parse::<f64>().ok());
             let value = row.as_ref().ok().and_then(|row| match whole {
                 Some(whole) => Some(number(row, SHARE.0)? / number(row, whole)?).filter(|share| share.is_finite()),
-                None => number(row, &self.column),
+                None => number(row, &column),
             });
             let Some(value) = value.filter(|value| (self.compare)(*value, self.bound)) else { return };
             let mut met = met.borrow_mut();
@@ -183,7 +185,7 @@ impl RowCondition {
                     let name = name.rsplit_once('#').map_or(name, |(_, name)| name);
                     Some(format!("{} {name}: ", key.as_str()))
                 });
-                met.first = Some(format!("{}{} {}", name.unwrap_or_default(), self.column, quantity.format(value)));
+                met.first = Some(format!("{}{column} {}", name.unwrap_or_default(), quantity.format(value)));
             }
         });
         Ok(Solutions { variables, rows: Box::new(rows) })
