@@ -34,6 +34,19 @@ const FIELDS = {
   took: (row) => tookOf(callOf(row)),
 };
 
+/** Seconds by the unit behind them, and a duration: `>1s`, `<=250ms`. */
+const UNITS = { ms: 1e-3, s: 1, "": 1, min: 60, h: 3600 };
+const DURATION = /^([<>]?=?)(\d+\.?\d*|\.\d+)(ms|s|min|h|)$/;
+/** Whether one number stands to another as a sign says; a number without a sign is the least. */
+const RELATIONS = {
+  "<": (one, other) => one < other,
+  "<=": (one, other) => one <= other,
+  "=": (one, other) => one === other,
+  ">": (one, other) => one > other,
+  ">=": (one, other) => one >= other,
+  "": (one, other) => one >= other,
+};
+
 /** Parses what was typed. A text in quotes is exact; in other tokens, `*` stands for any text; `-` before a token excludes. */
 function parseQuery(text) {
   const tokens = [];
@@ -41,7 +54,7 @@ function parseQuery(text) {
     const isExact = quoted !== undefined;
     const value = isExact ? quoted.replace(/\\(.)/g, "$1") : plain;
     const isField = Object.hasOwn(FIELDS, name ?? "");
-    const isUnknown = name && !isField && !value.startsWith("//");
+    const isUnknown = (name && !isField && !value.startsWith("//")) || (name === "took" && !DURATION.test(value));
     tokens.push({
       field: isField ? name : "",
       value: name && !isField ? `${name}:${value}` : value,
@@ -56,15 +69,12 @@ function parseQuery(text) {
 /** The token that compares a field with exactly this text. */
 const token = (field, value) => `${field}:${/^[^\s"*\\]+$/.test(value) ? value : `"${value.replace(/["\\]/g, "\\$&")}"`}`;
 
-/** Seconds by the unit behind them. */
-const UNITS = { ms: 1e-3, s: 1, "": 1, min: 60, h: 3600 };
-
 /** Returns a test of a text: equal to the token, or like it; of a number, more or less than it. */
 function comparison({ field, value, isExact }) {
   if (field === "took") {
-    const [, sign, number, unit] = /^([<>]?)=?([\d.]+)(ms|s|min|h|)$/.exec(value) ?? [];
+    const [, sign, number, unit] = DURATION.exec(value) ?? [];
     const bound = Number(number) * UNITS[unit];
-    return (seconds) => seconds !== null && (sign === "<" ? seconds <= bound : seconds >= bound);
+    return (seconds) => seconds !== null && RELATIONS[sign]?.(seconds, bound);
   }
   if (isExact) return (text) => text === value;
   const escaped = value.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*");
@@ -147,9 +157,11 @@ function showFilter(parts, rows) {
   if (span) chip.textContent = `${span.map((time) => clockTime(time, areDays)).join("–")} ×`;
   const unknown = parseQuery(parts.get("q") || "").find((one) => one.isUnknown);
   const words = Object.keys(FIELDS).map((name) => `${name}:`);
-  document.getElementById("remark").textContent = unknown
-    ? visible(`${unknown.value.split(":")[0]}: is not a word of the search; these are: ${words.join(" ")}`)
-    : "";
+  const none = withOutcome(rows, outcome).length ? "" : "Nothing matches.";
+  const reason = unknown?.field
+    ? `${unknown.value} is not a time that a call took; one is ${unknown.field}:>1s`
+    : unknown && `${unknown.value.split(":")[0]}: is not a word of the search; these are: ${words.join(" ")}`;
+  document.getElementById("remark").textContent = visible(reason ?? none);
   drawSpan(span);
 }
 

@@ -25,7 +25,7 @@ const GROUPS = {
 };
 
 function waterfall(rows) {
-  const isTimed = rows.some((row) => index.time[row] !== null);
+  const isTimed = index.time.some((time) => time !== null);
   if (state().get("sort") === "took") rows.sort((one, other) => (tookOf(other) ?? -1) - (tookOf(one) ?? -1));
   // Without times, the order of the messages takes their place.
   const at = (row) => (isTimed ? timeOf(row) : row);
