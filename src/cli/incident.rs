@@ -55,7 +55,7 @@ impl IncidentCommand {
             changes = compared(&self.ask, &sources)?;
             sources.remove(0);
         }
-        let beside = [Beside::ToolChanges, Beside::Clocks];
+        let beside = [Beside::ToolChanges, Beside::Lists, Beside::Clocks];
         let texts: Vec<_> = beside.iter().map(|one| one.text(None)).collect::<Result<_, _>>()?;
         let before = self.before.as_deref().map(shown);
         screen::ask(&mut self.ask, &self.filter, (sources, &texts), |ask, mut facts, (source, cancel)| {

@@ -104,6 +104,8 @@ pub struct SilentCall {
 pub struct SessionFact {
     pub label: String,
     pub server: Option<String>,
+    /// The version of the server.
+    pub version: Option<String>,
     /// The name and time of its `initialize`.
     pub begun: Option<(String, Option<f64>)>,
     /// The session of the same connection before it began anew.

@@ -165,6 +165,7 @@ impl Facts {
             let session = &mut self.sessions[session];
             session.begun.get_or_insert((name, time));
             session.server = row.owned("server").or(session.server.take());
+            session.version = row.owned("serverVersion").or(session.version.take());
         }
         self.add_programs(client.as_deref(), server.as_deref(), row.text("agreed"));
     }
@@ -241,7 +242,7 @@ impl Facts {
         }
     }
 
-    fn session(&self, row: &AnswerRow) -> Option<usize> {
+    pub(super) fn session(&self, row: &AnswerRow) -> Option<usize> {
         self.places.get(row.text("session")?).copied()
     }
 

@@ -22,6 +22,12 @@ pub use self::lines::story_lines;
 
 /// The maximum number of rows of a part.
 const MAX_ROWS: usize = 6;
+/// The maximum number of changes, which an earlier log adds to.
+const MAX_CHANGES: usize = 12;
+/// The growth of a p95 since an earlier log that is a change.
+const SLOWER: f64 = 2.0;
+/// The members of a tool that are named if they change. Other members change its digest.
+const TOOL_MEMBERS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 /// A change this many seconds before the onset is one at the onset.
 const BEFORE: f64 = 60.0;
 /// Problems that make the pairing of requests and answers uncertain.
@@ -83,7 +89,10 @@ impl StoryRow {
 /// A question that the overview does not ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beside {
+    /// The changes of tools within sessions.
     ToolChanges,
+    /// The lists of tools, which show the changes over a restart.
+    Lists,
     Clocks,
     /// The differences from an earlier log.
     Compare,
@@ -96,6 +105,7 @@ impl Beside {
         Ok(match self {
             Self::Clocks => Part::Clocks.text(&[])?,
             Self::ToolChanges => NamedQuery::find("tool-changes")?.with(&[], &[])?,
+            Self::Lists => NamedQuery { name: "lists", text: include_str!("lists.rq") }.with(&[], &[])?,
             Self::Compare => NamedQuery::find("compare")?.with(&parameters, &[])?,
         })
     }
@@ -106,31 +116,46 @@ impl Beside {
     ///
     /// A row cannot be read.
     pub fn rows(self, facts: &mut Facts, solutions: Solutions<'_>) -> Result<Vec<StoryRow>, QueryError> {
-        let mut found = Vec::new();
-        for solution in solutions.rows {
-            let row = AnswerRow(solution?);
+        let rows = solutions.rows.map(|row| row.map(AnswerRow)).collect::<Result<Vec<_>, _>>()?;
+        if self == Self::Lists {
+            return Ok(facts.changed_over_restarts(&rows));
+        }
+        let found = rows.iter().filter_map(|row| {
             let text = |name| row.text(name).unwrap_or_default();
-            found.push(match self {
+            Some(match self {
                 Self::Clocks => StoryRow {
                     seconds: row.seconds("seconds"),
                     count: Some(row.count("count")),
                     ..StoryRow::new(StoryPart::Certainty, "answers before their requests: a clock is behind")
                 },
-                Self::ToolChanges => StoryRow {
+                Self::ToolChanges | Self::Lists => StoryRow {
                     call: row.owned("tool"),
                     time: row.text("time").and_then(|text| facts.time(text)),
                     message: Some(facts.name(row.text("message"))),
                     ..StoryRow::new(StoryPart::Change, format!("{} {}", text("change"), text("member")).trim())
                 },
-                Self::Compare if !["programs", "capabilities", "tools"].contains(&text("part")) => continue,
-                Self::Compare => {
-                    let [a, b] = ["a", "b"].map(|side| row.text(side).unwrap_or("none"));
-                    StoryRow::new(StoryPart::Change, format!("since the log before: {}: {a} → {b}", text("what")))
-                }
-            });
-        }
-        Ok(found)
+                Self::Compare => return since_before(row),
+            })
+        });
+        Ok(found.collect())
     }
+}
+
+/// Returns a difference from an earlier log that may explain an incident, or shows how much worse a call is.
+fn since_before(row: &AnswerRow) -> Option<StoryRow> {
+    let [a, b] = ["a", "b"].map(|side| row.text(side));
+    let is_shown = match row.text("part")? {
+        "programs" | "capabilities" | "tools" => true,
+        "outcomes" => row.count("b") > row.count("a"),
+        "seconds" => row.text("what")?.ends_with(": p95") && row.seconds("ratio") >= Some(SLOWER),
+        _ => false,
+    };
+    let in_seconds = |text: Option<&str>| match row.text("part") {
+        Some("seconds") => text.and_then(|text| text.parse().ok()).map_or_else(|| "none".to_owned(), duration),
+        _ => text.unwrap_or("none").to_owned(),
+    };
+    let what = format!("since the log before: {}: {} → {}", row.text("what")?, in_seconds(a), in_seconds(b));
+    is_shown.then(|| StoryRow::new(StoryPart::Change, what))
 }
 
 impl Facts {
@@ -290,11 +315,52 @@ impl Facts {
         all.into_iter().chain(shortened(rows.collect(), StoryPart::Victim, "in other tools or methods")).collect()
     }
 
+    /// Returns the tools that a server defines otherwise after a restart; `rows` are those of the lists.
+    fn changed_over_restarts(&mut self, rows: &[AnswerRow]) -> Vec<StoryRow> {
+        let mut last: Vec<IndexMap<&str, &AnswerRow>> = vec![IndexMap::new(); self.sessions.len()];
+        let mut first = last.clone();
+        for row in rows {
+            if let (Some(session), Some(tool)) = (self.session(row), row.text("tool")) {
+                last[session].insert(tool, row);
+                first[session].entry(tool).or_insert(row);
+            }
+        }
+        let mut changes = Vec::new();
+        for (session, now) in first.iter().enumerate() {
+            let before = self.sessions[session].before.map(|before| &last[before]);
+            let Some(before) = before.filter(|before| !before.is_empty()) else { continue };
+            for (tool, row) in now {
+                let members = |old: &AnswerRow| {
+                    let differ = TOOL_MEMBERS.into_iter().filter(|name| old.text(name) != row.text(name));
+                    differ.collect::<Vec<_>>().join(", ")
+                };
+                let what = match before.get(tool) {
+                    None => "added with the restart".to_owned(),
+                    Some(old) if old.text("digest") == row.text("digest") => continue,
+                    Some(old) => format!("changed {} with the restart", members(old)).replace("  ", " "),
+                };
+                changes.push(StoryRow {
+                    server: self.sessions[session].server.clone(),
+                    call: Some((*tool).to_owned()),
+                    time: row.text("time").and_then(|text| self.time(text)),
+                    message: Some(self.name(row.text("message"))),
+                    ..StoryRow::new(StoryPart::Change, what)
+                });
+            }
+        }
+        changes
+    }
+
     /// Connections that began, and tools and methods that were called for the first time before the end of the onset.
     fn changes(&self, is_near: impl Fn(&f64) -> bool, onset: f64) -> Vec<StoryRow> {
         let begun = self.sessions.iter().filter_map(|session| {
             let (name, time) = session.begun.clone()?;
-            let what = if session.before.is_some() { "restarted" } else { "connected" };
+            let version = session.before.map(|before| [&self.sessions[before].version, &session.version]);
+            let what = match version {
+                None => "connected".to_owned(),
+                Some([Some(old), Some(new)]) if old != new => format!("restarted, version {old} → {new}"),
+                Some(_) => "restarted".to_owned(),
+            };
             let (server, message) = (session.server.clone().or(Some(session.label.clone())), Some(name));
             Some(StoryRow { server, time, message, ..StoryRow::new(StoryPart::Change, what) })
         });
@@ -337,8 +403,9 @@ impl Facts {
 
 /// Keeps the first rows of a part, and counts what the others count.
 fn shortened(mut rows: Vec<StoryRow>, part: StoryPart, what: &str) -> Vec<StoryRow> {
-    if rows.len() > MAX_ROWS {
-        let others = rows.split_off(MAX_ROWS - 1);
+    let most = if part == StoryPart::Change { MAX_CHANGES } else { MAX_ROWS };
+    if rows.len() > most {
+        let others = rows.split_off(most - 1);
         let count = others.iter().map(|row| row.count.unwrap_or(1)).sum();
         rows.push(StoryRow { count: Some(count), ..StoryRow::new(part, what) });
     }

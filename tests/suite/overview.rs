@@ -292,6 +292,39 @@ fn the_story_of_an_incident_has_what_changed() {
     place.run(&["incident", "new", "--sort", "count"]).began(2, "error: an incident takes neither --sort");
 }
 
+/// A server that is deployed anew has other tools and another version after its restart.
+#[test]
+fn the_story_of_an_incident_has_what_a_restart_changed() {
+    let restarted = gateway().replace("T14:15:00.", "T14:07:45.");
+    let mut lines: Vec<_> = restarted.lines().map(|line| format!("{line}\n")).collect();
+    for line in lines.iter_mut().filter(|line| line.contains("T14:07:45.")) {
+        *line = line.replace("\"version\":\"2\"", "\"version\":\"3\"");
+    }
+    let mut list = |second: f64, id: u32, tools: &str| {
+        let asks = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+        let answers = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{tools}}}}}"#);
+        lines.push(line(second, "two", "client", &asks).1);
+        lines.push(line(second + 0.01, "two", "server", &answers).1);
+    };
+    let tool = |name: &str, text: &str| {
+        format!(r#"{{"name":"{name}","description":"{text}","inputSchema":{{"type":"object"}}}}"#)
+    };
+    list(0.75, 9001, &format!("[{},{}]", tool("web", "Searches."), tool("map", "Draws.")));
+    let after = [tool("web", "Searches all."), tool("map", "Draws."), tool("news", "Reads.")];
+    list(465.5, 9002, &format!("[{}]", after.join(",")));
+    lines.sort();
+    let place = Place::with("log", lines.concat());
+    let rows = ["--columns", "part,what,server,call", "-t", "csv", "--quiet"];
+    let ran = place.run(&[&["incident", "log"], &rows[..]].concat());
+    let changes: Vec<_> = ran.text().lines().filter(|line| line.starts_with("change,")).collect();
+    let said = [
+        "change,\"restarted, version 2 → 3\",search,",
+        "change,changed description with the restart,search,web",
+        "change,added with the restart,search,news",
+    ];
+    assert_eq!(changes, said, "{}", ran.text());
+}
+
 #[test]
 fn a_log_without_an_incident_says_so() {
     let place = Place::with("log", LOG);
