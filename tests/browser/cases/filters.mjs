@@ -36,6 +36,11 @@ export default async (open) => {
   assert.equal(await q("-method:tools/call"), "m4 m5 m6");
   assert.equal(await q("-create"), "m4 m5 m6");
   assert.equal(await q("took:>900ms took:<1.5s"), "m1 m2 m5 m6");
+  assert.equal(await q("took:<=1s"), "m1 m2 m5 m6");
+  assert.equal(await q("took:<1s"), "");
+  assert.deepEqual(await tab.texts("#remark"), ["Nothing matches."]);
+  await q("took:long");
+  assert.deepEqual(await tab.texts("#remark"), ["long is not a time that a call took; one is took:>1s"]);
   assert.equal(await names("outcome=failed"), "m1 m2");
   await q("colour:red");
   assert.match((await tab.texts("#remark"))[0], /^colour: is not a word of the search; these are: method: tool: /);
