@@ -18,6 +18,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! `cargo add rpcgraph --no-default-features` is enough for these. The default features are the program's; with them, Cargo
+//! compiles the program's crates, too. `http` fetches contexts, and `register` makes registers of building blocks.
+//!
 //! The stages behind them:
 //!
 //! ```text

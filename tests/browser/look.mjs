@@ -54,7 +54,12 @@ for (const [width, scheme] of [
   for (const view of ["waterfall", "sequence", "plots"]) {
     const tab = await look(width, scheme, `#view=${view}`);
     await judge(tab, `${width} ${scheme} ${view}`);
-    if (pictures) await tab.screenshot({ path: path.join(pictures, `${view}-${width}-${scheme}.png`) });
+    if (pictures) {
+      // Without the empty space below the content.
+      const bottom = await tab.$$eval("body *", (all) => Math.max(...all.map((one) => one.getBoundingClientRect().bottom)));
+      const clip = { x: 0, y: 0, width, height: Math.min(900, bottom + 16) };
+      await tab.screenshot({ path: path.join(pictures, `${view}-${width}-${scheme}.png`), clip });
+    }
     const wide = await tab.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     if (wide) violations.push(`${width} ${view}: wider than the window`);
     if (view === "sequence")
