@@ -35,11 +35,12 @@ fn rfc8785(text: &str) -> Result<String, NumberOutOfRange> {
     canonical(text.as_bytes(), Numbers::Rfc8785).map(|(out, _)| out)
 }
 
-mod corpora {
+/// The suites of others in `tests/json`; its NOTICE names their sources.
+mod suites {
     use super::*;
 
     fn folder(name: &str) -> PathBuf {
-        needed_corpora().join(name)
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/json").join(name)
     }
 
     /// The files of a folder by name.
@@ -69,9 +70,8 @@ mod corpora {
     }
 
     #[test]
-    #[ignore = "needs RPCGRAPH_CORPORA"]
     fn rfc8785_files() {
-        let folder = folder("rfc8785-jcs/testdata");
+        let folder = folder("jcs");
         for (name, input) in files(&folder.join("input")) {
             let output = fs::read_to_string(folder.join("output").join(&name)).unwrap();
             assert_eq!(canonical(&input, Numbers::Rfc8785).unwrap().0, output, "{name}");
@@ -79,7 +79,6 @@ mod corpora {
     }
 
     #[test]
-    #[ignore = "needs RPCGRAPH_CORPORA"]
     fn rfc8785_numbers() {
         // RFC 8785, appendix B
         for (bits, expected) in [
@@ -110,9 +109,13 @@ mod corpora {
         ] {
             assert_eq!(rfc8785(&format!("{:e}", f64::from_bits(bits))).as_deref(), Ok(expected));
         }
+    }
 
-        let folder = folder("rfc8785-jcs");
-        let lines = fs::read_to_string(folder.join("es6testfile100k.txt")).unwrap();
+    /// 4 MB, which are not in the repository.
+    #[test]
+    #[ignore = "needs RPCGRAPH_CORPORA"]
+    fn rfc8785_numbers_of_corpora() {
+        let lines = fs::read_to_string(needed_corpora().join("rfc8785-jcs/es6testfile100k.txt")).unwrap();
         let mut count = 0;
         for line in lines.lines() {
             let (bits, expected) = line.split_once(',').unwrap();
@@ -133,7 +136,6 @@ mod corpora {
     }
 
     #[test]
-    #[ignore = "needs RPCGRAPH_CORPORA"]
     fn json_test_suite() {
         let nested = format!("{}{}", "[".repeat(500), "]".repeat(500));
         let accepted = [
@@ -219,8 +221,9 @@ mod corpora {
             assert_eq!(outcome(bytes), "not UTF-8", "{bytes:?}");
         }
 
-        let folder = folder("JSONTestSuite/test_parsing");
-        for (name, text) in files(&folder) {
+        let files = files(&folder("JSONTestSuite/test_parsing"));
+        assert_eq!(files.len(), 318);
+        for (name, text) in files {
             let outcome = outcome(&text);
             match name.get(..2) {
                 Some("y_") => assert_eq!(outcome, "accepted", "{name}"),
@@ -273,7 +276,6 @@ mod corpora {
     }
 
     #[test]
-    #[ignore = "needs RPCGRAPH_CORPORA"]
     fn transformed_files() {
         for (text, duplicate) in [
             ("[-0, 1.0, 1000000000000000000000, 1E6, 9007199254740993.0]", false),
