@@ -16,6 +16,7 @@ use rpcgraph::query::catalogue::CATALOGUE;
 use rpcgraph::vocab::VOCABULARIES;
 
 mod logging;
+mod workflows;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
