@@ -1,6 +1,6 @@
 //! Runs every command of the documents' console blocks and compares its output; compares generated parts with the program.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -8,14 +8,11 @@ use std::sync::Arc;
 
 use crate::support::files;
 use crate::transcript::{matches, words};
-use oxrdf::vocab::rdfs;
-use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, Term};
-use oxttl::TurtleParser;
 use rpcgraph::check::Rules;
 use rpcgraph::query::catalogue::CATALOGUE;
-use rpcgraph::vocab::VOCABULARIES;
 
 mod logging;
+mod terms;
 mod workflows;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -150,7 +147,7 @@ fn generated_parts() {
                 "questions" => questions(),
                 "crates" => crates(),
                 "commands" => commands(),
-                "terms" => terms(),
+                "terms" => terms::terms(),
                 "conformance" => conformance(),
                 other => panic!("{name}: nothing generates {other}"),
             };
@@ -283,38 +280,6 @@ fn commands() -> String {
         }
     }
     text
-}
-
-/// The terms that graphs of logs have, with the comment and the example of each in the ontologies.
-fn terms() -> String {
-    let ontologies = ["rpcgraph", "lsp", "json-rpc", "alignment"].map(|file| document(&format!("ontology/{file}.ttl")));
-    let triples: Vec<_> =
-        ontologies.iter().flat_map(|text| TurtleParser::new().for_slice(text).map(Result::unwrap)).collect();
-    let text_of = |term: &NamedNode, property: NamedNodeRef<'_>| {
-        let texts =
-            triples.iter().filter(|triple| triple.subject == term.clone().into() && triple.predicate == property);
-        let mut texts = texts.filter_map(|triple| match &triple.object {
-            Term::Literal(text) => Some(text.value().replace('|', "\\|")),
-            _ => None,
-        });
-        texts.next().unwrap_or_default()
-    };
-    let example = NamedNodeRef::new_unchecked("http://www.w3.org/2004/02/skos/core#example");
-    let mut text = String::new();
-    for (prefix, namespace, _) in VOCABULARIES.into_iter().filter(|(prefix, ..)| *prefix != "jrpc") {
-        let subjects = triples.iter().filter_map(|triple| match &triple.subject {
-            NamedOrBlankNode::NamedNode(term) if triple.predicate == example => Some(term),
-            _ => None,
-        });
-        let terms: BTreeSet<_> = subjects.filter(|term| term.as_str().starts_with(namespace)).collect();
-        text += &format!("\n## {prefix}\n\n| term | meaning | example |\n|---|---|---|\n");
-        for term in terms {
-            let name = &term.as_str()[namespace.len()..];
-            let (comment, example) = (text_of(term, rdfs::COMMENT), text_of(term, example));
-            text += &format!("| `{prefix}:{name}` | {comment} | `{}` |\n", example.trim_end_matches(" ."));
-        }
-    }
-    text.trim_start().to_owned()
 }
 
 #[test]

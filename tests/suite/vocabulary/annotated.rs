@@ -28,7 +28,7 @@ fn json_rpc_ld_is_aligned() -> Outcome {
 fn every_term_has_an_example() -> Outcome {
     let mut graph = both_ontologies()?;
     graph.extend(read_turtle(ALIGNMENT)?.iter().map(oxrdf::TripleRef::into_owned));
-    for term in [rpcg::ALL, lsp::ALL, mcp::ALL].concat() {
+    for term in [jrpc::ALL, rpcg::ALL, lsp::ALL, mcp::ALL].concat() {
         let examples: Vec<_> = graph.objects_for_subject_predicate(term, SKOS_EXAMPLE).collect();
         let [TermRef::Literal(text)] = examples.as_slice() else {
             return Err(format!("{term} has {} examples", examples.len()).into());
