@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::document;
+use crate::support::own;
 
 /// Runs the page's program in a language, and compares what is read of its log: two messages that belong together, with
 /// times.
@@ -67,4 +68,34 @@ fn logging_in_javac() {
 #[ignore = "needs Go"]
 fn logging_in_go() {
     run("go", "calls.go", &[&["go", "run", "calls.go"]]);
+}
+
+/// A row of the table "A network": a recording program, a fixture that it or one like it wrote, and the format.
+const RECORDED: [(&str, &str, &str); 4] = [
+    ("`tcpdump ", "tshark/typical.json", "tshark"),
+    ("`mitmdump ", "har/mitmproxy.har", "har"),
+    ("the network panel", "har/chrome.har", "har"),
+    ("`socat ", "socat/typical.log", "socat"),
+];
+
+/// The commands that read what other programs record find its messages.
+#[test]
+fn recordings_of_networks() {
+    let page = document("docs/logging.md");
+    let (_, table) = page.split_once("| traffic | record | read |\n|---|---|---|\n").unwrap();
+    let rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), RECORDED.len());
+    for (row, (program, fixture, format)) in rows.into_iter().zip(RECORDED) {
+        let cells: Vec<_> = row.split(" | ").collect();
+        assert!(cells[1].starts_with(program), "{row}");
+        let (_, command) = cells[2].rsplit_once("`rpcgraph ").unwrap();
+        let (log, _) = command.split_once('`').unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        fs::copy(own("tests/formats").join(fixture), folder.path().join(log)).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_rpcgraph")).arg(log).current_dir(folder.path()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let first: Vec<_> = text.lines().next().unwrap_or_default().split(" · ").collect();
+        let is_read = first.starts_with(&[log, format]) && first[2].ends_with(" messages");
+        assert!(is_read, "{row}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    }
 }
