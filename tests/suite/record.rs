@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use rpcgraph::record::{
-    Decoder, Entry, Format, InputCompression, Location, ReadError, Reader, ReaderOptions, Sender, Step,
+    Decoder, Entry, Format, InputEncoding, Location, ReadError, Reader, ReaderOptions, Sender, Step,
 };
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -213,9 +213,7 @@ fn numbers() -> String {
 fn complete_records_precede_the_error() {
     let text = numbers();
     let lines: Vec<_> = text.lines().collect();
-    for (kind, data) in
-        [(InputCompression::Gzip, gzip(text.as_bytes())), (InputCompression::Zstd, zstd(text.as_bytes()))]
-    {
+    for (kind, data) in [(InputEncoding::Gzip, gzip(text.as_bytes())), (InputEncoding::Zstd, zstd(text.as_bytes()))] {
         for length in [data.len() / 3, data.len() / 2, data.len() - 1] {
             for format in [None, Some(Format::JsonLines), Some(Format::JsonValues)] {
                 let (entries, error) = read(&data[..length], ReaderOptions { format, ..ReaderOptions::default() });

@@ -236,7 +236,7 @@ fn a_page_that_would_be_too_large_keeps_failures() {
     assert!(number("length", failed + 1) > 50);
     let refused = Log::read("page", std::io::Cursor::new(small.into_bytes())).write_to(Vec::new(), Syntax::Turtle);
     let told = error_text(refused.unwrap_err());
-    assert!(told.contains("no log that is whole"), "{told}");
+    assert!(told.contains("does not hold a complete log"), "{told}");
 }
 
 /// Each text in a page stands in the same line as in the log, whether the page has the whole log or a few texts.
@@ -359,7 +359,7 @@ fn a_page_of_chosen_messages() {
     // A page of some messages is not accepted as a log.
     let ran = folder.run(&["convert", "page.html"]);
     ran.began(2, "error: ");
-    assert!(ran.stderr.contains("the page holds no log that is whole"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("this page does not hold a complete log"), "{}", ran.stderr);
     // Only secrets of the page count, and values of filters are not shown if the page has placeholders.
     folder.run(&["report", "log", "-o", "page.html", "--id", "1"]).began(0, "note: 1 possible secret: ");
     let redacted = page(&["--redact", "--id", "1", "--limit", "1"]);
@@ -397,7 +397,7 @@ fn the_command() {
         .said(0, "note: 1 possible secret: --redact puts placeholders there\n");
     let ran = folder.run(&["convert", "both.html"]);
     ran.began(2, "error: ");
-    assert!(ran.stderr.contains("the page holds no log that is whole"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("this page does not hold a complete log"), "{}", ran.stderr);
     folder
         .run(&["report", "b.ndjson", "-o", "b.html", "--fail-on-secrets"])
         .said(1, "1 possible secret; the page was not written\n");

@@ -29,7 +29,7 @@ use crate::record::{KnownMethod, known_method};
 pub type Member<'a> = (Text<'a>, Value<'a>);
 
 /// The content of a record.
-#[expect(clippy::large_enum_variant, reason = "nearly all are the largest, and a box each would cost more")]
+#[expect(clippy::large_enum_variant, reason = "most values are this variant; boxing would allocate for each message")]
 #[derive(Debug, Clone)]
 pub enum Content<'a> {
     /// One message, or one JSON value that is not a message.

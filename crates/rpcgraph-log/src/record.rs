@@ -107,7 +107,7 @@ mod zstd;
 pub use certainty::is_member_of_messages;
 pub use certainty::{Certainty, names_jsonrpc, spells_version};
 pub use decoder::{Decoder, Step};
-pub use decompress::{InputCompression, decompressed, plain_text};
+pub use decompress::{InputEncoding, decompressed, plain_text};
 pub use detect::Format;
 pub(crate) use entry::DAY;
 pub use entry::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time};

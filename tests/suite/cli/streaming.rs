@@ -182,7 +182,7 @@ fn open_requests_of_idle_sessions_are_given_up() {
     let log: String = (0..8_193).map(line).collect();
     let place = Place::with("log", &log);
     let ran = place.convert(&["-f", "mcpsnoop", "-t", "ntriples", "log"]);
-    let findings: Vec<_> = ran.stderr.lines().filter(|line| line.contains("are given up")).collect();
+    let findings: Vec<_> = ran.stderr.lines().filter(|line| line.contains("were dropped")).collect();
     assert!(matches!(findings[..], [finding] if finding.starts_with("log:8193: record 8193")), "{}", ran.stderr);
     assert!(
         ran.stderr.contains("\ngiven up: the open requests of 4096 sessions that had been idle\n"),

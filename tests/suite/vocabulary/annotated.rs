@@ -16,7 +16,7 @@ const SKOS_MEMBER: NamedNodeRef<'_> = NamedNodeRef::new_unchecked("http://www.w3
 
 /// Returns true for a term that graphs of logs have.
 fn of_graphs(term: &str) -> bool {
-    [jrpc::ALL, rpcg::ALL, mcp::ALL].concat().iter().any(|known| term == known.to_string())
+    [jrpc::ALL, rpcg::ALL, mcp::ALL].concat().iter().any(|known| known.as_str() == term.trim_matches(['<', '>']))
 }
 
 /// The terms aligned with JSON-RPC-LD are terms of graphs of logs, and in the namespace that is registered for it. Other terms of

@@ -31,17 +31,17 @@ fn lines_broken_at_a_width() {
 /// Long lines are split, and parts of two streams alternate.
 #[test]
 fn lines_in_pieces() {
-    let docker = |stream: &str, text: &str, goes_on: bool| {
-        let text = string(&format!("{text}{}", if goes_on { "" } else { "\n" }));
+    let docker = |stream: &str, text: &str, is_continued: bool| {
+        let text = string(&format!("{text}{}", if is_continued { "" } else { "\n" }));
         format!("{{\"log\":{text},\"stream\":\"{stream}\",\"time\":\"2026-01-05T10:00:00Z\"}}\n")
     };
-    let cri = |stream: &str, text: &str, goes_on: bool| {
-        format!("2026-01-05T10:00:00Z {stream} {} {text}\n", if goes_on { 'P' } else { 'F' })
+    let cri = |stream: &str, text: &str, is_continued: bool| {
+        format!("2026-01-05T10:00:00Z {stream} {} {text}\n", if is_continued { 'P' } else { 'F' })
     };
-    let journald = |stream: &str, text: &str, goes_on: bool| {
-        let goes_on = if goes_on { ",\"_LINE_BREAK\":\"line-max\"" } else { "" };
+    let journald = |stream: &str, text: &str, is_continued: bool| {
+        let is_continued = if is_continued { ",\"_LINE_BREAK\":\"line-max\"" } else { "" };
         let (text, time) = (string(text), "\"__REALTIME_TIMESTAMP\":\"1767607200123456\"");
-        format!("{{{time},\"_STREAM_ID\":\"{stream}\",\"MESSAGE\":{text}{goes_on}}}\n")
+        format!("{{{time},\"_STREAM_ID\":\"{stream}\",\"MESSAGE\":{text}{is_continued}}}\n")
     };
     let renderings: [fn(&str, &str, bool) -> String; 3] = [docker, cri, journald];
     for (format, log) in logs().into_iter().take(5) {

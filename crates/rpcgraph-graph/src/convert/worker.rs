@@ -328,9 +328,8 @@ impl<'w, 's> ConvertWorker<'w, 's> {
                     let (first, given_up) = (nodes.len(), paired.sessions.given_up());
                     let graph = paired.sessions.annotate_into(record, content, &mut nodes);
                     if given_up == 0 && paired.sessions.given_up() > 0 {
-                        let message = "thousands of sessions wait for answers at once: the open requests of those that were \
-                                       idle longest are given up, and what answers these finds no request; to pair \
-                                       all, convert the sessions one by one";
+                        let message = "more than 8,192 sessions are in use: the open requests of the idlest were dropped, so \
+                                       their answers stay unpaired; to pair all, convert the sessions one by one";
                         findings.push(self.finding(at, message.to_owned(), true));
                     }
                     let added = nodes.get_mut(first..).unwrap_or_default();

@@ -206,7 +206,7 @@ impl Linker {
 
     fn request<'a>(&mut self, annotated: &mut Annotated<'a>, request: McpRequest<'a>, out: &mut Vec<Statement<'a>>) {
         let name = annotated.name;
-        let before = if self.rounds.is_empty() { ContinuedOperation::Nothing } else { self.goes_on(&request) };
+        let before = if self.rounds.is_empty() { ContinuedOperation::Nothing } else { self.find_continued(&request) };
         let before = match before {
             ContinuedOperation::Nothing => None,
             ContinuedOperation::With(paused) => Some(paused),

@@ -10,9 +10,8 @@ use memchr::{memchr, memchr2};
 const AROUND: usize = 64 * 1024;
 
 /// Gives the entries of another decoder. An entry that exceeds the limit is
-/// [`oversized`](super::ReaderOptions::max_record_size). Of text that the decoder has not decided on within the limit
-/// and 64 KiB, the decoder sees this much; the rest, up to the end of the value that is open or else of the line, is
-/// skipped.
+/// [`oversized`](super::ReaderOptions::max_record_size). A decoder that is undecided after the limit and 64 KiB gets this
+/// prefix as if it were all. The rest of the open value, or else of the line, is skipped.
 pub(super) struct CappedDecoder {
     inner: Box<dyn Decoder>,
     limit: usize,

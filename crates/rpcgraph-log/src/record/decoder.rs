@@ -12,7 +12,8 @@ use super::Entry;
 ///   bytes shown;
 /// - makes progress: a step other than [`Step::NeedMore`] consumes bytes, or gives an entry that the decoder still
 ///   held;
-/// - knows no limit: of an entry that is too long, it is shown the beginning with `end`, and then the text after it.
+/// - does not enforce the limit on the size of an entry: `CappedDecoder` shows it a prefix of a longer entry with `end`,
+///   and then the text after the entry.
 pub trait Decoder: Send {
     /// Returns the next step. `input` begins with the first byte that is not consumed. If `end` is true, no byte
     /// follows `input`, and [`Step::NeedMore`] means that it holds nothing more.

@@ -10,9 +10,9 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A kind of compression.
+/// What holds the text of an input: a compression, or a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum InputCompression {
+pub enum InputEncoding {
     /// gzip, RFC 1952; any number of members, and zeros after them.
     Gzip,
     /// Zstandard, RFC 8878; any number of frames, skippable ones too.
@@ -25,7 +25,7 @@ pub enum InputCompression {
     Page,
 }
 
-impl InputCompression {
+impl InputEncoding {
     fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
@@ -38,7 +38,7 @@ impl InputCompression {
     }
 }
 
-impl fmt::Display for InputCompression {
+impl fmt::Display for InputEncoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Gzip => "gzip",
@@ -103,7 +103,7 @@ pub(super) enum TextFailure {
     Source(io::Error),
     /// Without a source, the data ends early.
     #[error("{kind} data {}", if source.is_some() { "is damaged" } else { "ends early" })]
-    Data { kind: InputCompression, source: Option<io::Error> },
+    Data { kind: InputEncoding, source: Option<io::Error> },
 }
 
 /// The input itself. It marks its errors as its own, so that they do not count as damaged data.
@@ -129,7 +129,7 @@ impl<R: Read> Read for LogSource<R> {
 
 /// The data inside a compression, or plain data.
 struct CompressionLayer<'r> {
-    kind: Option<InputCompression>,
+    kind: Option<InputEncoding>,
     data: AnyRead<'r>,
 }
 
@@ -154,14 +154,14 @@ impl<'r> CompressionLayer<'r> {
     fn new(input: AnyRead<'r>) -> io::Result<Self> {
         let (head, peeked) = peek(input);
         let buffered = |peeked| BufReader::with_capacity(64 * 1024, peeked);
-        let kind = InputCompression::of(&head);
+        let kind = InputEncoding::of(&head);
         let data: AnyRead<'r> = match kind {
             None => Box::new(peeked),
-            Some(InputCompression::Gzip) => Box::new(GzipMembers(Some(GzDecoder::new(buffered(peeked))))),
-            Some(InputCompression::Zstd) => Box::new(ZstdDecoder::with_buffer(buffered(peeked))?),
-            Some(InputCompression::Bzip2) => Box::new(MultiBzDecoder::new(buffered(peeked))),
-            Some(InputCompression::Xz) => Box::new(XzReader::new_mem_limit(buffered(peeked), true, XZ_MEMORY)),
-            Some(InputCompression::Page) => Box::new(PageText::new(buffered(peeked))),
+            Some(InputEncoding::Gzip) => Box::new(GzipMembers(Some(GzDecoder::new(buffered(peeked))))),
+            Some(InputEncoding::Zstd) => Box::new(ZstdDecoder::with_buffer(buffered(peeked))?),
+            Some(InputEncoding::Bzip2) => Box::new(MultiBzDecoder::new(buffered(peeked))),
+            Some(InputEncoding::Xz) => Box::new(XzReader::new_mem_limit(buffered(peeked), true, XZ_MEMORY)),
+            Some(InputEncoding::Page) => Box::new(PageText::new(buffered(peeked))),
         };
         Ok(Self { kind, data })
     }

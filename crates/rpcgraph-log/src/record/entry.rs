@@ -376,10 +376,10 @@ impl<'a> Entry<'a> {
     pub(crate) fn by_writer(mut self, key: Option<&'a str>, last: &mut Option<String>) -> Self {
         match &mut self {
             Self::Record(Record { session, restarts, .. }) => {
-                *session = in_front(key, session.take());
+                *session = join_session_keys(key, session.take());
                 if let Some(ended) = restarts.as_mut().filter(|_| key.is_some()) {
                     let own = Some(&**ended).filter(|own| !own.is_empty()).map(|own| own.to_owned().into());
-                    *ended = in_front(key, own).unwrap_or_default().into();
+                    *ended = join_session_keys(key, own).unwrap_or_default().into();
                 }
                 let own = session.as_deref().unwrap_or_default();
                 if last.as_deref() != Some(own) {
@@ -387,8 +387,9 @@ impl<'a> Entry<'a> {
                 }
             }
             Self::LogLine(LogLine { session, .. }) => {
-                let told = session.take().map(|own| in_front(key, Some(own)));
-                *session = told.unwrap_or_else(|| Some(last.as_deref().or(key).unwrap_or_default().to_owned().into()));
+                let stated = session.take().map(|own| join_session_keys(key, Some(own)));
+                *session =
+                    stated.unwrap_or_else(|| Some(last.as_deref().or(key).unwrap_or_default().to_owned().into()));
             }
         }
         self
@@ -426,7 +427,7 @@ impl<'a> Entry<'a> {
 }
 
 /// Returns the key of a session, after the key of its writer.
-fn in_front<'a>(key: Option<&'a str>, own: Option<Cow<'a, str>>) -> Option<Cow<'a, str>> {
+fn join_session_keys<'a>(key: Option<&'a str>, own: Option<Cow<'a, str>>) -> Option<Cow<'a, str>> {
     match (key, own) {
         (Some(key), Some(own)) => Some(format!("{key} {own}").into()),
         (key, own) => own.or(key.map(Cow::Borrowed)),

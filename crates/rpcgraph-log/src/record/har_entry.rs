@@ -34,8 +34,8 @@ pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'s
     let took = entry.get("time").and_then(duration);
     let (bodies, again) = HttpBody::of_exchange(started, took, sent, received, events);
     let frames = frames(&entry, text, "_webSocketMessages");
-    // Messages that the text holds twice.
-    let twice = again.iter().map(|body| mentions(&body.bytes)).sum::<usize>();
+    // Messages that the text repeats.
+    let duplicates = again.iter().map(|body| mentions(&body.bytes)).sum::<usize>();
 
     let header = |side: &Option<RawObject<'_>>, wanted: &str| {
         let mut headers = elements(side.as_ref()?.get("headers")?).filter_map(RawObject::parse);
@@ -63,20 +63,20 @@ pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'s
         let sockets = seen.sockets;
         found.extend(HttpBody::entries(frames, Some(format!("{}#{sockets}", origin(&url)))));
     }
-    described(found, text, twice, (&method, &url))
+    described(found, text, duplicates, (&method, &url))
 }
 
-/// Returns the entries of an exchange; before them, the text of the exchange if it mentions more messages, of which it
-/// holds some `twice`: a message may be in a place where archives do not have one. Without entries, method and URL are a
-/// line of text.
+/// Returns the entries of an exchange. The text of the exchange is a line before them if it mentions more messages than the
+/// entries and the `duplicates` among them, since a message may be in a place where archives do not have one. Without
+/// entries, method and URL are a line of text.
 pub(super) fn described(
     mut found: Vec<FoundEntry<'static>>,
     text: &[u8],
-    twice: usize,
+    duplicates: usize,
     (method, url): (&str, &str),
 ) -> Vec<FoundEntry<'static>> {
     let given: usize = found.iter().map(|(_, entry)| mentions(entry.bytes())).sum();
-    let is_missing = mentions(text) > given + twice;
+    let is_missing = mentions(text) > given + duplicates;
     if is_missing || found.is_empty() {
         let line = if is_missing || url.is_empty() { text.to_vec() } else { format!("{method} {url}").trim().into() };
         found.insert(0, (0, LogLine::new(line).into()));

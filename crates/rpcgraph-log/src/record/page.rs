@@ -34,7 +34,7 @@ impl<R: BufRead> PageText<R> {
             Self::Begin(mut page) => {
                 if !begins_with(&mut page, page_mark("a log").as_bytes())? {
                     return Err(io::Error::other(
-                        "the page holds no log that is whole: make it of one log, without --redact and filters, and with --full",
+                        "this page does not hold a complete log: make it with `rpcgraph report LOG --full`, without --redact and filters",
                     ));
                 }
                 page

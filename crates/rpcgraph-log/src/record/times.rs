@@ -384,8 +384,9 @@ fn starts_name(before: &[u8], text: &[u8]) -> bool {
 
 /// Returns the first date and time in a text, or the first time of day.
 pub(super) fn first(text: &[u8]) -> Option<Time> {
-    let goes_on = |at: usize| at > 0 && matches!(text[at - 1], b':' | b'0'..=b'9');
-    let begins = |at: usize| text[at].is_ascii_digit() && !goes_on(at) || starts_name(&text[..at], &text[at..]);
+    let is_within_number = |at: usize| at > 0 && matches!(text[at - 1], b':' | b'0'..=b'9');
+    let begins =
+        |at: usize| text[at].is_ascii_digit() && !is_within_number(at) || starts_name(&text[..at], &text[at..]);
     let starts = (0..text.len()).filter(|&at| begins(at));
     starts.map(|at| &text[at..]).find_map(|rest| timestamp(rest).and_then(|(_, time)| time).or_else(|| clock(rest)))
 }

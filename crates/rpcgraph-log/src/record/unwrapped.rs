@@ -369,7 +369,7 @@ impl UnwrappedLog {
         let most = self.most / 2 + AROUND + 1;
         let begun = &mut self.layers[level].begun;
         let index = begun.iter().position(|begun| begun.stream == taken.stream && begun.writer == writer);
-        if index.is_none() && !taken.goes_on {
+        if index.is_none() && !taken.is_continued {
             return self.give(level + 1, &taken.text, &marks, true, &writer);
         }
         let index = index.unwrap_or_else(|| {
@@ -384,7 +384,7 @@ impl UnwrappedLog {
             joined.text.extend_from_slice(&taken.text[..room]);
         }
         let waiting: usize = begun.iter().map(|begun| begun.text.len()).sum();
-        let done = match taken.goes_on {
+        let done = match taken.is_continued {
             false => begun.remove(index),
             true if begun.len() > STREAMS || begun.len() > 1 && waiting > most => begun.remove(0),
             true => return,

@@ -62,9 +62,9 @@ impl VscodeLspText {
         let flags = Flags { reconstructed: true, truncated, result_unknown, ..Flags::default() };
         let record = Record { flags, latency: headline.latency, ..Record::new(headline.message(&parts)) };
         let is_answer = headline.kind == HeadlineKind::Response;
-        let said = (headline.sending == is_answer, headline.id, headline.method);
+        let content = (headline.sending == is_answer, headline.id, headline.method);
         let names = headline.kind != HeadlineKind::Notification && !headline.method.is_empty();
-        self.is_named = names && !self.is_named && self.asked.is_news(is_answer, said);
+        self.is_named = names && !self.is_named && self.asked.note(is_answer, content);
         if self.is_named {
             return Step::entry(0, 0, LogLine::new(head));
         }

@@ -63,9 +63,9 @@ pub(super) struct UnwrappedLine<'a> {
     pub time: Option<Time>,
     /// The name of the writer; empty if the line does not name it.
     pub writer: Cow<'a, [u8]>,
-    /// The stream of the line. A continued line goes on in the next line of the same stream.
     pub stream: &'a [u8],
-    pub goes_on: bool,
+    /// True if the next line of the same stream continues this one.
+    pub is_continued: bool,
     /// The number of bytes of the line that are consumed.
     pub used: usize,
 }
@@ -74,7 +74,7 @@ impl<'a> UnwrappedLine<'a> {
     /// Takes the rest of a line from `start` on.
     fn rest(line: &'a [u8], start: usize, time: Option<Time>) -> Self {
         let writer = Cow::default();
-        Self { text: line[start..].into(), start, time, writer, stream: b"", goes_on: false, used: line.len() }
+        Self { text: line[start..].into(), start, time, writer, stream: b"", is_continued: false, used: line.len() }
     }
 }
 
@@ -187,11 +187,11 @@ impl Wrapper {
             Self::Broken(width) => {
                 inside.extend_from_slice(line);
                 // A value may end at the width.
-                let goes_on = characters(line) == width && !ends_in_value(inside);
-                if !goes_on {
+                let is_continued = characters(line) == width && !ends_in_value(inside);
+                if !is_continued {
                     inside.clear();
                 }
-                UnwrappedLine { goes_on, ..UnwrappedLine::rest(line, 0, None) }
+                UnwrappedLine { is_continued, ..UnwrappedLine::rest(line, 0, None) }
             }
             Self::Syslog => behind_front(&STRUCTURED_SYSLOG, line).or_else(|| {
                 let found = behind_front(&SYSLOG, line)?;
@@ -207,7 +207,7 @@ impl Wrapper {
             Self::Kubectl => behind_front(&KUBECTL, line)?,
             Self::Quoted => behind_front(&QUOTED, line)?,
         };
-        taken.goes_on |= !ended;
+        taken.is_continued |= !ended;
         Some(taken)
     }
 }
@@ -237,7 +237,7 @@ fn docker(line: &[u8], ended: bool) -> Option<UnwrappedLine<'_>> {
     let text = unescape(log)?;
     let is_dockers = ["stream", "time", "kubernetes"].iter().any(|name| object.has(name)) || !object.is_whole();
     is_dockers.then(|| {
-        let (text, goes_on) = match text {
+        let (text, is_continued) = match text {
             Cow::Owned(mut text) => {
                 let ends = text.pop_if(|last| *last == b'\n').is_some();
                 (text.into(), !ends)
@@ -255,7 +255,7 @@ fn docker(line: &[u8], ended: bool) -> Option<UnwrappedLine<'_>> {
         };
         let start = offset_in(line, log) + 1;
         let time = ["time", "@timestamp", "timestamp"].iter().find_map(|name| object.date_time(name));
-        UnwrappedLine { text, start, time, writer: writer.into(), stream, goes_on, used }
+        UnwrappedLine { text, start, time, writer: writer.into(), stream, is_continued, used }
     })
 }
 
@@ -272,11 +272,11 @@ fn journald(line: &[u8], ended: bool) -> Option<UnwrappedLine<'_>> {
         _ => (unescape(message)?, offset_in(line, message) + 1),
     };
     // A line that was too long for journald is continued in the next entry of its stream.
-    let goes_on = !object.is_whole() || object.get("_LINE_BREAK") == Some(b"\"line-max\"");
+    let is_continued = !object.is_whole() || object.get("_LINE_BREAK") == Some(b"\"line-max\"");
     let program = if object.has("_SYSTEMD_UNIT") { "_SYSTEMD_UNIT" } else { "SYSLOG_IDENTIFIER" };
     let writer = names(&object, &["_HOSTNAME", "CONTAINER_NAME", "CONTAINER_ID", program, "_PID"]).into();
     let stream = object.get("_STREAM_ID").unwrap_or_default();
-    Some(UnwrappedLine { text, start, time, writer, stream, goes_on, used })
+    Some(UnwrappedLine { text, start, time, writer, stream, is_continued, used })
 }
 
 /// A regular expression for the front of a line, with groups for the time, the writer and the stream, and a group `part`
@@ -307,12 +307,16 @@ fn behind_front<'a>(front: &LineFront, line: &'a [u8]) -> Option<UnwrappedLine<'
     // No front begins like an object, so the expressions are not compiled for a log of objects.
     let found = if line.starts_with(b"{") { None } else { front.as_ref()?.captures(line) }?;
     let group = |name: &str| found.name(name).map(|group| group.as_bytes()).unwrap_or_default();
-    let (goes_on, start) = (found.name("part").is_some(), found.get(0)?.end());
+    let (is_continued, start) = (found.name("part").is_some(), found.get(0)?.end());
     // The line end of a partial line belongs to the wrapper.
-    let text = line[start..].strip_suffix(b"\r").filter(|_| goes_on).unwrap_or(&line[start..]);
+    let text = line[start..].strip_suffix(b"\r").filter(|_| is_continued).unwrap_or(&line[start..]);
     let time = times::first(group("time"));
-    let unwrapped =
-        UnwrappedLine { text: text.into(), stream: group("stream"), goes_on, ..UnwrappedLine::rest(line, start, time) };
+    let unwrapped = UnwrappedLine {
+        text: text.into(),
+        stream: group("stream"),
+        is_continued,
+        ..UnwrappedLine::rest(line, start, time)
+    };
     Some(UnwrappedLine { writer: group("writer").into(), ..unwrapped })
 }
 
@@ -387,7 +391,7 @@ mod tests {
     fn text(wrapper: Wrapper, line: &str) -> Option<(String, bool)> {
         let taken = wrapper.take(line.as_bytes(), true, &mut Vec::new())?;
         assert!(taken.used == line.len() || wrapper == Wrapper::Docker);
-        Some((String::from_utf8_lossy(&taken.text).into_owned(), taken.goes_on))
+        Some((String::from_utf8_lossy(&taken.text).into_owned(), taken.is_continued))
     }
 
     #[test]
@@ -448,7 +452,7 @@ mod tests {
             (Indented(2), "   a", Some((" a", false))),
             (Indented(2), " a", Some(("a", false))),
         ] {
-            let expected = expected.map(|(text, goes_on)| (text.to_owned(), goes_on));
+            let expected = expected.map(|(text, is_continued)| (text.to_owned(), is_continued));
             assert_eq!(text(wrapper, line), expected, "{wrapper:?}: {line}");
         }
     }

@@ -64,8 +64,8 @@ fn open<'a>(
     let flags = Flags { reconstructed: true, ..Flags::default() };
     let record = Record { sender, flags, ..Record::new(message.end()) };
     let (is_client, methods) = (sender == Some(Sender::Client), entry.all("method").collect::<Vec<_>>());
-    let is_news = asked.is_news(is_response, (is_client == is_response, entry.get("id"), &methods));
-    let named = methods.into_iter().filter(|_| is_news);
+    let is_unmatched = asked.note(is_response, (is_client == is_response, entry.get("id"), &methods));
+    let named = methods.into_iter().filter(|_| is_unmatched);
     more.entries.extend(named.map(|method| (offset_in(text, method), LogLine::new(method.to_vec()).into())));
     Some((0, record.into()))
 }

@@ -516,7 +516,7 @@ impl Rules {
             return Err(wrong(rule, format!("{text:?} is not a JSON Pointer: did you mean \"/{text}\"?")));
         }
         if query.form() != form {
-            return Err(wrong(rule, "a rule selects messages (SELECT), and is exercised or not (ASK)"));
+            return Err(wrong(rule, "expected SELECT in sh:select, and ASK in rpcg:exercisedBy"));
         }
         match query.uses_graphs() || query.uses_services() || query.has_dataset() {
             true => Err(wrong(rule, "rules are about one graph: leave out GRAPH, FROM and SERVICE")),

@@ -35,71 +35,66 @@ const KINDS: [NamedNodeRef<'_>; 6] =
     [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE, rpcg::BATCH, rpcg::INVALID_MESSAGE];
 
 /// The terms that are records, errors of answers or failures.
-pub(super) type KnownSubjects = HashMap<TermPattern, WantedSubject>;
+pub(super) type SubjectKinds = HashMap<TermPattern, WantedSubject>;
 
 /// Returns the terms that are records, errors of answers or failures in every solution of a pattern.
-pub(super) fn records(pattern: &GraphPattern) -> KnownSubjects {
-    let mut records = KnownSubjects::new();
-    add(pattern, &mut records);
-    records
+pub(super) fn subject_kinds(pattern: &GraphPattern) -> SubjectKinds {
+    let mut kinds = SubjectKinds::new();
+    add(pattern, &mut kinds);
+    kinds
 }
 
 /// Adds known subjects, of which the narrower kind counts where a term has two.
-pub(super) fn merge(records: &mut KnownSubjects, more: impl IntoIterator<Item = (TermPattern, WantedSubject)>) {
+pub(super) fn merge(kinds: &mut SubjectKinds, more: impl IntoIterator<Item = (TermPattern, WantedSubject)>) {
     for (term, kind) in more {
-        records.entry(term).and_modify(|known| *known = kind.max(*known)).or_insert(kind);
+        kinds.entry(term).and_modify(|known| *known = kind.max(*known)).or_insert(kind);
     }
 }
 
-fn add(pattern: &GraphPattern, records: &mut KnownSubjects) {
+fn add(pattern: &GraphPattern, kinds: &mut SubjectKinds) {
     match pattern {
         GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| {
             if let NamedNodePattern::NamedNode(property) = &triple.predicate {
-                add_triple(&triple.subject, &[property.as_ref()], &triple.object, records);
+                add_triple(&triple.subject, &[property.as_ref()], &triple.object, kinds);
             }
         }),
         GraphPattern::Path { subject, path, object } => {
-            choices(path).iter().for_each(|properties| add_triple(subject, properties, object, records));
+            choices(path).iter().for_each(|properties| add_triple(subject, properties, object, kinds));
         }
         GraphPattern::Filter { expr, inner } => {
-            add(inner, records);
-            add_condition(expr, &bound(inner), records);
+            add(inner, kinds);
+            add_condition(expr, &bound(inner), kinds);
         }
         GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
-            add(left, records);
-            add(right, records);
+            add(left, kinds);
+            add(right, kinds);
         }
         GraphPattern::LeftJoin { left: inner, .. }
         | GraphPattern::Minus { left: inner, .. }
         | GraphPattern::Extend { inner, .. }
-        | GraphPattern::Graph { inner, .. } => add(inner, records),
+        | GraphPattern::Graph { inner, .. } => add(inner, kinds),
         GraphPattern::Project { inner, variables } => {
             let shown = variables.iter().cloned().collect();
-            merge(records, self::records(inner).into_iter().filter(|(term, _)| is_among(term, &shown)));
+            merge(kinds, subject_kinds(inner).into_iter().filter(|(term, _)| is_among(term, &shown)));
         }
         _ => {}
     }
 }
 
-fn add_triple(
-    subject: &TermPattern,
-    properties: &[NamedNodeRef<'_>],
-    object: &TermPattern,
-    records: &mut KnownSubjects,
-) {
+fn add_triple(subject: &TermPattern, properties: &[NamedNodeRef<'_>], object: &TermPattern, kinds: &mut SubjectKinds) {
     if properties == [jrpc::HAS_ERROR] {
-        merge(records, [(object.clone(), WantedSubject::Record)]);
+        merge(kinds, [(object.clone(), WantedSubject::Record)]);
     }
     let class = match object {
         TermPattern::NamedNode(class) if properties == [rdf::TYPE] => Some(class.as_ref()),
         _ => None,
     };
     if class == Some(rpcg::FAILURE) {
-        merge(records, [(subject.clone(), WantedSubject::Failure)]);
+        merge(kinds, [(subject.clone(), WantedSubject::Failure)]);
     } else if class.is_some_and(|class| KINDS.contains(&class))
         || properties.iter().all(|property| OF_RECORDS.contains(property))
     {
-        merge(records, [(subject.clone(), WantedSubject::Record)]);
+        merge(kinds, [(subject.clone(), WantedSubject::Record)]);
     }
 }
 
@@ -146,14 +141,14 @@ fn steps(path: &PropertyPathExpression) -> BTreeSet<NamedNodeRef<'_>> {
 }
 
 /// Adds what a condition makes certain; these variables have a value.
-fn add_condition(condition: &Expression, bound: &Names, records: &mut KnownSubjects) {
+fn add_condition(condition: &Expression, bound: &Names, kinds: &mut SubjectKinds) {
     match condition {
         Expression::And(left, right) => {
-            add_condition(left, bound, records);
-            add_condition(right, bound, records);
+            add_condition(left, bound, kinds);
+            add_condition(right, bound, kinds);
         }
         Expression::Exists(pattern) => {
-            merge(records, self::records(pattern).into_iter().filter(|(term, _)| is_among(term, bound)));
+            merge(kinds, subject_kinds(pattern).into_iter().filter(|(term, _)| is_among(term, bound)));
         }
         _ => {}
     }

@@ -11,7 +11,7 @@ use spargebra::algebra::{
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::algebra::{operands, parts};
-use super::certain::{KnownSubjects, OF_RECORDS, is_among, merge, records};
+use super::certain::{OF_RECORDS, SubjectKinds, is_among, merge, subject_kinds};
 use super::items::inverse;
 use super::scope::certain;
 use crate::sink::{Selection, WantedSubject};
@@ -34,7 +34,7 @@ pub(super) struct QueryFeatures {
     pub no_pointers: BTreeSet<String>,
     pub terms: BTreeSet<String>,
     /// The terms that are records, errors of answers or failures in every solution of the current pattern.
-    records: KnownSubjects,
+    kinds: SubjectKinds,
 }
 
 impl QueryFeatures {
@@ -47,7 +47,7 @@ impl QueryFeatures {
             calls: Vec::new(),
             no_pointers: BTreeSet::new(),
             terms: BTreeSet::new(),
-            records: KnownSubjects::new(),
+            kinds: SubjectKinds::new(),
         };
         match query {
             spargebra::Query::Describe { pattern, .. } => {
@@ -69,19 +69,19 @@ impl QueryFeatures {
 
     /// Examines a pattern, with the facts known in it.
     fn pattern(&mut self, pattern: &GraphPattern) {
-        let before = self.records.clone();
-        merge(&mut self.records, records(pattern));
+        let before = self.kinds.clone();
+        merge(&mut self.kinds, subject_kinds(pattern));
         self.parts(pattern);
-        self.records = before;
+        self.kinds = before;
     }
 
     fn parts(&mut self, pattern: &GraphPattern) {
         match pattern {
             // A subselect may count, so the facts around it do not apply inside.
             GraphPattern::Project { inner, .. } | GraphPattern::Slice { inner, .. } => {
-                let around = std::mem::take(&mut self.records);
+                let around = std::mem::take(&mut self.kinds);
                 self.pattern(inner);
-                self.records = around;
+                self.kinds = around;
                 return;
             }
             GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| self.triple(triple)),
@@ -169,7 +169,7 @@ impl QueryFeatures {
 
     /// Returns what is known of a subject.
     fn kind_of(&self, subject: &TermPattern) -> WantedSubject {
-        self.records.get(subject).copied().unwrap_or(WantedSubject::Any)
+        self.kinds.get(subject).copied().unwrap_or(WantedSubject::Any)
     }
 
     fn needs_of(&mut self, predicate: &NamedNode, object: Option<Term>, subject: WantedSubject) {
@@ -247,10 +247,10 @@ impl QueryFeatures {
     /// Examines an expression over the solutions of a pattern. Only facts about variables bound in all solutions apply.
     fn inside(&mut self, around: &GraphPattern, look: impl FnOnce(&mut Self)) {
         let bound = certain(around);
-        let records = self.records.clone();
-        self.records.retain(|term, _| is_among(term, &bound));
+        let before = self.kinds.clone();
+        self.kinds.retain(|term, _| is_among(term, &bound));
         look(self);
-        self.records = records;
+        self.kinds = before;
     }
 }
 

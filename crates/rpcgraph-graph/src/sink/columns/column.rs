@@ -291,7 +291,7 @@ impl Column {
     }
 
     /// Counts a look-up by object, and returns true if an index is now worth its cost.
-    pub fn is_asked_by_object(&self) -> bool {
+    pub fn count_object_lookup(&self) -> bool {
         self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED
     }
 

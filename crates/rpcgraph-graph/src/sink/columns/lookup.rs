@@ -111,7 +111,7 @@ impl ColumnLookUps {
                 }
                 ColumnMatches::Few(found.into_iter())
             }
-            (None, Some(object)) if column.is_asked_by_object() => {
+            (None, Some(object)) if column.count_object_lookup() => {
                 let next = column.by_object().seek(object);
                 ColumnMatches::Subjects { columns: columns.clone(), place, object, next }
             }

@@ -13,7 +13,7 @@ use crate::vocab::rpcg;
 
 impl Linker {
     /// Finds the open operation that a request continues. The operation is then no longer open, unless it is a task.
-    pub(super) fn goes_on(&mut self, request: &McpRequest<'_>) -> ContinuedOperation {
+    pub(super) fn find_continued(&mut self, request: &McpRequest<'_>) -> ContinuedOperation {
         let session = self.current.1;
         match &request.meaning {
             RequestMeaning::Task(task, _) => self.rounds.find([task_key(session, *task)]),

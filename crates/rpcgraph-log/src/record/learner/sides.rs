@@ -144,7 +144,7 @@ impl Hops {
 fn ends(candidate: &Candidate) -> Option<[Field; 2]> {
     let words: Vec<_> =
         candidate.front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).collect();
-    let in_front = words.windows(2).enumerate().find_map(|(nth, pair)| {
+    let in_words = words.windows(2).enumerate().find_map(|(nth, pair)| {
         let between: String = candidate.front[pair[0].0 + 1..pair[1].0].iter().map(Token::text).collect();
         let is_out = named_direction(&between).map_or(between.trim() == "=>", |direction| direction == Direction::Out);
         let is_in = named_direction(&between) == Some(Direction::In);
@@ -155,7 +155,7 @@ fn ends(candidate: &Candidate) -> Option<[Field; 2]> {
         let pointers = candidate.members.iter().map(|(pointer, _)| pointer);
         pointers.rev().find(|pointer| names.contains(&last_token(pointer))).cloned().map(Field::Member)
     };
-    in_front.or_else(|| Some([member(&ENDS)?, member(&RECEIVERS)?]))
+    in_words.or_else(|| Some([member(&ENDS)?, member(&RECEIVERS)?]))
 }
 
 impl LearnedFormat<'_> {
@@ -235,12 +235,12 @@ fn stated(candidate: &Candidate, with_arrows: bool) -> Option<Stated> {
         let is_event = text.len() < 128 && !text.contains('{');
         is_event.then(|| meaning(&tokens(text), with_arrows))?.map(|(_, meaning)| meaning)
     };
-    let in_front = || {
+    let in_words = || {
         let (range, meaning) = meaning(&candidate.front, with_arrows)?;
         let text = candidate.front[range.clone()].iter().map(Token::text).collect();
         Some(Stated { tokens: Some(range), pointer: None, text, meaning })
     };
-    in_front().or_else(|| in_member(&SENDERS, &named_meaning)).or_else(|| in_member(&EVENTS, &in_text))
+    in_words().or_else(|| in_member(&SENDERS, &named_meaning)).or_else(|| in_member(&EVENTS, &in_text))
 }
 
 /// One word or member of a message.

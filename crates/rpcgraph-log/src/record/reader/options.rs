@@ -1,6 +1,6 @@
 //! The options of a reader, and the errors that end an input early.
 
-use super::super::decompress::{InputCompression, TextFailure};
+use super::super::decompress::{InputEncoding, TextFailure};
 use super::super::session_by::SessionBy;
 use super::super::{Format, OwnFormat};
 use std::io;
@@ -66,7 +66,7 @@ pub enum ReadError {
     #[error("{kind} data {} after {after} bytes of text", if source.is_some() { "is damaged" } else { "ends early" })]
     Compressed {
         /// The kind of compression.
-        kind: InputCompression,
+        kind: InputEncoding,
         /// The number of bytes that had been decompressed.
         after: u64,
         /// The defect of the data; `None` if it ends early.
