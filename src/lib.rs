@@ -79,7 +79,7 @@ pub use rpcgraph_query::{
 #[doc(hidden)]
 pub use rpcgraph_blocks::{capture, register};
 #[doc(hidden)]
-pub use rpcgraph_graph::{context, convert, mapping, sink, summary};
+pub use rpcgraph_graph::{VERSION, context, convert, mapping, sink, summary};
 #[doc(hidden)]
 pub use rpcgraph_log::{
     diagnostic, json, message, protocol, record, redact,

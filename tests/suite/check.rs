@@ -243,6 +243,7 @@ fn sarif_is_of_its_schema() {
 #[test]
 fn sarif_has_all_rules_and_places() {
     let log = sarif();
+    assert_eq!(log["runs"][0]["tool"]["driver"]["version"], rpcgraph::VERSION);
     let run = &log["runs"][0];
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
     assert_eq!(rules.len(), Rules::built_in(&Arc::default()).unwrap().iter().count() + 3);

@@ -25,7 +25,7 @@ pub fn offers() -> String {
         CATALOGUE.iter().map(|query| json!({ "name": query.name, "title": query.title(), "text": query.text }));
     let formats = Format::ALL.iter().map(|format| format.name());
     json!({
-        "version": env!("CARGO_PKG_VERSION"),
+        "version": rpcgraph::VERSION,
         "formats": formats.collect::<Vec<_>>(),
         "queries": queries.collect::<Vec<_>>(),
         "prefixes": QUERY_PREFIXES,

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-/// The version of the program `rpcgraph`, which spans state.
+/// The version of the program `rpcgraph`, which its files and requests state.
 pub const VERSION: &str = "0.1.0";
 
 pub mod context;

@@ -6,15 +6,13 @@ use std::time::Duration;
 use reqwest::blocking::ClientBuilder;
 use reqwest::redirect::Policy;
 
-const USER_AGENT: &str = concat!("rpcgraph/", env!("CARGO_PKG_VERSION"));
-
 /// Returns a client that does not follow redirects, retry or use a proxy: its caller decides on each request.
 ///
 /// `timeout` applies to connecting and sending up to the head of the response, and again to each part of the body.
 pub fn http_client(tls: bool, timeout: Duration) -> ClientBuilder {
     provide_tls();
     let builder = ClientBuilder::new()
-        .user_agent(USER_AGENT)
+        .user_agent(format!("rpcgraph/{}", crate::VERSION))
         .redirect(Policy::none())
         .retry(reqwest::retry::never())
         .referer(false)

@@ -50,7 +50,7 @@ impl CheckResult<'_> {
             "version": "2.1.0",
             "runs": [{
                 "tool": { "driver": {
-                    "name": "rpcgraph", "version": env!("CARGO_PKG_VERSION"),
+                    "name": "rpcgraph", "version": rpcgraph_graph::VERSION,
                     "informationUri": "https://w3id.org/rpcgraph", "rules": rules,
                 } },
                 "columnKind": "unicodeCodePoints",
