@@ -1,3 +1,4 @@
+#![cfg(test)]
 //! Tests of what a conversion extracts for a query.
 
 use rpcgraph_graph::convert::{Converter, Options};

@@ -1,3 +1,4 @@
+#![cfg(test)]
 //! Entries of every kind of memory, and their order.
 
 use super::super::Record;
