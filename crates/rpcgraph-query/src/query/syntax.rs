@@ -154,8 +154,8 @@ fn explain(text: &str, parser: SparqlParser, words: &str) -> SyntaxError {
             (format!("a prefix is not declared; without declaration there are {}", known.join(" ")), stopped)
         }
         Some(rule) => (rule.to_owned(), stopped),
-        None if ends => (format!("the query ends too early{}", wanted(expected)), text.trim_end().len()),
-        None => (format!("unexpected text here, or just before{}", wanted(expected)), stopped),
+        None if ends => ("the query ends too early".to_owned(), text.trim_end().len()),
+        None => ("unexpected text here, or just before".to_owned(), stopped),
     };
     SyntaxError { message, place: Some(TextPlace::at(text, at)) }
 }
@@ -173,26 +173,10 @@ impl TextPlace {
     }
 }
 
-/// Returns the items in the parser's `expected one of …`.
-fn items(expected: &str) -> impl Iterator<Item = &str> {
-    expected.trim_start_matches("expected ").trim_start_matches("one of ").split(", ")
-}
-
-/// Returns the message of a violated rule beyond the grammar.
+/// Returns the message of a violated rule beyond the grammar, one of the items in the parser's `expected one of …`.
 fn rule(expected: &str) -> Option<&str> {
-    items(expected).find(|item| item.contains(' ') && item.starts_with(char::is_alphabetic))
-}
-
-/// Lists the words and signs that the parser expected, if there are few.
-fn wanted(expected: &str) -> String {
-    let quoted = items(expected).filter_map(|item| item.strip_prefix('"')?.strip_suffix('"'));
-    let mut words: Vec<_> = quoted.filter(|item| !item.is_empty() && *item != "#").collect();
-    words.dedup();
-    match words.as_slice() {
-        [one] => format!("; {one} could"),
-        many @ [_, ..] if many.len() <= 8 => format!("; one of {} could", many.join(" ")),
-        _ => String::new(),
-    }
+    let mut items = expected.trim_start_matches("expected ").trim_start_matches("one of ").split(", ");
+    items.find(|item| item.contains(' ') && item.starts_with(char::is_alphabetic))
 }
 
 /// Checks that the program's functions in a query exist, and take this number of arguments.
