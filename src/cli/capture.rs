@@ -1,10 +1,12 @@
 //! `capture`: makes a building block from logs.
 
 use crate::capture::{Capture, CaptureOptions, block, collection, write};
+use crate::query::glob::regex;
 use crate::register::MAX_FILE;
 use crate::summary::counted;
 use anyhow::bail;
 use clap::Args;
+use regex::Regex;
 
 use super::console::{Outcome, say};
 use super::input::shown;
@@ -24,12 +26,12 @@ pub struct CaptureCommand {
     output: OutputPath,
 
     /// Keep calls of a method (glob); repeatable
-    #[arg(long, value_name = "GLOB", help_heading = "Filter")]
-    method: Vec<String>,
+    #[arg(long, value_name = "GLOB", value_parser = regex, help_heading = "Filter")]
+    method: Vec<Regex>,
 
     /// Keep calls of a tool (glob); repeatable
-    #[arg(long, value_name = "GLOB", help_heading = "Filter")]
-    tool: Vec<String>,
+    #[arg(long, value_name = "GLOB", value_parser = regex, help_heading = "Filter")]
+    tool: Vec<Regex>,
 
     /// Keep the NUMBER shortest of each method, tool and outcome
     #[arg(short = 'n', value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

@@ -8,6 +8,7 @@ use oxrdf::Term;
 // JSON's escapes are SPARQL's.
 use crate::json::quoted;
 use crate::query::catalogue::Condition;
+use crate::query::glob::condition;
 
 use super::bounds::{LogTimes, TIMES, TimeArgument, parse_duration, parse_moment};
 use super::values::parse_count;
@@ -147,18 +148,8 @@ impl Property {
         match (glob.contains(['*', '?']), self.scope == Scope::Session) {
             (false, false) => format!("{value} = {}", quoted(&glob)),
             (false, true) => format!("STRENDS({value}, {})", quoted(&glob)),
-            (true, ending) => {
-                let mut regex = String::from(if ending { "" } else { "^" });
-                for character in glob.chars() {
-                    match character {
-                        '*' => regex.push_str(".*"),
-                        '?' => regex.push('.'),
-                        _ => regex.push_str(&regex::escape(&character.to_string())),
-                    }
-                }
-                regex.push('$');
-                format!("REGEX({value}, {}, \"s\")", quoted(&regex))
-            }
+            (true, false) => condition(value, &glob),
+            (true, true) => condition(value, &format!("*{glob}")),
         }
     }
 }

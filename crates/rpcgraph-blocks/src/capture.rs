@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
 
 use indexmap::IndexSet;
+use regex::Regex;
 use sha2::{Digest as _, Sha256};
 
 pub use self::files::{block, collection, write};
@@ -103,10 +104,10 @@ pub struct CapturedLog {
 /// The exchanges to keep.
 #[derive(Debug, Clone)]
 pub struct CaptureOptions {
-    /// Globs for methods; empty for all. `*` stands for any text and `?` for a character.
-    pub methods: Vec<String>,
-    /// Globs for tools; empty for all.
-    pub tools: Vec<String>,
+    /// Patterns of methods; empty for all.
+    pub methods: Vec<Regex>,
+    /// Patterns of tools; empty for all.
+    pub tools: Vec<Regex>,
     /// The number of exchanges to keep of each kind.
     pub each: usize,
 }
@@ -119,24 +120,10 @@ impl Default for CaptureOptions {
 
 impl CaptureOptions {
     fn take(&self, subject: &ExampleKey) -> bool {
-        let fits = |globs: &[String], text: Option<&str>| {
-            globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| fits(glob, text)))
+        let fits = |patterns: &[Regex], text: Option<&str>| {
+            patterns.is_empty() || text.is_some_and(|text| patterns.iter().any(|pattern| pattern.is_match(text)))
         };
         fits(&self.methods, subject.method.as_deref()) && fits(&self.tools, subject.tool.as_deref())
-    }
-}
-
-/// True if a glob matches a whole text.
-fn fits(glob: &str, text: &str) -> bool {
-    match glob.chars().next() {
-        None => text.is_empty(),
-        Some('*') => {
-            let mut ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-            ends.any(|at| fits(&glob[1..], &text[at..]))
-        }
-        Some(first) => text.chars().next().is_some_and(|next| {
-            (first == '?' || first == next) && fits(&glob[first.len_utf8()..], &text[next.len_utf8()..])
-        }),
     }
 }
 

@@ -52,6 +52,7 @@ mod endpoint;
 mod excerpt;
 mod first;
 mod functions;
+pub mod glob;
 mod graphed;
 mod items;
 mod join;

@@ -11,10 +11,10 @@
 //! forbid-tool = "delete_*"
 //! ```
 
-use oxrdf::Literal;
 use serde::Deserialize;
 
-use super::rules::{Level, RuleError, Rules, expression, wrong};
+use super::rules::{Level, RuleError, Rules, wrong};
+use crate::query::glob::condition;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -243,7 +243,7 @@ fn amount(name: &str, amount: &Amount, units: &[(&str, f64)]) -> Result<f64, Str
 
 /// Returns a filter for the values of a variable that match a glob.
 fn like(variable: &str, glob: &str) -> String {
-    format!("FILTER(REGEX(?{variable}, {}))", Literal::from(expression(glob)))
+    format!("FILTER({})", condition(&format!("?{variable}"), glob))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 use oxrdfio::{RdfFormat, RdfParser};
 use regex::Regex;
 
-use crate::query::{Form, QUERY_PREFIXES, Query};
+use crate::query::{Form, QUERY_PREFIXES, Query, glob};
 use crate::schema::QuerySchemas;
 use crate::vocab::{JSON_RPC_ONTOLOGY, rpcg};
 
@@ -133,11 +133,6 @@ pub enum RuleError {
     /// No rule has the name.
     #[error("unknown rule: {0}")]
     Unknown(String),
-}
-
-/// Returns the regular expression for a whole text that a glob matches.
-pub(super) fn expression(glob: &str) -> String {
-    format!("^{}$", regex::escape(glob).replace(r"\*", ".*").replace(r"\?", "."))
 }
 
 pub(super) fn wrong(rule: &str, reason: impl fmt::Display) -> RuleError {
@@ -555,7 +550,7 @@ impl Rules {
     }
 
     fn matching(&self, glob: &str) -> Result<Regex, RuleError> {
-        let pattern = Regex::new(&expression(glob)).ok();
+        let pattern = glob::regex(glob).ok();
         let pattern = pattern.filter(|pattern| self.rules.iter().any(|rule| pattern.is_match(&rule.id)));
         pattern.ok_or_else(|| RuleError::Unknown(glob.to_owned()))
     }
