@@ -311,11 +311,12 @@ pub fn is_local_name(local: &str) -> bool {
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The vocabularies of messages: their prefixes, their namespaces, and the terms that graphs of logs have.
-pub const VOCABULARIES: [(&str, &str, &[NamedNodeRef<'static>]); 4] = [
+pub const VOCABULARIES: [(&str, &str, &[NamedNodeRef<'static>]); 5] = [
     (jrpc::PREFIX, jrpc::NAMESPACE, jrpc::ALL),
     (rpcg::PREFIX, rpcg::NAMESPACE, rpcg::ALL),
     (mcp::PREFIX, mcp::NAMESPACE, mcp::ALL),
     (lsp::PREFIX, lsp::NAMESPACE, lsp::ALL),
+    (prov::PREFIX, prov::NAMESPACE, prov::ALL),
 ];
 
 /// The prefixes of Turtle and TriG output, in the order they are written.

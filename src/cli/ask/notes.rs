@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use oxrdf::vocab::rdfs;
-use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
+use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParser};
 
 use super::super::bounds::{LogTimes, TIMES};
@@ -11,10 +11,9 @@ use super::super::builtin::{ALIGNMENT, LSP_ONTOLOGY, RPCGRAPH_ONTOLOGY};
 use super::super::console::say;
 use super::super::filter::text_of;
 use super::super::question::{QuerySource, Question};
-use super::super::words::nearest;
 use crate::query::{Answer, Cancel, Query};
 use crate::summary::counted;
-use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES, VOCABULARIES};
+use crate::vocab::{JSON_RPC_ONTOLOGY, PREFIXES, VOCABULARIES, jrpc};
 
 /// The data that was asked.
 pub struct AskedData<'a> {
@@ -88,30 +87,65 @@ pub fn note_unknown(query: &Query) {
     }
 }
 
-/// Names the known term that an unknown one may stand for: one of its vocabulary that ends with the name (`hasMethod` for
-/// `method`), one of this name in another vocabulary, one of its vocabulary with a similar name, or any with such a name.
+/// Terms that people look for under another name, and ours.
+const OTHER_TERMS: [(&str, &str); 6] = [
+    ("jrpc:params", "jrpc:hasParameters"),
+    ("lsp:position", "lsp:startLine"),
+    ("lsp:range", "lsp:startLine"),
+    ("rpcg:answer", "rpcg:respondsTo"),
+    ("rpcg:seconds", "rpcg:latencySeconds"),
+    ("rpcg:time", "rpcg:capturedAt"),
+];
+
+/// Names the known term that an unknown one may stand for.
 pub fn advice_on_term(term: &str) -> String {
-    let (prefix, name) = term.split_once(':').unwrap_or_default();
-    let known: Vec<(&str, &str)> = VOCABULARIES
-        .iter()
-        .flat_map(|(prefix, namespace, terms)| {
-            terms.iter().filter_map(|term| Some((*prefix, term.as_str().strip_prefix(*namespace)?)))
-        })
-        .collect();
-    let own = || known.iter().filter(|(known, _)| *known == prefix);
-    let near = |names: &mut dyn Iterator<Item = &(&'static str, &'static str)>| {
-        let near = nearest(name, names.map(|(_, name)| *name))?;
-        known.iter().filter(|(_, name)| *name == near).max_by_key(|(known, _)| *known == prefix)
+    let of_vocabulary = |(prefix, namespace, terms): &(&'static str, &str, &'static [NamedNodeRef<'static>])| {
+        let (prefix, start) = (*prefix, namespace.len());
+        terms.iter().filter_map(move |term| Some((prefix, term.as_str().get(start..)?)))
     };
-    let found = own()
-        .find(|(_, known)| known.to_lowercase().ends_with(&name.to_lowercase()))
-        .or_else(|| known.iter().find(|(_, known)| *known == name))
-        .or_else(|| near(&mut own()))
-        .or_else(|| near(&mut known.iter()));
-    match found {
-        Some((prefix, name)) => format!("did you mean {prefix}:{name}?"),
+    let ranked = VOCABULARIES.iter().flat_map(of_vocabulary).filter_map(|known| Some((rank(term, known)?, known)));
+    let other = OTHER_TERMS.iter().find(|(other, _)| *other == term).map(|(_, ours)| (*ours).to_owned());
+    let near = || ranked.min_by_key(|(rank, _)| *rank).map(|(_, (prefix, name))| format!("{prefix}:{name}"));
+    match other.or_else(near) {
+        Some(term) => format!("did you mean {term}?"),
         None => "`rpcgraph vocab` lists the vocabularies".to_owned(),
     }
+}
+
+/// Returns the rank of a known term as a suggestion for an unknown one: 0 for the best; `None` if it is not similar.
+fn rank(term: &str, (prefix, known): (&str, &str)) -> Option<u8> {
+    let (written, name) = term.split_once(':').unwrap_or_default();
+    let (name, lower, is_own) = (name.to_lowercase(), known.to_lowercase(), written == prefix);
+    let is_class = |name: &str| name.starts_with(char::is_uppercase);
+    // Classes begin with a capital, properties do not.
+    if is_class(known) != is_class(term.split_once(':')?.1) {
+        return (is_own && name == lower).then_some(10);
+    }
+    // Without what only says where it belongs: `hasId`, `mcp:MCPClient`.
+    let bare = lower.strip_prefix("has").or_else(|| lower.strip_prefix(prefix)).unwrap_or(&lower);
+    let is_slip = |known: &str| strsim::osa_distance(&name, known) <= (name.len() / 4).min(2);
+    // The places of the name as one or more words of the known one: `Error` in `hasErrorCode`.
+    let words = lower.match_indices(&name).map(|(at, _)| (at, at + name.len())).filter(|(at, end)| {
+        let is = |at: usize, is: fn(char) -> bool| known.get(at..).is_some_and(|rest| rest.starts_with(is));
+        (*at == 0 || is(*at, char::is_uppercase)) && !is(*end, char::is_lowercase)
+    });
+    if name == lower || name == bare {
+        // The terms of JSON-RPC are the ones that everybody knows.
+        return Some(if is_own {
+            0
+        } else if prefix == jrpc::PREFIX {
+            1
+        } else {
+            4
+        });
+    }
+    let rank = match words.last().filter(|_| !name.is_empty()) {
+        Some((_, end)) if end == known.len() => 2,
+        Some(_) => 3,
+        None if is_slip(&lower) || is_slip(bare) => 5,
+        None => return None,
+    };
+    Some(if is_own { rank } else { rank + 4 })
 }
 
 /// Notes the classes in a query that no node has, since nodes have only one of their subclasses.
@@ -138,4 +172,43 @@ fn note_superclasses(query: &Query) {
 fn prefixed(term: &NamedNode) -> String {
     let local = |(prefix, namespace): &(_, _)| Some(format!("{prefix}:{}", term.as_str().strip_prefix(*namespace)?));
     PREFIXES.iter().find_map(local).unwrap_or_else(|| term.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_term_that_was_meant_is_named() {
+        for (term, meant) in [
+            ("jrpc:id", Some("jrpc:hasId")),
+            ("jrpc:Id", Some("jrpc:RequestId")),
+            ("jrpc:method", Some("jrpc:hasMethod")),
+            ("jrpc:code", Some("jrpc:hasErrorCode")),
+            ("jrpc:Reqest", Some("jrpc:Request")),
+            ("jrpc:x", None),
+            ("rpcg:error", Some("jrpc:hasError")),
+            ("rpcg:methd", Some("jrpc:hasMethod")),
+            ("rpcg:answer", Some("rpcg:respondsTo")),
+            ("rpcg:session", Some("rpcg:inSession")),
+            ("rpcg:failure", Some("rpcg:Failure")),
+            ("rpcg:latency", Some("rpcg:latencySeconds")),
+            ("rpcg:Tool", Some("mcp:Tool")),
+            ("rpcg:x", None),
+            ("mcp:Client", Some("mcp:MCPClient")),
+            ("lsp:position", Some("lsp:startLine")),
+            ("lsp:line", Some("lsp:startLine")),
+            ("lsp:hover", None),
+            ("prov:time", Some("prov:startedAtTime")),
+            ("prov:", None),
+        ] {
+            let found = advice_on_term(term);
+            let expected = meant.map(|meant| format!("did you mean {meant}?"));
+            assert_eq!(
+                found,
+                expected.unwrap_or_else(|| "`rpcgraph vocab` lists the vocabularies".to_owned()),
+                "{term}"
+            );
+        }
+    }
 }
