@@ -128,6 +128,10 @@ pub struct Facts {
     /// Records that are not messages.
     pub others: usize,
     pub malformed: usize,
+    /// Logs beside others that hold no message; their records are not counted.
+    pub without_messages: usize,
+    /// The messages, the other records and those that are not JSON, by the IRI of the log.
+    pub(super) of_logs: HashMap<String, [usize; 3]>,
     pub from: Option<f64>,
     pub to: Option<f64>,
     pub zone: Option<Zone>,
@@ -140,6 +144,7 @@ pub struct Facts {
     pub calls: Vec<Call>,
     pub failures: Vec<FailureFact>,
     pub silent: Vec<SilentCall>,
+    /// Answers to no request, without second answers.
     pub unsolicited: Vec<String>,
     /// The most by which an answer is before its request, in seconds.
     pub clock_offset: Option<f64>,

@@ -212,7 +212,7 @@ impl<'f> Screen<'f> {
             for (cell, width) in [(cut(said, text), text), (cut_middle(at, place), place)] {
                 line += &format!("  {cell}{}", " ".repeat(width.saturating_sub(display_width(&cell))));
             }
-            self.plain(format!("{line}  {when:>right$}").trim_end().to_owned());
+            self.plain(format!("{line}  {when}").trim_end().to_owned());
         }
     }
 
@@ -247,9 +247,12 @@ impl<'f> Screen<'f> {
             return;
         }
         self.plain("  slowest".to_owned());
-        let rows = timed.into_iter().take(3).map(|call| {
-            let took = call.seconds.map(duration).unwrap_or_default();
-            [format!("    {}{}", call.name, self.facts.clock_of(call.time)), one_line(call.what()), String::new(), took]
+        timed.truncate(3);
+        let took = |call: &Call| call.seconds.map(duration).unwrap_or_default();
+        let width = timed.iter().map(|call| took(call).len()).max().unwrap_or_default();
+        let rows = timed.into_iter().map(|call| {
+            let name = format!("    {}{}", call.name, self.facts.clock_of(call.time));
+            [name, one_line(call.what()), String::new(), format!("{:>width$}", took(call))]
         });
         let rows: Vec<_> = rows.collect();
         self.columns(&rows);

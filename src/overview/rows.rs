@@ -98,6 +98,8 @@ impl Facts {
                 Part::Calls => calls.extend(self.call(&row)),
                 Part::Failures => self.take_failure(&row),
                 Part::Silent => self.take_silent(&row),
+                // A sentence about problems names second answers.
+                Part::Unsolicited if row.text("problem").is_some() => {}
                 Part::Unsolicited => {
                     let name = self.name(row.text("message"));
                     self.unsolicited.push(name);
@@ -114,6 +116,16 @@ impl Facts {
             self.take_clock(&times_of_day);
         }
         if part == Part::Sessions {
+            // A file of a folder that holds no message is no damaged log.
+            let several = self.of_logs.len() > 1 && self.of_logs.values().any(|[messages, ..]| *messages > 0);
+            for [messages, others, malformed] in self.of_logs.values() {
+                if several && *messages == 0 {
+                    self.without_messages += 1;
+                    continue;
+                }
+                (self.messages, self.others, self.malformed) =
+                    (self.messages + messages, self.others + others, self.malformed + malformed);
+            }
             let before = |(session, before)| Some((session, *self.places.get(&before)?));
             let restarts: Vec<_> = restarts.into_iter().filter_map(before).collect();
             self.note_restarts(restarts);
@@ -122,7 +134,9 @@ impl Facts {
     }
 
     fn take_edges(&mut self, row: &AnswerRow) {
-        self.malformed = row.count("count");
+        if let Some(log) = row.text("session").and_then(|session| session.split('#').next()) {
+            self.of_logs.entry(log.to_owned()).or_default()[2] += row.count("count");
+        }
         for (name, is_first) in [("from", true), ("to", false)] {
             // The least and the greatest time of day are not the edges of a log that passes midnight.
             let time = row.text(name).filter(|_| self.before_midnight.is_none()).and_then(|text| self.time(text));
@@ -142,9 +156,11 @@ impl Facts {
         if !self.formats.contains(&format) {
             self.formats.push(format);
         }
-        self.messages +=
+        let log = session.split('#').next().unwrap_or_default();
+        let counts = self.of_logs.entry(log.to_owned()).or_default();
+        counts[0] +=
             ["requests", "notifications", "responses", "errors"].map(|kind| row.count(kind)).iter().sum::<usize>();
-        self.others += row.count("others");
+        counts[1] += row.count("others");
         let label = match session.split_once("#session-") {
             Some((_, key)) => percent_decode_str(key).decode_utf8_lossy().into_owned(),
             None => row.owned("source").unwrap_or_default(),

@@ -126,7 +126,10 @@ impl Facts {
             (malformed, format!("{} of {lines} {are} not JSON", number(malformed))),
             (others, format!("{} of {lines} {hold} JSON that is not a message", number(others))),
         ];
-        let some = texts.into_iter().filter(|(count, _)| *count > 0);
+        let holds = if self.without_messages == 1 { "holds" } else { "hold" };
+        let logs = counted(self.of_logs.len(), "log");
+        let left_out = format!("{} of {logs} {holds} no message", number(self.without_messages));
+        let some = texts.into_iter().chain([(self.without_messages, left_out)]).filter(|(count, _)| *count > 0);
         some.map(|(_, text)| Sentence::new(Severity::Warn, Topic::Other, text)).collect()
     }
 
@@ -136,10 +139,11 @@ impl Facts {
         let known = calls.iter().filter(|call| call.outcome != CallOutcome::Unknown).count();
         let kind = incident.map(Incident::kind);
         if failures.is_empty() {
-            let read = if self.others > 0 { " that were read" } else { "" };
-            let are_answered = calls.iter().all(|call| call.outcome == CallOutcome::Answered);
+            let read = if self.others + self.without_messages > 0 { " that were read" } else { "" };
+            let are_answered = calls.iter().all(|call| call.outcome == CallOutcome::Answered)
+                && self.problems.iter().all(|(problem, ..)| problem != Problem::DuplicateAnswer.name());
             let is_good = kind.is_none()
-                && self.others == 0
+                && self.others + self.without_messages == 0
                 && are_answered
                 && self.unsolicited.is_empty()
                 && self.silent.is_empty();

@@ -142,10 +142,12 @@ fn take(
         RowKind::Invalid => facts.others += 1,
         RowKind::Exchange | RowKind::LogLine => {}
     }
-    if matches!(row.kind, RowKind::Response | RowKind::Error) && row.answers.is_none() {
+    let has = |problem: &Problem| row.problems & (1 << *problem as u32) != 0;
+    let is_answer = matches!(row.kind, RowKind::Response | RowKind::Error);
+    if is_answer && row.answers.is_none() && !has(&Problem::DuplicateAnswer) {
         facts.unsolicited.push(own.clone());
     }
-    for problem in Problem::ALL.iter().filter(|problem| row.problems & (1 << **problem as u32) != 0) {
+    for problem in Problem::ALL.iter().filter(|problem| has(problem)) {
         match facts.problems.iter_mut().find(|(known, ..)| known == problem.name()) {
             Some((_, count, _)) => *count += 1,
             None => facts.problems.push((problem.name().to_owned(), 1, own.clone())),

@@ -100,24 +100,23 @@ impl CellPage {
         }
     }
 
-    /// Removes the day and the time zone from the times of a column if all have the same, and fractions below a
-    /// millisecond. Returns the common day and zone.
+    /// Gives the times of a column as many digits as milliseconds have, and removes the day and the time zone if all have the
+    /// same. Returns the common day and zone.
     pub fn shorten_times(&mut self, column: usize) -> Option<String> {
-        let mut common: Option<(&str, &str)> = None;
+        let (mut first, mut differ) = (None, false);
         for (cell, text) in self.column(column).filter(|(cell, _)| cell.kind != CellKind::Empty) {
             let (day, _, zone) = parts(text).filter(|_| cell.kind == CellKind::DateTime)?;
-            if *common.get_or_insert((day, zone)) != (day, zone) {
-                return None;
-            }
+            differ |= *first.get_or_insert((day, zone)) != (day, zone);
         }
-        let common = common.map(|(day, zone)| match zone {
+        let common = first.filter(|_| !differ).map(|(day, zone)| match zone {
             "Z" => format!("{day} UTC"),
             zone => format!("{day} {zone}").trim_end().to_owned(),
         });
         for row in 0..self.rows {
-            let Some((_, time, _)) = parts(self.get(row, column).1) else { continue };
+            let Some((day, time, zone)) = parts(self.get(row, column).1) else { continue };
             let (seconds, fraction) = time.split_once('.').unwrap_or((time, ""));
             let time = format!("{seconds}.{:0<3}", fraction.get(..3).unwrap_or(fraction));
+            let time = if differ { format!("{day}T{time}{zone}") } else { time };
             self.replace(row, column, &time);
         }
         common
