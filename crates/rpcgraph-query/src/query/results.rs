@@ -119,6 +119,10 @@ pub fn write_solutions(
         written.rows += 1;
     }
     serializer.finish()?;
+    // The serializer ends only lines of rows.
+    if matches!(format, ResultsFormat::Json | ResultsFormat::Xml) {
+        writeln!(writer)?;
+    }
     writer.flush()?;
     Ok(written)
 }
@@ -221,10 +225,7 @@ pub fn write_boolean(truth: bool, format: ResultsFormat, writer: &mut dyn Write)
         None => writeln!(writer, "{truth}")?,
         Some(standard) => {
             QueryResultsSerializer::from_format(standard).serialize_boolean_to_writer(&mut *writer, truth)?;
-            // The serializer does not end CSV and TSV with a line end here.
-            if matches!(format, ResultsFormat::Csv | ResultsFormat::Tsv) {
-                writeln!(writer)?;
-            }
+            writeln!(writer)?;
         }
     }
     Ok(writer.flush()?)
