@@ -100,7 +100,7 @@ fn the_story_of_an_incident_is_told() {
         "\n   120  late  search web  1.50 s, slowest ",
         "\nWhat changed\n  none that the log shows\n",
         "\n 1,199  answers with the time that they took    of 1,199 (100 %)\n",
-        "\n     0  records that are not messages             of 2,401 (0 %)\n",
+        "\n     0  records that are not messages           of 2,401 (0 %)\n",
         "\n  rpcgraph errors gateway.ndjson --since 14:08:00 --until 14:11:59\n",
     ] {
         assert!(text.contains(said), "{said} is missing in\n{text}");
