@@ -180,6 +180,11 @@ impl AnswerWriter<'_> {
         Self { columns: TableColumns { shown, ..columns }, ..self }
     }
 
+    /// Shortens IRIs against another base.
+    pub fn with_base(self, base: Option<String>) -> Self {
+        Self { base, ..self }
+    }
+
     /// Returns the writer for rows that arrive one by one, each of which is written at once.
     pub fn live(self) -> anyhow::Result<Self> {
         let format = match (self.args.to, self.results) {

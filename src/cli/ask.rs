@@ -24,6 +24,7 @@ use super::bounds::LogTimes;
 use super::column_names::column_named;
 use super::console::{Outcome, print_failure, say};
 use super::fail_if::{FailIf, RowsMet};
+use super::filter::text_of;
 use super::follow;
 use super::format::OF_LOGS;
 use super::input::{InputSource, is_stdin, shown};
@@ -162,7 +163,7 @@ impl AskArgs {
         }
         // Check the output now rather than after all the work.
         let limit = question.filter.limit;
-        let writer =
+        let mut writer =
             self.answer.writer(query.form(), base.clone(), limit)?.with_columns(self.table_columns(question, &query));
         if let Some(listing) = self.listing(question, &sources)? {
             return self.list((listing, question, &query), (&sources, missing), writer, &cancel);
@@ -170,8 +171,14 @@ impl AskArgs {
         let loaded = self.source(&question.loading(&query)?, &query, &sources, question.engine.engine, &cancel)?;
         let Some((source, all_read)) = loaded else { return Ok(Outcome::Findings) };
         let is_here = matches!(source, QuerySource::Here(_)) && !question.engine.plan;
-        if question.needs_sessions && is_here && source.values(SESSIONS, &cancel)?.is_empty() {
-            bail!(NO_SESSION);
+        if question.needs_sessions && is_here {
+            let sessions = source.values(SESSIONS, &cancel)?;
+            let mut logs = sessions.iter().filter_map(|session| text_of(session).split('#').next());
+            let Some(log) = logs.next() else { bail!(NO_SESSION) };
+            // Messages of the graph of one log are named in their log, and not in the file of the graph.
+            if logs.all(|other| other == log) {
+                writer = writer.with_base(Some(log.to_owned()));
+            }
         }
         if question.compares && source.values(SESSIONS, &cancel)?.len() < 2 {
             all_read?;

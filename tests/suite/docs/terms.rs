@@ -48,7 +48,8 @@ fn shown() -> Vec<(&'static str, Vec<Shown>)> {
         });
         (prefix, terms.collect())
     };
-    VOCABULARIES.into_iter().map(of_vocabulary).collect()
+    // Terms of others, such as those of PROV, are described where they are defined.
+    VOCABULARIES.into_iter().map(of_vocabulary).filter(|(_, terms): &(_, Vec<_>)| !terms.is_empty()).collect()
 }
 
 /// The example of a term as a pattern of a query, in which all but the term and its predicate is variable.
