@@ -94,9 +94,10 @@ fn names_of(graphs: bool) -> String {
 }
 
 fn parse_output(name: &str) -> Result<OutputName, String> {
-    outputs()
-        .find(|(known, _)| *known == name)
-        .map(|(_, output)| output)
+    let named = outputs().find(|(known, _)| *known == name).map(|(_, output)| output);
+    named
+        .or_else(|| ResultsFormat::from_extension(name).map(OutputName::Rows))
+        .or_else(|| Syntax::from_extension(name).map(OutputName::Graph))
         .ok_or_else(|| format!("unknown format; use one of {}, or for graphs {}", names_of(false), names_of(true)))
 }
 

@@ -464,6 +464,11 @@ fn write_baseline(path: &Path, baseline: &Baseline) -> anyhow::Result<()> {
 }
 
 fn unknown(name: &str, rules: &Rules) -> anyhow::Error {
+    if Path::new(name).exists() {
+        return anyhow!(
+            "{name} is a file, and not a rule: `rpcgraph check --list` lists the rules, `rpcgraph check LOG` checks a log"
+        );
+    }
     let near = nearest(name, rules.iter().map(|rule| &*rule.id));
     let advice = near
         .map_or_else(|| "`rpcgraph check --list` lists the rules".to_owned(), |near| format!("did you mean {near}?"));

@@ -20,6 +20,7 @@ use oxrdfio::RdfFormat;
 use percent_encoding::utf8_percent_encode;
 
 use super::console::say;
+use super::messages::parse_name;
 use super::words::near_file;
 pub use crate::diagnostic::printable_path as shown;
 
@@ -73,6 +74,11 @@ pub fn note_terminal() {
 /// True for `-`, which stands for standard input or output.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// True for a URL of a web server.
+pub fn is_url(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with("https://") || path.starts_with("http://"))
 }
 
 /// Returns the inputs, each with the IRI of its session. Two inputs with one IRI are an error: their triples would get
@@ -307,11 +313,19 @@ impl InputSource {
         tables.input(*place, longest).with_context(|| format!("cannot read {}", self.name()))
     }
 
-    /// Fails if its path does not exist, and a file has a similar name.
+    /// Fails if its path does not exist, and something else was probably meant.
     fn check_name(&self) -> anyhow::Result<()> {
-        let missing = self.path.as_deref().filter(|_| !self.is_there());
-        match missing.and_then(near_file) {
-            Some(near) => bail!("cannot read {}: no such file; did you mean {near}?", self.name()),
+        let (Some(path), name) = (self.path.as_deref().filter(|_| !self.is_there()), self.name()) else {
+            return Ok(());
+        };
+        if is_url(path) {
+            bail!("logs are not read by URL: fetch it, as in `curl -L {name} | rpcgraph errors`");
+        }
+        if name.starts_with('m') && parse_name(&name).is_some() {
+            bail!("cannot read {name}: no such file; `rpcgraph show LOG {name}` shows a message");
+        }
+        match near_file(path) {
+            Some(near) => bail!("cannot read {name}: no such file; did you mean {near}?"),
             None => Ok(()),
         }
     }

@@ -18,7 +18,7 @@ use super::question::{Question, RowTimes};
 use super::read::ShownFindings;
 use super::screen;
 use super::values::{SQL_DIALECTS, one_of};
-use super::words::{NamedParser, nearest};
+use super::words::{NamedParser, nearest, other_command};
 
 /// The maximum size of a user's query, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -68,8 +68,15 @@ impl OwnQueries {
             }
             (Err(_), Some(query)) => take(&query),
             (Err(error), None) => {
-                let known = names().into_iter().chain(own.iter().map(|(name, _)| name.as_str()));
-                if let Some(near) = nearest(name, known) {
+                if Path::new(name).exists() {
+                    bail!(
+                        "{name} is a file, and the question comes first: rpcgraph ask NAME LOG; `rpcgraph ask` lists all questions"
+                    );
+                }
+                let known = || names().into_iter().chain(own.iter().map(|(name, _)| name.as_str()));
+                let other = other_command(name).map(|other| other.trim_start_matches("ask "));
+                let other = other.and_then(|other| known().find(|known| *known == other));
+                if let Some(near) = other.or_else(|| nearest(name, known())) {
                     bail!("unknown question {name:?}: did you mean {near}? `rpcgraph ask` lists all questions");
                 }
                 let others: Vec<_> = own.iter().map(|(name, _)| printable(name)).collect();
@@ -310,6 +317,7 @@ impl QuestionArgs {
         question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
         question.has_parts = has_parts;
+        question.protocols = query.protocols();
         question.listing = Listing::from_query(&query);
         if by.is_empty() {
             question.columns = query.table_columns();

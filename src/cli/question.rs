@@ -39,6 +39,8 @@ pub struct Question<'q> {
     pub compares: bool,
     /// True if the answer has no rows where no message has a time.
     pub needs_times: bool,
+    /// The protocols that it is about; empty for any.
+    pub protocols: &'q str,
     /// True if the answer has parts, of each of which the first rows are shown.
     pub has_parts: bool,
     /// The columns whose values rows are grouped by; `cause` stands for the text of failures.
@@ -95,6 +97,7 @@ impl<'q> Question<'q> {
             needs_sessions: false,
             compares: false,
             needs_times: false,
+            protocols: "",
             has_parts: false,
             by: Vec::new(),
             listing: None,

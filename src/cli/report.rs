@@ -1,6 +1,7 @@
 //! `report`: writes a page that shows logs.
 
 use crate::report::{DEFAULT_LIMIT, Report, ReportOptions};
+use crate::sink::Compression;
 use crate::summary::counted;
 use anyhow::bail;
 use clap::Args;
@@ -8,7 +9,7 @@ use clap::Args;
 use super::choice::Choice;
 use super::console::{Outcome, say};
 use super::filter::FilterArgs;
-use super::input::InputSource;
+use super::input::{InputSource, shown};
 use super::judging::judged;
 use super::read::{InputArgs, all_read};
 use super::target::TargetArgs;
@@ -48,6 +49,10 @@ pub struct ReportCommand {
 
 impl ReportCommand {
     pub fn run(&self) -> anyhow::Result<Outcome> {
+        let extension = self.target.file().and_then(|file| Some((file, Compression::split(file).0?)));
+        if let Some((file, extension)) = extension.filter(|(_, extension)| !["htm", "html"].contains(&&**extension)) {
+            bail!("a page is HTML, and not {extension}: name it {}", shown(&file.with_extension("html")));
+        }
         let (options, redacted) = (self.input.options()?, self.input.format.redact.is_on());
         let mut sources = self.input.sources()?;
         let jobs = self.input.format.jobs();

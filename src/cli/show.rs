@@ -110,7 +110,11 @@ fn parse_selector(text: &str) -> Result<Selector, String> {
     let (from, to) = names.split_once('-').unwrap_or((names, names));
     match (parse_name(from), parse_name(to)) {
         (Some(from), Some(to)) if from.record <= to.record => Ok(ChosenMessages::Names(from, to).in_log(log)),
-        _ => Err("expected the name of a message, such as m24, m32.1 or m3-m9".to_owned()),
+        _ if Path::new(text).exists() => Err("the log comes first: rpcgraph show LOG MESSAGE".to_owned()),
+        _ => {
+            Err("expected the name of a message, such as m24, m32.1 or m3-m9, or a filter, such as --tool NAME"
+                .to_owned())
+        }
     }
 }
 

@@ -100,7 +100,7 @@ pub fn leave() -> ! {
     std::process::exit(2)
 }
 
-/// Parses the name of a syntax.
+/// Parses the name of a syntax, or one of its file extensions.
 pub fn parse_syntax(name: &str) -> Result<Syntax, String> {
-    named("syntax", &Syntax::ALL, Syntax::name, name)
+    Syntax::from_extension(name).map_or_else(|| named("syntax", &Syntax::ALL, Syntax::name, name), Ok)
 }

@@ -13,7 +13,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use super::console::say;
 use super::filter::FILTERS;
-use super::input::{is_stdin, shown};
+use super::input::{is_stdin, is_url, shown};
 
 /// A parser of values: a function that parses a word, and a function that lists the usual words, for shells.
 #[derive(Clone)]
@@ -86,7 +86,7 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
         arguments.insert(1, word);
         return Ok(arguments);
     }
-    if is_stdin(path) || path.exists() {
+    if is_stdin(path) || path.exists() || is_url(path) {
         arguments.insert(1, "overview".into());
         return Ok(arguments);
     }
@@ -98,10 +98,7 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
     }
     let commands = root.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
     let commands: Vec<_> = commands.collect();
-    let other = || {
-        OTHER_COMMANDS.iter().find(|(_, others)| others.split(' ').any(|other| other == name)).map(|(ours, _)| *ours)
-    };
-    let near = || other().or_else(|| nearest(&name, commands.iter().copied().chain(names())));
+    let near = || other_command(&name).or_else(|| nearest(&name, commands.iter().copied().chain(names())));
     let command = if is_sparql(&name) { Some("query") } else { near() };
     let is_command = |near: &str| near.split(' ').next().is_some_and(|name| commands.contains(&name));
     let command = command.map(|near| if is_command(near) { format!("`{near}`") } else { format!("`ask {near}`") });
@@ -147,22 +144,28 @@ const OTHER_COMMANDS: [(&str, &str); 20] = [
     ("convert -t otlp", "otel otlp spans trace traces"),
     ("convert -t parquet", "parquet tables"),
     ("errors", "failed failures"),
-    ("methods", "calls latencies latency p95 requests"),
+    ("methods", "calls latencies p95 requests"),
     ("overview", "stats status summary top"),
     ("query", "sparql sql"),
     ("redact", "anonymize mask sanitize scrub"),
     ("report", "html page"),
     ("serve", "open ui view"),
-    ("slowest", "duration durations timings"),
+    ("slowest", "duration durations latency slow timings"),
     ("timeline", "cat head messages tail"),
     ("timeline --contains", "find grep search"),
     ("timeline -t messages", "raw replay"),
     ("unanswered", "hanging hung pending stuck timeouts"),
 ];
 
+/// Returns our command for a name that other tools and people have.
+pub fn other_command(name: &str) -> Option<&'static str> {
+    OTHER_COMMANDS.iter().find(|(_, others)| others.split(' ').any(|other| other == name)).map(|(ours, _)| *ours)
+}
+
 /// Tips for a command that is given an argument: the command, the argument and the beginning of its value, and the tip.
-const TIPS: [(&str, &str, &str, &str); 2] = [
+const TIPS: [(&str, &str, &str, &str); 3] = [
     ("check", "--rule", "", "'--only RULE' checks a log by one rule; '--rule RULE' explains it, without a log"),
+    ("query", "--file", "", "'query FILE.rq LOG' asks the query of a file"),
     ("check", "--protocol", "mcp-", "'--set NAME' checks by the rules of a revision of MCP"),
 ];
 

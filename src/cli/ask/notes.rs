@@ -45,6 +45,10 @@ pub fn note_filter(
             unmet.push("no message has a time, so no latency is known".to_owned());
         }
         let said = filter.given_options(true);
+        if unmet.is_empty() && said.is_empty() && !question.protocols.is_empty() {
+            unmet
+                .push(format!("the question is about {}: messages of other protocols give no row", question.protocols));
+        }
         if unmet.is_empty() && !said.is_empty() && has_rows(source.answer(&question.unfiltered(*base)?, cancel)?)? {
             unmet.push(format!("no row passes {said}; without it there are rows"));
         }

@@ -200,6 +200,12 @@ impl<'q> NamedQuery<'q> {
         self.text.lines().next().and_then(|line| line.strip_prefix('#')).unwrap_or_default().trim()
     }
 
+    /// The protocols that the title names, such as `MCP, LSP`; empty for any.
+    pub fn protocols(&self) -> &'q str {
+        let inner = self.title().split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+        inner.map_or("", |(inner, _)| inner)
+    }
+
     /// True if the comments state one of [`FACTS`].
     pub fn states(&self, fact: &str) -> bool {
         self.stated("# Facts: ").any(|stated| stated == fact)
