@@ -1,6 +1,9 @@
 //! `capture`: makes a building block from logs.
 
-use crate::capture::{Capture, CaptureOptions, block, collection, write};
+use std::collections::BTreeSet;
+
+use crate::capture::{Capture, CaptureOptions, ExampleKey, block, collection, write};
+use crate::diagnostic::printable;
 use crate::query::glob::regex;
 use crate::register::MAX_FILE;
 use crate::summary::counted;
@@ -61,6 +64,11 @@ impl CaptureCommand {
         })?;
         let examples = capture.chosen().count();
         if examples == 0 {
+            let calls: Vec<_> = capture.subjects().collect();
+            let tool = |call: &&ExampleKey| call.tool.clone();
+            let method = |call: &&ExampleKey| call.method.clone();
+            no_call("tools", &self.tool, calls.iter().filter_map(tool))?;
+            no_call("methods", &self.method, calls.iter().filter_map(method))?;
             bail!(
                 "found no exchange in {}{}; if the logs hold any, name their format with --from",
                 counted(capture.records(), "record"),
@@ -84,6 +92,16 @@ impl CaptureCommand {
         all_read(unread, sources.len())?;
         Ok(Outcome::Done)
     }
+}
+
+/// Fails if there are names of tools or methods, and globs that chose among them: they matched nothing.
+fn no_call(kind: &str, globs: &[String], names: impl Iterator<Item = String>) -> anyhow::Result<()> {
+    let names: BTreeSet<_> = names.collect();
+    if !globs.is_empty() && !names.is_empty() {
+        let names: Vec<_> = names.iter().map(|name| printable(name)).collect();
+        bail!("no call of {}; the {kind} are {}", globs.join(", "), names.join(", "));
+    }
+    Ok(())
 }
 
 /// Lists the reasons why messages are not in an example, with the number of messages.

@@ -155,6 +155,11 @@ impl Capture {
         Self { options, ..Self::default() }
     }
 
+    /// Returns the methods and tools that were read, whether the options take them or not.
+    pub fn subjects(&self) -> impl Iterator<Item = &ExampleKey> {
+        self.subjects.iter()
+    }
+
     /// Reads a log to its end; examples name it `log`. Returns the counts of its records.
     ///
     /// # Errors
