@@ -159,7 +159,8 @@ fn jq(code: &str, input: &str) -> Result<String, String> {
     let context = Ctx::<data::JustLut<jaq_json::Val>>::new(&filter.lut, Vars::new([]));
     match filter.id.run((context, input)).map(unwrap_valr).next() {
         Some(Ok(value)) => Ok(value.to_string()),
-        Some(Err(error)) => Err(error.to_string()),
+        // The text of an error that the program raises is any value, such as `1`.
+        Some(Err(error)) => Err(format!("jq ended with the error {error}")),
         None => Err("it gives nothing".to_owned()),
     }
 }

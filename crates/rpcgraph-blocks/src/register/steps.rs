@@ -102,15 +102,20 @@ pub fn programs(folder: &Folder, names: &[&'static str], loader: &Loader) -> Res
 impl Program {
     /// Reads the source, and adds the default media types.
     fn complete(&mut self, folder: &Folder, file: &str, loader: &Loader) {
-        let usual = match self.r#type.as_str() {
-            "jq" | "semantic-uplift" => Some("application/json"),
-            "json-ld-frame" => Some("application/ld+json"),
-            "xslt" => Some("application/xml"),
-            _ => Some("text/turtle").filter(|_| self.takes_rdf()),
+        // The defaults of the official tool.
+        const RDF: &[&str] = &["text/turtle", "application/rdf+xml"];
+        const RDF_OR_JSON_LD: &[&str] = &["text/turtle", "application/rdf+xml", "application/ld+json"];
+        let (inputs, outputs): (&[_], &[_]) = match self.r#type.as_str() {
+            "jq" => (&["application/json"], &["application/json"]),
+            "semantic-uplift" => (&["application/json"], RDF),
+            "json-ld-frame" | "jsonld-frame" => (RDF_OR_JSON_LD, &["application/ld+json"]),
+            "xslt" => (&["application/xml"], &["application/xml"]),
+            _ if self.takes_rdf() => (RDF, RDF),
+            _ => (&[], &[]),
         };
-        for medias in [&mut self.inputs, &mut self.outputs] {
+        for (medias, usual) in [(&mut self.inputs, inputs), (&mut self.outputs, outputs)] {
             if medias.media_types.is_empty() {
-                medias.media_types.extend(usual.map(|name| Value::from(name).into()));
+                medias.media_types.extend(usual.iter().map(|name| Value::from(*name).into()));
             }
         }
         let read = match (&self.code, &self.r#ref) {
@@ -122,6 +127,11 @@ impl Program {
             Ok(code) => self.code = Some(code),
             Err(error) => self.lacking = with_causes(&error),
         }
+    }
+
+    /// Returns the file or the URL of its source.
+    pub fn reference(&self) -> Option<&str> {
+        self.r#ref.as_deref()
     }
 
     /// Returns a note on a transform whose type is not supported, so that it is not run.
