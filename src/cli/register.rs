@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::diagnostic::printable;
 use crate::register::{
-    BlockReport, Register, RegisterBlock, RegisterOptions, ReportEntry, ReportItem, Repository, compare,
+    BlockReport, Comparison, ItemVerdict, Register, RegisterBlock, RegisterOptions, ReportEntry, ReportItem,
+    Repository, compare,
 };
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueHint};
@@ -13,7 +14,7 @@ use super::console::{Outcome, say};
 use super::input::shown;
 use super::paths::OutputPath;
 use super::progress::StatusLine;
-use super::target::leave_on_ctrl_c;
+use super::target::{leave_on_ctrl_c, print};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/register.txt").trim_end())]
@@ -115,32 +116,40 @@ impl RegisterCommand {
         };
         let note = |before: &str, note: &String| say(&format!("note: {before}{}", printable(note)));
         register.notes.iter().filter(|_| !self.quiet).for_each(|text| note("", text));
-        let (mut passed, mut total, mut failed) = (0, 0, 0);
+        let (mut passed, mut total, mut good) = (0, 0, 0);
+        let items = register.blocks.iter().flat_map(|block| &block.report.items);
+        let unknown = match items.filter(|item| item.verdict() == ItemVerdict::NotValidated).count() {
+            0 => String::new(),
+            unknown => format!(", {unknown} not validated"),
+        };
         for RegisterBlock { report, notes } in &register.blocks {
             let before = if alone { String::new() } else { format!("{}: ", printable(&report.id)) };
             notes.iter().filter(|_| !self.quiet).for_each(|text| note(&before, text));
             report.items.iter().filter(|_| !self.quiet && alone).for_each(say_notes);
             say_failed(report, &before);
             (passed, total) = (passed + report.passed(), total + report.items.len());
-            failed += usize::from(!report.is_success());
+            good += usize::from(report.verdict().is_pass());
         }
         let (blocks, files) = (register.blocks.len(), register.files.len());
         let counts = match register.blocks.first().filter(|_| alone) {
-            Some(block) => format!("{}: {passed} of {total} passed", printable(&block.report.name)),
-            None => {
-                let good = blocks - failed;
-                format!("{good} of {blocks} blocks passed, {passed} of {total} examples and tests")
-            }
+            Some(block) => format!("{}: {passed} of {total} passed{unknown}", printable(&block.report.name)),
+            None => format!("{good} of {blocks} blocks passed, {passed} of {total} examples and tests{unknown}"),
         };
         if !self.quiet {
             say(&format!("{counts}; {files} files{place}"));
         }
         // A comparison fails only if there are differences.
         let Some(folder) = &self.compare else {
-            return Ok(if failed == 0 { Outcome::Done } else { Outcome::Findings });
+            return Ok(if good == blocks { Outcome::Done } else { Outcome::Findings });
         };
-        let differences = compare(&register.files, folder).with_context(|| format!("cannot read {}", shown(folder)))?;
-        differences.iter().for_each(|difference| say(&format!("differs: {}", printable(difference))));
+        let Comparison { differences, not_compared } =
+            compare(&register.files, folder).with_context(|| format!("cannot read {}", shown(folder)))?;
+        let lines = differences.iter().map(|difference| format!("differs: {}\n", printable(difference)));
+        print(&lines.collect::<String>())?;
+        let files = not_compared.iter().map(|path| printable(path)).collect::<Vec<_>>().join(", ");
+        if !self.quiet && !files.is_empty() {
+            say(&format!("note: files with another text, which is not compared: {files}"));
+        }
         Ok(if differences.is_empty() { Outcome::Done } else { Outcome::Findings })
     }
 }

@@ -42,6 +42,7 @@ mod shapes;
 #[cfg(not(feature = "shacl"))]
 #[path = "register/shapes/absent.rs"]
 mod shapes;
+mod shapes_graphs;
 mod site;
 mod steps;
 mod terms;
@@ -54,12 +55,12 @@ use std::error::Error;
 
 use oxsdatatypes::DayTimeDuration;
 
-pub use self::compare::compare;
+pub use self::compare::{Comparison, compare};
 pub use self::error::BlockError;
 pub use self::folder::MAX_FILE;
 pub use self::options::RegisterOptions;
 pub use self::output::{Files, Product, WriteError};
-pub use self::report::{BlockReport, ItemSubject, ReportEntry, ReportItem, Section};
+pub use self::report::{BlockReport, ItemSubject, ItemVerdict, ReportEntry, ReportItem, Section};
 pub use self::repository::{Register, RegisterBlock, Repository};
 use crate::record::unix_epoch;
 use crate::schema::worker::serve;

@@ -145,7 +145,7 @@ fn extension_points_that_cannot_be_applied_pass_nothing() {
         assert!(notes(&register).contains(said), "{said}: {}", notes(&register));
         let results = results(&register, "ext");
         assert!(results.len() == 2 && results.values().all(|passed| !passed), "{points}: {results:?}");
-        assert!(!register.blocks.iter().any(|block| block.report.id == "eg.ext" && block.report.is_success()));
+        assert!(!register.blocks.iter().any(|block| block.report.id == "eg.ext" && block.report.verdict().is_pass()));
     }
 }
 
@@ -292,6 +292,25 @@ fn the_catalogue_has_the_nodes_and_terms_of_the_official_register() {
 }
 
 #[test]
+fn tests_that_must_fail_do_not_pass_unread() {
+    let register = register(&[
+        ("a/schema.yaml", "type: object\n"),
+        ("a/tests.yaml", "- {ref: gone.json, require-fail: true}\n- {ref: other.json, require-fail: true}\n"),
+        ("a/other.json", "1"),
+        ("a/tests/x-fail.json", "{\"a\":"),
+        ("a/examples.yaml", "- snippets: [{language: json, code: '{}'}]\n"),
+    ]);
+    let report = &register.blocks[0].report;
+    let failed: Vec<_> = report.failed().map(|item| (item.title(), item.reasons())).collect();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert_eq!(failed[0].0, "test gone.json");
+    assert!(failed[0].1[0].contains("cannot read `gone.json`, named by tests.yaml"), "{failed:?}");
+    let notes = notes(&register);
+    assert!(notes.contains("test x-fail.json: fails only because it cannot be parsed: Error parsing JSON"), "{notes}");
+    assert!(!notes.contains("other.json"), "{notes}");
+}
+
+#[test]
 fn transforms_that_are_not_run_are_named() {
     let register = register(&[
         ("a/context.jsonld", r#"{"@context": {"n": "http://e/n"}}"#),
@@ -333,17 +352,22 @@ fn differences_from_a_published_register_are_listed_member_by_member() {
     place.put("r/bblocks-config.yaml", "identifier-prefix: eg\nname: Yours\nlicense: MIT\nimports: []\n");
     place.put("r/_sources/a/bblock.json", r#"{"name": "A", "tags": ["y", "z"]}"#);
     place.put("r/_sources/a/examples.yaml", "- snippets: [{language: json, code: '{\"p\": 2}'}]\n");
+    place.put("out/annotated/a/notes.tsv", "a\tb\n");
     let ran = place.run(&[&made[..], &["--compare", "out"]].concat());
     assert_eq!(ran.status, Some(1));
-    let said: Vec<_> = ran.stderr.lines().filter(|line| !line.contains("/json-full/")).collect();
+    let differs = |line: &&str| !line.contains("/json-full/") && !line.contains("tests/");
+    let stdout = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let said: Vec<_> = stdout.lines().filter(differs).collect();
     assert_eq!(
         said,
         [
+            "differs: annotated/a/notes.tsv: is not made",
+            "differs: bblocks.jsonld: another graph, 60 triples and not 60",
+            "differs: bblocks.ttl: another graph, 60 triples and not 60",
             "differs: register.json/name: \"Yours\" and not \"Mine\"",
             "differs: register.json/license: is not there: \"MIT\"",
             "differs: register.json/bblocks/eg.a/tags/z: is not there: \"z\"",
             "differs: register.json/bblocks/eg.a/tags/x: is not made: \"x\"",
-            "differs: tests/a/example_1_1.ttl: another graph, 1 triples and not 1",
         ]
     );
 }

@@ -23,25 +23,33 @@ fn text(place: &Place, name: &str) -> String {
     String::from_utf8(place.read(&format!("out/tests/b/{name}"))).expect("text")
 }
 
-/// Without the feature, a note says that shapes were not checked.
+/// Without the feature, shapes are read and not checked: what they are about is neither passed nor failed.
 #[cfg(not(feature = "shacl"))]
 #[test]
-fn unchecked_shapes_are_noted() {
+fn unchecked_shapes_are_not_validated() {
     let place = block(&[
-        ("rules.shacl", "nothing that anybody reads"),
+        ("rules.shacl", "<s> <p> <o> ."),
+        ("more.shacl", "<s> <p> <o> ."),
         (
             "bblock.json",
             r#"{"shaclRules": ["more.shacl"], "shaclShapes": {"b": ["more.shacl", "https://example.org/s"]}}"#,
         ),
     ]);
     register(&place).said(
-        0,
+        1,
         "note: shapes are not checked: more.shacl, https://example.org/s, rules.shacl (a build with `--features shacl` does \
-         that)\nb: 1 of 1 passed; 15 files in out\n",
+         that)\nb: 0 of 1 passed, 1 not validated; 16 files in out\n",
     );
-    let report = text(&place, "example_1_1.validation_passed.txt");
+    let report = text(&place, "example_1_1.validation_not_validated.txt");
     let line = "shapes are not checked: more.shacl, https://example.org/s, rules.shacl (a build with `--features shacl` does that)\n";
     assert!(report.contains(line), "{report}");
+    let report: serde_json::Value = serde_json::from_str(&text(&place, "_report.json")).expect("JSON");
+    assert_eq!(
+        (&report["result"], &report["items"][0]["result"], &report["counts"]),
+        (&false.into(), &false.into(), &serde_json::json!({ "total": 1, "passed": 0, "failed": 0, "notValidated": 1 }))
+    );
+    let register_json = String::from_utf8(place.read("out/register.json")).expect("text");
+    assert!(register_json.contains("\"validationPassed\": false"), "{register_json}");
     // A test that only the shapes can fail says so.
     place.put("b/tests/one-fail.json", GOOD);
     let ran = register(&place);
@@ -50,6 +58,31 @@ fn unchecked_shapes_are_noted() {
         ran.stderr.contains("test one-fail.json: Failure was expected, but the test passed; shapes are not checked: "),
         "{}",
         ran.stderr
+    );
+}
+
+#[test]
+fn shapes_that_are_missing_or_are_not_turtle_fail_in_every_build() {
+    let place = block(&[("rules.shacl", "no Turtle")]);
+    let ran = register(&place);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("error: rules.shacl: "), "{}", ran.stderr);
+    let place = block(&[("bblock.json", r#"{"shaclShapes": ["gone.shacl"]}"#)]);
+    let ran = register(&place);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("cannot read `gone.shacl`"), "{}", ran.stderr);
+}
+
+#[test]
+fn shapes_that_nothing_names_are_noted() {
+    let place = block(&[
+        ("shapes.ttl", "@prefix sh: <http://www.w3.org/ns/shacl#> . <s> a sh:NodeShape ."),
+        ("data.ttl", "<s> <p> <o> ."),
+    ]);
+    register(&place).said(
+        0,
+        "note: shapes.ttl: not used: shapes are in shapes.shacl, else in rules.shacl, or shaclShapes of bblock.json names \
+         them\nb: 1 of 1 passed; 14 files in out\n",
     );
 }
 

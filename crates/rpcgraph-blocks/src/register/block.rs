@@ -10,6 +10,7 @@ use super::error::{BLOCK, BlockError};
 use super::examples::{DOCUMENTED, Examples, UnusedEntries};
 use super::folder::{Folder, key};
 use super::language::Language;
+use super::rules::SHACL;
 use super::site::RegisterPaths;
 use super::steps::{Program, STEPS, TRANSFORMS, programs};
 use super::turtle::read_turtle;
@@ -150,10 +151,17 @@ impl Block {
         {
             errors.push(BlockError::syntax(file, error));
         }
+        let [steps, transforms] =
+            [STEPS, TRANSFORMS].map(|names| value_or_error(programs(&folder, names, loader), &mut errors));
+        let used = shapes.iter().chain(&closures).chain(&ontology_file).map(String::as_str);
+        let used = used.chain(steps.iter().chain(&transforms).filter_map(Program::reference));
+        notes.extend(unused_shapes(&folder, &used.collect()));
         let key = key(&folder.name());
         Self {
             shapes,
             closures,
+            steps,
+            transforms,
             below: below.to_owned(),
             identifier: metadata["itemIdentifier"].as_str().unwrap_or(&key).to_owned(),
             key,
@@ -167,8 +175,6 @@ impl Block {
             examples_file,
             examples,
             tests,
-            steps: value_or_error(programs(&folder, STEPS, loader), &mut errors),
-            transforms: value_or_error(programs(&folder, TRANSFORMS, loader), &mut errors),
             description,
             ontology,
             notes,
@@ -265,6 +271,19 @@ fn shapes(folder: &Folder, metadata: &Value, notes: &mut Vec<String>) -> Vec<Str
     let mut known = BTreeSet::new();
     names.retain(|name| known.insert(name.clone()));
     names
+}
+
+/// Returns a note on each file of shapes in the folder that nothing uses.
+fn unused_shapes(folder: &Folder, used: &BTreeSet<&str>) -> Vec<String> {
+    let has_shapes = |name: &str| {
+        let is_turtle = || name.ends_with(".ttl") && folder.read(name, BLOCK).is_ok_and(|text| text.contains(SHACL));
+        name.ends_with(".shacl") || is_turtle()
+    };
+    let names = folder.list("").unwrap_or_default().into_iter();
+    let unused = names.filter(|name| !used.contains(name.as_str()) && has_shapes(name));
+    unused
+        .map(|name| format!("{name}: not used: shapes are in shapes.shacl, else in rules.shacl, or shaclShapes of bblock.json names them"))
+        .collect()
 }
 
 /// Reads the examples, each with its text in place.

@@ -133,7 +133,7 @@ impl<'b> BlockBuilder<'b> {
         self.add_examples();
         self.add_tests();
         for item in &self.view.report.items {
-            let result = if item.passed() { "passed" } else { "failed" };
+            let result = item.verdict().name();
             let stem = item.file.rsplit_once('.').map_or(item.file.as_str(), |(stem, _)| stem);
             self.view.files.insert(format!("{stem}.validation_{result}.txt"), self.view.report.text(item));
         }
@@ -276,7 +276,7 @@ impl<'b> BlockBuilder<'b> {
             entry[name] = is_own.then(|| own(file)).or_else(elsewhere).into();
         }
         entry["testOutputs"] = (!report.items.is_empty()).then(|| site.reference(&site.test(""))).into();
-        entry["validationPassed"] = report.is_success().into();
+        entry["validationPassed"] = report.verdict().is_pass().into();
         if let Value::Object(entry) = &mut entry {
             entry.extend(self.further_entry());
             let entries = metadata.as_object().into_iter().flatten();

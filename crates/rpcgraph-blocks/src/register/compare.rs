@@ -1,39 +1,65 @@
-//! Compares a register with another one: its graphs as graphs, and its JSON member by member.
+//! Compares a register with another one, file by file: graphs as graphs, JSON and YAML member by member.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use oxrdf::Graph;
 use oxrdf::graph::CanonicalizationAlgorithm;
+use oxrdf::{Graph, Triple};
+use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfParser};
 use serde_json::Value;
 
 use super::output::{Files, list};
 use super::report::{MAX_LISTED, unlisted};
-use super::turtle::read_turtle;
+use super::yaml;
 use crate::diagnostic::shortened;
 use crate::json::pointer_token;
 
 /// The maximum length of a value in a difference, in characters.
 const MAX_VALUE: usize = 100;
-/// The JSON files that are compared, by the end of their path.
-const MEMBERS: [&str; 5] =
-    ["register.json", "/context.jsonld", "/schema.json", "/resolvedProperties.json", "/index.json"];
 /// The members that differ between any two programs or runs.
 const OWN: [&str; 3] = ["/tooling", "/modified", "/generated"];
 
-/// Returns the differences from the register in a folder, one line each: the graphs of examples and tests, and the members
-/// of `register.json`, contexts, schemas and full entries.
+/// A register beside another.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// The differences, one line each.
+    pub differences: Vec<String>,
+    /// The files that are not equal, and whose kind is not compared.
+    pub not_compared: Vec<String>,
+}
+
+/// The kind of a file, by which it is compared.
+enum FileKind {
+    /// Turtle, and the catalogue in JSON-LD: as a graph.
+    Graph(RdfFormat),
+    /// JSON and YAML: member by member.
+    Members,
+    /// Texts for people.
+    Text,
+}
+
+impl FileKind {
+    fn of(path: &str) -> Self {
+        match path.rsplit('.').next().unwrap_or_default() {
+            "ttl" => Self::Graph(RdfFormat::Turtle),
+            _ if path == "bblocks.jsonld" => Self::Graph(RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() }),
+            "json" | "jsonld" | "yaml" | "yml" => Self::Members,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// Compares a register with the register in a folder: each file that one of them has, by its kind.
 ///
 /// # Errors
 ///
 /// If the folder or a file in it cannot be read.
-pub fn compare(files: &Files, folder: &Path) -> io::Result<Vec<String>> {
-    let is_graph = |path: &str| path.starts_with("tests/") && path.ends_with(".ttl");
-    let is_compared = |path: &String| is_graph(path) || MEMBERS.iter().any(|end| path.ends_with(end));
-    let paths: BTreeSet<_> = list(folder)?.into_iter().chain(files.keys().cloned()).filter(is_compared).collect();
-    let mut differences = Vec::new();
+pub fn compare(files: &Files, folder: &Path) -> io::Result<Comparison> {
+    let paths: BTreeSet<_> = list(folder)?.into_iter().chain(files.keys().cloned()).collect();
+    let mut comparison = Comparison::default();
+    let Comparison { differences, not_compared } = &mut comparison;
     for path in paths {
         let theirs = folder.join(&path);
         let Some(ours) = files.get(&path) else {
@@ -45,32 +71,47 @@ pub fn compare(files: &Files, folder: &Path) -> io::Result<Vec<String>> {
             continue;
         }
         let theirs = String::from_utf8_lossy(&fs::read(theirs)?).into_owned();
-        if is_graph(&path) {
-            differences.extend(graphs(ours, &theirs).map(|difference| format!("{path}: {difference}")));
+        if *ours == theirs {
             continue;
         }
-        let mut found = Vec::new();
-        match (serde_json::from_str(ours), serde_json::from_str(&theirs)) {
-            (Ok(ours), Ok(theirs)) => members(&ours, &theirs, String::new(), &mut found),
-            _ => found.push(": is not JSON on one side".to_owned()),
+        match FileKind::of(&path) {
+            FileKind::Graph(format) => {
+                differences.extend(graphs(ours, &theirs, format).map(|difference| format!("{path}: {difference}")));
+            }
+            FileKind::Members => {
+                let mut found = Vec::new();
+                match (parsed(&path, ours), parsed(&path, &theirs)) {
+                    (Some(ours), Some(theirs)) => members(&ours, &theirs, String::new(), &mut found),
+                    _ => found.push(": cannot be parsed on one side".to_owned()),
+                }
+                differences.extend(found.iter().take(MAX_LISTED).map(|difference| format!("{path}{difference}")));
+                differences.extend(unlisted(found.len()).map(|more| format!("{path}: … and {more} more")));
+            }
+            FileKind::Text => not_compared.push(path),
         }
-        differences.extend(found.iter().take(MAX_LISTED).map(|difference| format!("{path}{difference}")));
-        differences.extend(unlisted(found.len()).map(|more| format!("{path}: … and {more} more")));
     }
-    Ok(differences)
+    Ok(comparison)
+}
+
+/// Parses JSON or, by the extension, YAML.
+fn parsed(path: &str, text: &str) -> Option<Value> {
+    let is_yaml = path.ends_with(".yaml") || path.ends_with(".yml");
+    if is_yaml { yaml::read(text).ok() } else { serde_json::from_str(text).ok() }
 }
 
 /// Returns the difference between two graphs.
-fn graphs(ours: &str, theirs: &str) -> Option<String> {
-    match (graph(ours), graph(theirs)) {
+fn graphs(ours: &str, theirs: &str, format: RdfFormat) -> Option<String> {
+    match (graph(ours, format), graph(theirs, format)) {
         (Some(ours), Some(theirs)) if ours == theirs => None,
         (Some(ours), Some(theirs)) => Some(format!("another graph, {} triples and not {}", ours.len(), theirs.len())),
-        _ => Some("is not Turtle on one side".to_owned()),
+        _ => Some(format!("is not {} on one side", format.name())),
     }
 }
 
-fn graph(text: &str) -> Option<Graph> {
-    let mut graph: Graph = read_turtle(text, None).ok()?.into_iter().collect();
+fn graph(text: &str, format: RdfFormat) -> Option<Graph> {
+    // References in the register of a block are relative.
+    let parser = RdfParser::from_format(format).with_base_iri("https://example.invalid/").ok()?;
+    let mut graph: Graph = parser.for_slice(text).map(|quad| quad.map(Triple::from)).collect::<Result<_, _>>().ok()?;
     graph.canonicalize(CanonicalizationAlgorithm::Unstable);
     Some(graph)
 }

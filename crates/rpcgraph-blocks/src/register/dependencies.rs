@@ -66,6 +66,26 @@ pub fn inherited(library: &Library) -> BTreeMap<String, InheritedParts> {
     direct.iter().map(take_over).collect()
 }
 
+/// Returns a note on each group of blocks that depend on each other. The official tool does not process them.
+pub fn circles(inherited: &BTreeMap<String, InheritedParts>) -> impl Iterator<Item = String> {
+    let mut reachable: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for id in inherited.keys() {
+        let (known, mut next) = (reachable.entry(id).or_default(), vec![id.as_str()]);
+        while let Some(id) = next.pop() {
+            let ids = inherited.get(id).into_iter().flat_map(|parts| &parts.depends_on);
+            next.extend(ids.map(String::as_str).filter(|id| known.insert(*id)));
+        }
+    }
+    let leads = |from: &str, to: &str| reachable.get(from).is_some_and(|known| known.contains(to));
+    let circle = |id: &&str| reachable.keys().copied().filter(|other| leads(id, other) && leads(other, id)).collect();
+    let circles: BTreeSet<Vec<_>> =
+        reachable.keys().map(|id| circle(&id)).filter(|ids: &Vec<_>| !ids.is_empty()).collect();
+    let note = |ids: Vec<&str>| {
+        format!("these blocks depend on each other, which the official tool refuses: {}", ids.join(", "))
+    };
+    circles.into_iter().map(note).collect::<Vec<_>>().into_iter()
+}
+
 /// Returns the URIs of a block's own shapes.
 pub fn shape_uris(block: &Block) -> Vec<String> {
     file_uris(block, &block.shapes)

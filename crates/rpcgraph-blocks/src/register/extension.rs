@@ -55,7 +55,7 @@ pub fn apply(library: &mut Library) {
 /// Returns the schema for the `extensionPoints` of a block. Fails if a block is unknown, or if the base does not refer
 /// to a block that is to be replaced.
 fn extended_base(library: &Library, points: &Value) -> Result<Value, BlockError> {
-    let target = |id: &str| library.resolve("", &block_reference(id));
+    let target = |id: &str| library.resolve("bblock.json", &block_reference(id));
     let base = identifiers(&points["baseBuildingBlock"]);
     let base = base.first().ok_or_else(|| BlockError::unusable(BY, "it does not name a baseBuildingBlock"))?;
     let mut replaced = BTreeMap::new();

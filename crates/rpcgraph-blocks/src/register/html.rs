@@ -1,6 +1,6 @@
 //! The report for people: one self-contained HTML file.
 
-use super::report::{BlockReport, ReportItem};
+use super::report::{BlockReport, ItemVerdict, ReportItem};
 use crate::diagnostic::markup::xml;
 
 const STYLE: &str = "\
@@ -11,6 +11,7 @@ summary{cursor:pointer}\
 code,pre{font-family:ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}\
 .passed::before{content:'passed ';color:#080;font-weight:bold}\
 .failed::before{content:'failed ';color:#c00;font-weight:bold}\
+.not_validated::before{content:'not validated ';color:#c80;font-weight:bold}\
 @media(prefers-color-scheme:dark){.passed::before{color:#6d6}.failed::before{color:#f77}}\
 .error{border-left:.3rem solid #c00;padding-left:.5rem}\
 .loss{border-left:.3rem solid #c80;padding-left:.5rem}\
@@ -19,7 +20,7 @@ li{list-style:none}ul{padding-left:0}";
 /// Returns `report.html` for one block or several.
 pub fn html(reports: &[&BlockReport], title: &str) -> String {
     let (title, class) =
-        (xml(title), if reports.iter().all(|report| report.is_success()) { "passed" } else { "failed" });
+        (xml(title), reports.iter().map(|report| report.verdict()).max().unwrap_or(ItemVerdict::Passed).name());
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
@@ -44,7 +45,7 @@ pub fn html(reports: &[&BlockReport], title: &str) -> String {
 }
 
 fn write_item(item: &ReportItem, out: &mut String) {
-    let (class, open) = if item.passed() { ("passed", "") } else { ("failed", " open") };
+    let (class, open) = (item.verdict().name(), if item.passed() { "" } else { " open" });
     out.push_str(&format!("<details{open}>\n<summary class=\"{class}\">{}</summary>\n", xml(&item.title())));
     out.push_str(&format!("<p><a href=\"{}\"><code>{}</code></a>", xml(&item.href), xml(&item.file)));
     if item.must_fail {

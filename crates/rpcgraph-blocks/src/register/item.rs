@@ -11,7 +11,7 @@ use super::block::Block;
 use super::examples::Prefixes;
 use super::language::Language;
 use super::lost::MissingValue;
-use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, ReportItem, Section, unlisted};
+use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, PARSE_ERROR, ReportItem, Section, unlisted};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
@@ -129,7 +129,7 @@ impl ItemRunner<'_> {
                 self.validate(job, &value, done);
             }
             Err(error) => {
-                let payload = json!({ "line": error.line() });
+                let payload = json!({ "op": PARSE_ERROR, "line": error.line() });
                 done.item.fail(Section::JsonSchema, format!("Error parsing YAML: {error}"), payload);
             }
         }
@@ -137,9 +137,10 @@ impl ItemRunner<'_> {
 
     fn json(&self, job: &ItemJob<'_>, text: &str, using: &str, done: &mut ItemOutcome) {
         // The first parser is strict about characters and numbers; the second keeps their spelling.
-        let value = serde_json::from_str::<serde_json::Value>(text)
-            .map_err(|error| (error.to_string(), json!({ "line": error.line(), "col": error.column() })));
-        let spelled = json::parse(text.as_bytes()).map_err(|error| (error.to_string(), json!({})));
+        let value = serde_json::from_str::<serde_json::Value>(text).map_err(|error| {
+            (error.to_string(), json!({ "op": PARSE_ERROR, "line": error.line(), "col": error.column() }))
+        });
+        let spelled = json::parse(text.as_bytes()).map_err(|error| (error.to_string(), json!({ "op": PARSE_ERROR })));
         let (value, spelled) = match value.and_then(|value| Ok((value, spelled?))) {
             Ok(read) => read,
             Err((error, payload)) => {
@@ -262,7 +263,10 @@ impl ItemRunner<'_> {
                 done.item.fail(Section::Turtle, "The Turtle does not contain triples", json!({ "empty": true }));
             }
             Ok(triples) => done.graph = turtle::normal(triples),
-            Err(error) => done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), json!({})),
+            Err(error) => {
+                let payload = json!({ "op": PARSE_ERROR });
+                done.item.fail(Section::Turtle, format!("Error parsing Turtle: {error}"), payload);
+            }
         }
         done.add_own(whole);
     }

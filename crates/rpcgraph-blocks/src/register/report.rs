@@ -15,6 +15,8 @@ pub const NOT_VALIDATED: &str = "not-validated";
 
 /// The operation in the entry of an item whose shapes, or some of them, are not checked.
 pub const SHAPES_NOT_CHECKED: &str = "shacl-not-checked";
+/// The operation in the entry of an item whose file cannot be parsed.
+pub const PARSE_ERROR: &str = "parse-error";
 /// The operation in the entry of an item that must fail and does not.
 const NO_FAILURE: &str = "require-fail";
 
@@ -65,6 +67,33 @@ impl ReportEntry {
     /// True if the entry is about this operation.
     pub fn is(&self, operation: &str) -> bool {
         self.payload.get("op").is_some_and(|op| op == operation)
+    }
+}
+
+/// The verdict on an example, a test or a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ItemVerdict {
+    /// Everything was checked, with the outcome that is required.
+    Passed,
+    /// Nothing failed, but shapes were not checked.
+    NotValidated,
+    /// Something failed.
+    Failed,
+}
+
+impl ItemVerdict {
+    /// Its name in class names and file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::NotValidated => "not_validated",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// True if it passed, as registers and reports write it.
+    pub fn is_pass(self) -> bool {
+        self == Self::Passed
     }
 }
 
@@ -124,6 +153,13 @@ impl ReportItem {
         self.entries.push(ReportEntry { section, payload, is_error, message: message.into() });
     }
 
+    /// Returns a note on an item that must fail and does so since its file is not read as JSON, YAML or Turtle: schemas and
+    /// shapes, which it is about, have not seen it.
+    pub fn unparsed_failure(&self) -> Option<String> {
+        let error = self.entries.iter().find(|entry| entry.is(PARSE_ERROR)).filter(|_| self.must_fail)?;
+        Some(format!("{}: fails only because it cannot be parsed: {}", self.title(), error.message))
+    }
+
     /// Adds the reason why an item that must fail and does not is a failure: an entry without an error, which would let the
     /// item pass.
     pub fn require_failure(&mut self) {
@@ -140,9 +176,21 @@ impl ReportItem {
         self.entries.iter().any(|entry| entry.is_error)
     }
 
-    /// True if it has errors exactly if it must fail, and its validity is known.
+    /// Returns its verdict: it passes if it has errors exactly if it must fail, and its validity is known.
+    pub fn verdict(&self) -> ItemVerdict {
+        let is_unchecked = |entry: &ReportEntry| entry.is(SHAPES_NOT_CHECKED) && entry.payload.get("terms").is_none();
+        if self.has_errors() != self.must_fail || self.entries.iter().any(|entry| entry.is(NOT_VALIDATED)) {
+            ItemVerdict::Failed
+        } else if !self.must_fail && self.entries.iter().any(is_unchecked) {
+            ItemVerdict::NotValidated
+        } else {
+            ItemVerdict::Passed
+        }
+    }
+
+    /// True if its verdict is that it passed.
     pub fn passed(&self) -> bool {
-        self.has_errors() == self.must_fail && !self.entries.iter().any(|entry| entry.is(NOT_VALIDATED))
+        self.verdict().is_pass()
     }
 
     /// Its subject, in words.
@@ -199,8 +247,16 @@ pub fn unlisted(found: usize) -> Option<usize> {
     found.checked_sub(MAX_LISTED).filter(|more| *more > 0)
 }
 
-fn counts(total: usize, passed: usize) -> Value {
-    json!({ "total": total, "passed": passed, "failed": total - passed })
+/// Counts items by their verdict.
+fn counts<'r>(items: impl Iterator<Item = &'r ReportItem> + Clone) -> Value {
+    let of = |verdict| items.clone().filter(|item| item.verdict() == verdict).count();
+    let unknown = Some(of(ItemVerdict::NotValidated)).filter(|unknown| *unknown > 0);
+    without_nulls(json!({
+        "total": items.clone().count(),
+        "passed": of(ItemVerdict::Passed),
+        "failed": of(ItemVerdict::Failed),
+        "notValidated": unknown,
+    }))
 }
 
 /// The outcome of all examples and tests of a block.
@@ -224,14 +280,15 @@ impl BlockReport {
         self.items.iter().filter(|item| item.passed()).count()
     }
 
-    /// Returns the items that did not pass.
+    /// Returns the items that failed.
     pub fn failed(&self) -> impl Iterator<Item = &ReportItem> {
-        self.items.iter().filter(|item| !item.passed())
+        self.items.iter().filter(|item| item.verdict() == ItemVerdict::Failed)
     }
 
-    /// True if every item passed and the block itself does not have errors.
-    pub fn is_success(&self) -> bool {
-        self.errors.is_empty() && self.items.iter().all(ReportItem::passed)
+    /// Returns the worst verdict of its items: failed if the block itself has errors.
+    pub fn verdict(&self) -> ItemVerdict {
+        let of_block = if self.errors.is_empty() { ItemVerdict::Passed } else { ItemVerdict::Failed };
+        self.items.iter().map(ReportItem::verdict).fold(of_block, Ord::max)
     }
 
     fn title(&self) -> String {
@@ -239,14 +296,18 @@ impl BlockReport {
     }
 
     fn counts(&self) -> Value {
-        counts(self.items.len(), self.passed())
+        counts(self.items.iter())
     }
 
     /// Returns the number of examples and tests that passed in all reports, in words.
     pub fn passed_in_words<'r>(reports: impl Iterator<Item = &'r Self>) -> String {
-        let add = |(passed, total), report: &Self| (passed + report.passed(), total + report.items.len());
-        let (passed, total) = reports.fold((0, 0), add);
-        format!("{passed} of {total} examples and tests passed")
+        let items: Vec<_> = reports.flat_map(|report| &report.items).map(ReportItem::verdict).collect();
+        let count = |verdict| items.iter().filter(|one| **one == verdict).count();
+        let unknown = match count(ItemVerdict::NotValidated) {
+            0 => String::new(),
+            unknown => format!(", {unknown} not validated"),
+        };
+        format!("{} of {} examples and tests passed{unknown}", count(ItemVerdict::Passed), items.len())
     }
 
     /// Returns `_report.json`, the block's report.
@@ -256,7 +317,7 @@ impl BlockReport {
             "bblockName": self.name,
             "bblockId": self.id,
             "generated": self.generated,
-            "result": self.is_success(),
+            "result": self.verdict().is_pass(),
             "items": self.items.iter().map(ReportItem::to_json).collect::<Vec<_>>(),
             "globalErrors": if self.errors.is_empty() { json!({}) } else { json!({ "block": self.errors }) },
             "counts": self.counts(),
@@ -269,18 +330,17 @@ impl BlockReport {
             json!({
                 "bblockId": report.id,
                 "bblockName": report.name,
-                "result": report.is_success(),
+                "result": report.verdict().is_pass(),
                 "counts": report.counts(),
                 "report": path,
             })
         };
         let all = || reports.clone().map(|(report, _)| report);
-        let (total, passed) = (all().map(|report| report.items.len()).sum(), all().map(Self::passed).sum());
         without_nulls(json!({
             "title": "Validation report",
             "generated": all().find_map(|report| report.generated.clone()),
-            "result": all().all(Self::is_success),
-            "counts": counts(total, passed),
+            "result": all().map(Self::verdict).max().unwrap_or(ItemVerdict::Passed).is_pass(),
+            "counts": counts(all().flat_map(|report| &report.items)),
             "bblocks": reports.clone().map(block).collect::<Vec<_>>(),
         }))
     }

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::block::{Block, CONTEXT, EXAMPLES, METADATA, SCHEMA, TESTS, refused_entries};
 use super::builder::{BlockBuilder, BlockPart};
 use super::error::{BLOCK, BlockError, absolute, with_causes};
+use super::examples::UnusedEntries;
 use super::folder::{Folder, key};
 use super::html::html;
 use super::library::{Library, uri};
@@ -53,8 +54,16 @@ struct Config {
     imports: Option<Vec<String>>,
     plugins: Value,
     sparql: Value,
+}
+
+/// The configuration for one machine.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct LocalConfig {
     /// Folders and files that stand for URLs.
     url_mappings: BTreeMap<String, String>,
+    #[serde(flatten)]
+    others: UnusedEntries,
 }
 
 /// An opened repository.
@@ -108,7 +117,8 @@ impl Repository {
         let modules = modules(&plugins).chain(modules(&config.plugins));
         let mut notes: Vec<_> =
             modules.map(|name| format!("the plugin {name} is not run, nor what needs it")).collect();
-        let (local, Config { url_mappings, .. }) = folder.read_first(LOCAL, by)?;
+        let (local, LocalConfig { url_mappings, others }) = folder.read_first(LOCAL, by)?;
+        notes.extend(others.keys().map(|name| format!("{local}: unused entry `{name}`; it may have `url-mappings`")));
         let mut mapped = Vec::new();
         for (url, path) in url_mappings {
             // A repository may come from anywhere, so its configuration cannot open the machine's other files.
@@ -183,6 +193,7 @@ impl Repository {
         let site = RegisterPaths::new(self.base(options, &mut notes)?.as_deref(), !self.is_block());
         self.read(&mut library, &site, options, &mut notes)?;
         let mut inherited = dependencies::inherited(&library);
+        notes.extend(dependencies::circles(&inherited));
         let sandbox = RefCell::new(Sandbox::new(options.worker.clone()));
         let mut parts = Vec::new();
         for (id, block) in

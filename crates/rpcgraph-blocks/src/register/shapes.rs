@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use self::validator::{ShapeFinding, ShapesValidator};
 use super::error::BlockError;
-use super::library::{Library, shown};
+use super::library::Library;
 use super::report::{MAX_LISTED, ReportItem, SHAPES_NOT_CHECKED, Section, unlisted};
 use super::rules::{SHACL, prefixes, sh};
-use super::turtle::read_turtle;
+use super::shapes_graphs::ShapesGraphs;
 use crate::log::summary::counted;
 use crate::query::Query;
 
@@ -51,20 +51,9 @@ struct ShapesFile {
 impl Shapes {
     /// Reads and compiles shapes by their URIs, and reads the graphs of their closures.
     pub fn open(uris: &[String], closures: &[String], library: &Library) -> Result<Self, BlockError> {
-        let (mut remote, mut files, mut closure) = (Vec::new(), Vec::new(), Vec::new());
-        let mut read = |uri: &String| match library.text(uri, "the building block's shapes") {
-            Err(BlockError::Remote { .. }) => {
-                remote.push(shown(uri));
-                Ok(None)
-            }
-            text => read_turtle(&text?, None).map(Some).map_err(|error| BlockError::syntax(&shown(uri), error)),
-        };
-        for uri in closures.iter().filter(|_| !uris.is_empty()) {
-            closure.extend(read(uri)?.into_iter().flatten());
-        }
-        for uri in uris {
-            let name = shown(uri);
-            let Some(mut triples) = read(uri)? else { continue };
+        let ShapesGraphs { shapes, closure, remote } = ShapesGraphs::read(uris, closures, library)?;
+        let mut files = Vec::new();
+        for (name, mut triples) in shapes {
             name_targets(&mut triples);
             let graph: Graph = triples.into_iter().collect();
             check_shapes(&graph).map_err(|message| broken(&name, &message))?;

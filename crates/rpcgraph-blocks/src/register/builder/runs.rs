@@ -7,7 +7,7 @@ use super::super::examples::{Example, Prefixes, Snippet};
 use super::super::item::{ItemJob, ItemOutcome};
 use super::super::language::Language;
 use super::super::references::block_reference;
-use super::super::report::{ItemSubject, Section};
+use super::super::report::{ItemSubject, NOT_VALIDATED, Section};
 use super::super::schema::Validity;
 use super::super::site::is_web;
 use super::super::view::ExampleView;
@@ -197,7 +197,8 @@ impl BlockBuilder<'_> {
     /// Reserves a file name for an example or test. Fails if another example or test, or the report, has it.
     fn claim(&mut self, stem: &str, writer: String) -> Result<(), BlockError> {
         // These names are reserved for reports.
-        if stem == "_report" || stem.ends_with(".validation_passed") || stem.ends_with(".validation_failed") {
+        let ends = [".validation_passed", ".validation_failed", ".validation_not_validated"];
+        if stem == "_report" || ends.iter().any(|end| stem.ends_with(end)) {
             return Err(bad_name(writer, stem));
         }
         match self.writers.insert(stem.to_lowercase(), writer.clone()) {
@@ -214,8 +215,10 @@ impl BlockBuilder<'_> {
         let mut done = self.runner.begin(job);
         match text {
             Ok(text) => self.runner.run(job, &text, &mut done),
-            Err(error) => done.item.fail(Section::Files, with_causes(&error), json!({})),
+            // Without its text, nothing is known about it, even if it must fail.
+            Err(error) => done.item.fail(Section::Files, with_causes(&error), json!({ "op": NOT_VALIDATED })),
         }
+        self.notes.extend(done.item.unparsed_failure());
         self.view.files.extend(done.files.iter().cloned());
         // An example that is only shown does not have an item in the report.
         if job.language.is_validated() || done.item.has_errors() {

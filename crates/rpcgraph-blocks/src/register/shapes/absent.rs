@@ -6,14 +6,16 @@ use serde_json::json;
 use super::error::BlockError;
 use super::library::{Library, shown};
 use super::report::{ReportItem, SHAPES_NOT_CHECKED, Section};
+use super::shapes_graphs::ShapesGraphs;
 
 /// The names of the shapes, which are not checked.
 #[derive(Default)]
 pub struct Shapes(Vec<String>);
 
 impl Shapes {
-    /// Names the shapes by their URIs, without reading them.
-    pub fn open(uris: &[String], _: &[String], _: &Library) -> Result<Self, BlockError> {
+    /// Names the shapes by their URIs. Fails if one is missing or is not Turtle.
+    pub fn open(uris: &[String], closures: &[String], library: &Library) -> Result<Self, BlockError> {
+        ShapesGraphs::read(uris, closures, library)?;
         Ok(Self(uris.iter().map(|uri| shown(uri)).collect()))
     }
 
