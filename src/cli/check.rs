@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::check::{
-    Baseline, CheckResult, GoneFault, Judged, Level, RESULTS, RuleError, Rules, SETS, TextStyle, Verdict, read_excerpts,
+    Baseline, CheckResult, DRIFT, GoneFault, HEAD, Judged, Level, RESULTS, RuleError, Rules, SETS, TextStyle, Verdict,
+    read_excerpts,
 };
 use crate::diagnostic::printable;
 use crate::mapping::Mapping;
@@ -225,10 +226,11 @@ impl CheckCommand {
         let (dataset, all_read) = self.load(&rules, &sources, &cancel)?;
         let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
         let judged = rules.judge(&dataset, &inputs, self.read.input.format.jobs(), &cancel)?;
-        if let (Some(_), Some(judged)) = (&self.explain, judged.first()) {
-            self.write_explained(judged, &dataset, base(&sources), &cancel)?;
+        if self.explain.is_some() {
+            self.write_explained(&judged, &dataset, base(&sources), &cancel)?;
             all_read?;
-            return Ok(if judged.fails(self.fail_on) { Outcome::Findings } else { Outcome::Done });
+            let fails = judged.iter().any(|judged| judged.fails(self.fail_on));
+            return Ok(if fails { Outcome::Findings } else { Outcome::Done });
         }
         let mut checked = CheckResult { judged, inputs: sources.iter().map(InputSource::name).collect() };
         if let Some(path) = &self.write_baseline {
@@ -237,6 +239,16 @@ impl CheckCommand {
         if let (true, Some(path), Some(baseline)) = (self.accept, &self.baseline, &mut baseline) {
             baseline.accept(&dataset, &cancel)?;
             write_baseline(path, baseline)?;
+        }
+        if let Some(baseline) = baseline.as_ref().filter(|baseline| !self.quiet && !baseline.lacks_definitions()) {
+            let [unknown, absent] = baseline.renamed(&dataset, &cancel)?.map(|names| Vec::from_iter(names).join(", "));
+            if !unknown.is_empty() && !absent.is_empty() {
+                let (unknown, absent) = (printable(&unknown), printable(&absent));
+                say(&format!(
+                    "note: the baseline has tools of {absent}, which is not in the logs, and none of {unknown}: a server with a new \
+                     name is another server; --accept adds it"
+                ));
+            }
         }
         drop(dataset);
         if let Some(baseline) = &baseline {
@@ -290,10 +302,17 @@ impl CheckCommand {
                 RuleError::Term(rule, term) => {
                     anyhow!("{rule}: graphs of logs have no term {term}; {}", advice_on_term(&term))
                 }
+                RuleError::Head(_, ref entry) => {
+                    let near = nearest(entry, HEAD).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                    anyhow!("{error}{near}")
+                }
                 error => error.into(),
             })?;
         }
-        if let Some(baseline) = baseline.filter(|_| !self.accept) {
+        let none = Baseline::default();
+        // Without a baseline, the rule can be explained.
+        let known = baseline.filter(|baseline| !self.accept && !baseline.lacks_definitions());
+        if let Some(baseline) = known.or(Some(&none).filter(|_| self.rule.is_some())) {
             baseline.add_to(&mut rules)?;
         }
         if let Some(name) = self.set.as_ref().filter(|name| !rules.retain_set(name)) {
@@ -317,13 +336,14 @@ impl CheckCommand {
         cancel: &Cancel,
     ) -> anyhow::Result<(Dataset, anyhow::Result<()>)> {
         let graph = GraphArgs { strict: false, provenance: true, log_lines: rules.name_log_lines() };
-        let dataset = Dataset::new(&rules.loading(self.accept || self.write_baseline.is_some())?, false)?;
+        let mut dataset = Dataset::new(&rules.loading(self.accept || self.write_baseline.is_some())?, false)?;
         let mut loading = dataset.load(cancel)?;
         let mut run = self.read.run(&graph, self.quiet)?;
         // Rules report the problems of records.
         run.findings.shown = ShownFindings::None;
         let all_read = run.load(sources, false, cancel, |run, source| run.load_one(source, &mut loading))?;
         loading.commit()?;
+        dataset.order_by_time();
         Ok((dataset, all_read.unwrap_or(Ok(()))))
     }
 
@@ -345,31 +365,35 @@ impl CheckCommand {
         Ok(output.finish()?)
     }
 
-    /// Writes the verdict of a rule and the answers to its queries.
+    /// Writes the verdict of each rule and the answers to its queries.
     fn write_explained(
         &self,
-        judged: &Judged<'_>,
+        judged: &[Judged<'_>],
         dataset: &Dataset,
         base: Option<String>,
         cancel: &Cancel,
     ) -> anyhow::Result<()> {
         let mut output = self.target.open(false)?;
-        let verdict = match &judged.verdict {
-            Verdict::Passed => "passed".to_owned(),
-            Verdict::Failed | Verdict::Known => format!("broken, {}", counted(judged.faults.len() as u64, "finding")),
-            Verdict::Unexercised(why) => format!("unexercised: {why}"),
-            Verdict::Undecidable(why) => format!("undecidable: {why}"),
-        };
-        writeln!(output, "{}: {verdict}", judged.rule.id)?;
         let table = Table::default().with_base(base);
-        for query in judged.rule.queries() {
-            match dataset.answer(query, cancel)? {
-                Answer::Solutions(rows) => {
-                    writeln!(output)?;
-                    write_solutions(rows, ResultsFormat::Table, &table, &mut output)?;
+        for (index, judged) in judged.iter().enumerate() {
+            let verdict = match &judged.verdict {
+                Verdict::Passed => "passed".to_owned(),
+                Verdict::Failed | Verdict::Known => {
+                    format!("broken, {}", counted(judged.faults.len() as u64, "finding"))
                 }
-                Answer::Boolean(is_exercised) => writeln!(output, "exercised: {is_exercised}")?,
-                Answer::Graph(_) => {}
+                Verdict::Unexercised(why) => format!("unexercised: {why}"),
+                Verdict::Undecidable(why) => format!("undecidable: {why}"),
+            };
+            writeln!(output, "{}{}: {verdict}", if index > 0 { "\n" } else { "" }, judged.rule.id)?;
+            for query in judged.rule.queries() {
+                match dataset.answer(query, cancel)? {
+                    Answer::Solutions(rows) => {
+                        writeln!(output)?;
+                        write_solutions(rows, ResultsFormat::Table, &table, &mut output)?;
+                    }
+                    Answer::Boolean(is_exercised) => writeln!(output, "exercised: {is_exercised}")?,
+                    Answer::Graph(_) => {}
+                }
             }
         }
         Ok(output.finish()?)
@@ -468,6 +492,12 @@ fn unknown(name: &str, rules: &Rules) -> anyhow::Error {
         return anyhow!(
             "{name} is a file, and not a rule: `rpcgraph check --list` lists the rules, `rpcgraph check LOG` checks a log"
         );
+    }
+    if name.starts_with("budget/") {
+        return anyhow!("no rule {name:?}: limits are in a file; name it with --budget, or write {BUDGET} here");
+    }
+    if name == DRIFT {
+        return anyhow!("{name} needs the definitions of a baseline: name one with --baseline, without --accept");
     }
     let near = nearest(name, rules.iter().map(|rule| &*rule.id));
     let advice = near

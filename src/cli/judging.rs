@@ -39,13 +39,17 @@ pub fn judged<T>(
     }
     let rules = Rules::built_in(&Arc::new(QuerySchemas::new(env::current_exe().ok())))?;
     let query = rules.loading(false)?;
-    let dataset = Dataset::new(&query, false)?;
+    let mut dataset = Dataset::new(&query, false)?;
     let mapper = Mapper::new(Mapping::Session, &[])?.with_provenance(query.names_provenance());
     let options = Options { reader: reader.clone(), log_lines: rules.name_log_lines(), jobs, ..Options::default() };
     let cancel = Cancel::default();
-    let mut judging = Judging { converter: Converter::new(mapper, options), loading: dataset.load(&cancel)? };
-    let result = read(Some(&mut judging))?;
-    judging.loading.commit()?;
+    let result = {
+        let mut judging = Judging { converter: Converter::new(mapper, options), loading: dataset.load(&cancel)? };
+        let result = read(Some(&mut judging))?;
+        judging.loading.commit()?;
+        result
+    };
+    dataset.order_by_time();
     let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
     let checked = CheckResult { judged: rules.judge(&dataset, &inputs, jobs, &cancel)?, inputs: Vec::new() };
     let broken = checked.broken().map(|judged| {

@@ -29,7 +29,7 @@ fn loaded(rules: &Rules, session: &str, format: Option<&str>, base: &str) -> Dat
         let format = Format::ALL.iter().find(|format| format.name() == name);
         reader = reader.with_format(*format.unwrap_or_else(|| panic!("no format {name}")));
     }
-    let dataset = Dataset::new(&rules.loading(false).unwrap(), false).unwrap();
+    let mut dataset = Dataset::new(&rules.loading(false).unwrap(), false).unwrap();
     let mut loading = dataset.load(&Cancel::default()).unwrap();
     let mapper = Mapper::new(Mapping::Session, &[]).unwrap().with_provenance(true);
     let options = Options { reader, log_lines: rules.name_log_lines(), ..Options::default() };
@@ -37,6 +37,7 @@ fn loaded(rules: &Rules, session: &str, format: Option<&str>, base: &str) -> Dat
     let input = Input { name, source, iri, iri_stated: true, read: session.as_bytes() };
     Converter::new(mapper, options).convert(input, &mut loading.sink(), &mut |_| {}).unwrap();
     loading.commit().unwrap();
+    dataset.order_by_time();
     dataset
 }
 

@@ -27,9 +27,10 @@ mod sarif;
 mod sets;
 
 pub use self::baseline::{Baseline, BaselineError, GoneFault};
+pub use self::drift::DRIFT;
 pub use self::fault::{Excerpt, Fault, read_excerpts};
 pub use self::judge::{Judged, Verdict};
 pub use self::output::{CheckResult, TextStyle};
-pub use self::rules::{BUILT_IN, Level, Rule, RuleError, Rules};
+pub use self::rules::{BUILT_IN, HEAD, Level, Rule, RuleError, Rules};
 pub use self::sarif::RESULTS;
 pub use self::sets::SETS;

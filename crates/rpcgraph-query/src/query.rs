@@ -44,6 +44,7 @@ mod answer;
 mod cancel;
 pub mod catalogue;
 mod certain;
+mod chronology;
 mod columnar;
 mod computed;
 mod dataset;

@@ -111,6 +111,20 @@ impl Columns {
         self.columns.iter().position(|(known, _)| *known == id)
     }
 
+    /// Returns the triples of a predicate.
+    pub fn triples(&self, predicate: NamedNodeRef<'_>) -> impl Iterator<Item = (TermId, TermId)> {
+        let place = self.column_index(&predicate.into_owned());
+        place.and_then(|place| self.columns.get(place)).into_iter().flat_map(|(_, column)| column.triples())
+    }
+
+    /// Replaces the objects of a predicate's triples, each by a function of its triple.
+    pub fn replace_objects(&mut self, predicate: NamedNodeRef<'_>, object: impl Fn(TermId, TermId) -> TermId) {
+        let place = self.column_index(&predicate.into_owned());
+        if let Some((_, column)) = place.and_then(|place| self.columns.get_mut(place)) {
+            *column = column.with_objects(object);
+        }
+    }
+
     /// Returns the indexes of the columns of a predicate, or of all.
     pub fn places(&self, predicate: Option<TermId>) -> Range<usize> {
         match predicate {

@@ -1,6 +1,6 @@
 //! Known faults and definitions of tools, in a file of JSON lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -124,13 +124,30 @@ impl Baseline {
         Ok(())
     }
 
-    /// Adds the rule that the definitions are known, if there are any.
+    /// Adds the rule that the definitions are known.
     ///
     /// # Errors
     ///
     /// A rule has its name.
     pub fn add_to(&self, rules: &mut Rules) -> Result<(), RuleError> {
-        if self.definitions.is_empty() { Ok(()) } else { rules.add_definitions(&self.definitions) }
+        rules.add_definitions(&self.definitions)
+    }
+
+    /// True if it has no definitions.
+    pub fn lacks_definitions(&self) -> bool {
+        self.definitions.is_empty()
+    }
+
+    /// Returns the servers of a loaded log whose definitions are not known, and the known servers that are not in it: one may
+    /// be the other under a new name.
+    ///
+    /// # Errors
+    ///
+    /// A query fails, or `cancel` ends it.
+    pub fn renamed(&self, dataset: &Dataset, cancel: &Cancel) -> Result<[BTreeSet<String>; 2], QueryError> {
+        let names = |tools: &KnownTools| tools.keys().map(|(server, _)| server.clone()).collect::<BTreeSet<_>>();
+        let (now, known) = (names(&definitions(dataset, cancel)?), names(&self.definitions));
+        Ok([&now - &known, &known - &now])
     }
 
     /// Parses the lines of a file. Equal entries, as of several files in one, add up.

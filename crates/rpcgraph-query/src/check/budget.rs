@@ -113,7 +113,7 @@ impl Rules {
                 let id = format!("budget/{about}{}", limit.name);
                 let query = format!("SELECT ?message ?related ?text {{ {} }}", limit.pattern);
                 let ask = format!("ASK {{ {} }}", limit.exercised_by);
-                self.add_limit(&id, (&limit.title, level), limit.protocol, &ask, &query)?;
+                self.add_limit(&id, (&limit.title, level), limit.protocol, &ask, &[&query])?;
             }
         }
         Ok(())

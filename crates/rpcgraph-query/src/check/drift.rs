@@ -16,6 +16,12 @@ const MEMBERS: [(&str, &str); 5] = [
     ("annotations", "mcp:hasAnnotations"),
 ];
 
+/// The name of the rule.
+pub const DRIFT: &str = "mcp/tool-drift";
+
+/// The end of the text of a finding.
+const ACCEPT: &str = "; if that is right, --accept writes it to the baseline";
+
 /// The definitions in lists, with the names of their servers.
 const LISTED: &str =
     "?definition a mcp:Tool ; mcp:hasName ?tool ; rpcg:definedIn ?message . ?message rpcg:inSession ?session
@@ -56,7 +62,7 @@ pub(super) fn definitions(dataset: &Dataset, cancel: &Cancel) -> Result<KnownToo
 
 impl Rules {
     /// Adds the rule `mcp/tool-drift` for known definitions: no list has another definition, or another tool of the same
-    /// server.
+    /// server, and a list that is complete has each known tool.
     pub(super) fn add_definitions(&mut self, known: &KnownTools) -> Result<(), RuleError> {
         let (mut values, mut servers) = (String::new(), BTreeSet::new());
         for ((server, tool), members) in known {
@@ -77,12 +83,36 @@ impl Rules {
                 {LISTED} {digests} FILTER(?server IN ({servers}))
                 OPTIONAL {{ VALUES (?server ?tool{columns}) {{ {values} }} BIND(true AS ?known) }}
                 FILTER(!BOUND(?known) || {differ})
-                BIND(CONCAT(?tool, \" of \", ?server, IF(BOUND(?known), CONCAT(\": changed:\"{named}), \": new\")) AS ?text)
+                BIND(CONCAT(?tool, \" of \", ?server, IF(BOUND(?known), CONCAT(\": changed:\"{named}), \": new\"), \"{ACCEPT}\") AS ?text)
             }}"
         );
+        let names: String =
+            known.keys().map(|(server, tool)| format!("({} {})", literal(server), literal(tool))).collect();
+        // Pages that the log lacks may hold more tools.
+        let gone = format!(
+            "SELECT (MIN(?list) AS ?message) ?text {{
+                {{
+                    SELECT DISTINCT ?session ?server {{
+                        ?hello rpcg:introduces ?side ; rpcg:inSession ?session . ?side a mcp:MCPServer ; mcp:hasName ?server
+                    }}
+                }}
+                ?list rpcg:respondsTo ?asked ; rpcg:inSession ?session ; jrpc:hasResult ?result .
+                ?asked jrpc:hasMethod \"tools/list\"
+                BIND(rpcg:json(?result, \"/nextCursor\") AS ?cursor)
+                FILTER(!BOUND(?cursor))
+                VALUES (?server ?tool) {{ {names} }}
+                FILTER NOT EXISTS {{
+                    ?definition a mcp:Tool ; mcp:hasName ?tool ; rpcg:definedIn ?any . ?any rpcg:inSession ?session
+                }}
+                BIND(CONCAT(?tool, \" of \", ?server, \": gone\", \"{ACCEPT}\") AS ?text)
+            }}
+            GROUP BY ?text"
+        );
         let title = "A definition of a tool that differs from the baseline's";
-        let ask = "ASK { ?definition a mcp:Tool ; rpcg:definedIn ?list }";
-        self.add_limit("mcp/tool-drift", (title, Level::Error), Some("mcp"), ask, &select)
+        let ask = "ASK {
+            { ?definition a mcp:Tool ; rpcg:definedIn ?any } UNION { ?list rpcg:respondsTo ?asked . ?asked jrpc:hasMethod \"tools/list\" }
+        }";
+        self.add_limit(DRIFT, (title, Level::Error), Some("mcp"), ask, &[&select, &gone])
     }
 }
 

@@ -21,8 +21,21 @@ const MESSAGES: &str = include_str!("messages.rq");
 pub(super) const ONE_SIDED: &str =
     "SELECT DISTINCT ?this { ?this rpcg:oneSided true . ?asked rpcg:inSession ?this ; a jrpc:Request }";
 
+/// The data by which [`Dataset::order_by_time`] orders records.
+const ORDER: &str = "SELECT * { ?message rpcg:sequence ?number ; rpcg:inSession ?session ; rpcg:capturedAt ?time . ?answer rpcg:respondsTo ?message }";
+
+/// The ids of messages, which VALUES names once they are known.
+const IDS: &str = "SELECT ?message ?id { VALUES ?message { } ?message jrpc:hasId ?node . ?node jrpc:hasNumberValue|jrpc:hasStringValue ?id }";
+
+/// All requests, by session and id.
+const REQUESTS: &str = "SELECT ?session ?id ?sequence ?sender ?method ?tool {
+    ?request a jrpc:Request ; rpcg:inSession ?session ; rpcg:sequence ?sequence ; jrpc:hasMethod ?method ; jrpc:hasId ?node .
+    ?node jrpc:hasNumberValue|jrpc:hasStringValue ?id
+    OPTIONAL { ?request rpcg:sentBy ?sender } OPTIONAL { ?request rpcg:toolName ?tool }
+}";
+
 /// All queries here, for what they need of the data.
-pub(super) const QUERIES: [&str; 6] = [ONE_SIDED, SESSIONS, AGREED, INTRODUCED, NAMED, MESSAGES];
+pub(super) const QUERIES: [&str; 9] = [ONE_SIDED, SESSIONS, AGREED, INTRODUCED, NAMED, MESSAGES, ORDER, IDS, REQUESTS];
 
 /// Returns the rows of a query.
 pub(super) fn rows(dataset: &Dataset, query: &Query, cancel: &Cancel) -> Result<Rows, QueryError> {
@@ -75,7 +88,21 @@ impl SessionRevisions {
                 }
             }
         }
+        sessions.complete();
         Ok(sessions)
+    }
+
+    /// Gives a session of HTTP without an id, which has no revision, the revision of a session with an id at its origin.
+    fn complete(&mut self) {
+        let known = self.0.iter().filter_map(|(name, revisions)| {
+            let (origin, _) = name.rsplit_once("%23").filter(|(origin, _)| origin.contains("%3A%2F%2F"))?;
+            Some((origin.to_owned(), revisions.iter().next()?.to_owned()))
+        });
+        for (origin, version) in known.collect::<Vec<_>>() {
+            if let Some(session) = self.0.get_mut(&origin).filter(|session| session.iter().next().is_none()) {
+                session.own.push(version);
+            }
+        }
     }
 }
 
@@ -122,7 +149,7 @@ pub(super) fn messages(
                 session: session.to_owned(),
                 sequence: number(&row, "sequence").unwrap_or_default(),
                 index: number(&row, "index").unwrap_or_default(),
-                sender: row.text("sender").map(|role| if role.ends_with("Client") { "client" } else { "server" }),
+                sender: row.text("sender").map(side),
                 place: number(&row, "line").zip(number(&row, "byte")),
                 method: row.text("method").map(str::to_owned),
                 tool: row.text("tool").map(str::to_owned),
@@ -131,5 +158,52 @@ pub(super) fn messages(
             });
         }
     }
+    add_earlier_requests(dataset, &mut facts, cancel)?;
     Ok(facts)
+}
+
+fn side(role: &str) -> &'static str {
+    if role.ends_with("Client") { "client" } else { "server" }
+}
+
+/// Adds the method and the tool to answers that answer no request, such as a second answer: those of the last request of the
+/// other side before them that has their id.
+fn add_earlier_requests(
+    dataset: &Dataset,
+    facts: &mut HashMap<String, MessageFacts>,
+    cancel: &Cancel,
+) -> Result<(), QueryError> {
+    let unlinked: Vec<_> =
+        facts.iter().filter(|(_, facts)| facts.method.is_none()).map(|(iri, _)| iri.clone()).collect();
+    let mut ids = Vec::new();
+    for some in unlinked.chunks(AT_ONCE) {
+        let some: String = some.iter().map(|iri| format!("<{iri}> ")).collect();
+        for row in rows(dataset, &parsed(&IDS.replace("{ }", &format!("{{ {some}}}")))?, cancel)? {
+            let row = row?;
+            ids.extend(row.text("message").map(str::to_owned).zip(row.text("id").map(str::to_owned)));
+        }
+    }
+    if ids.is_empty() {
+        return Ok(());
+    }
+    type Asked = (Option<&'static str>, Option<String>, Option<String>);
+    let mut requests: HashMap<(String, String), BTreeMap<u64, Asked>> = HashMap::new();
+    for row in rows(dataset, &parsed(REQUESTS)?, cancel)? {
+        let row = row?;
+        let text = |name| row.text(name).map(str::to_owned);
+        if let (Some(session), Some(id), Some(sequence)) = (text("session"), text("id"), number(&row, "sequence")) {
+            let asked = (row.text("sender").map(side), text("method"), text("tool"));
+            requests.entry((session, id)).or_default().insert(sequence, asked);
+        }
+    }
+    for (message, id) in ids {
+        let Some(facts) = facts.get_mut(&message) else { continue };
+        let before =
+            requests.get(&(facts.session.clone(), id)).into_iter().flat_map(|known| known.range(..facts.sequence));
+        let is_of_other = |sender: &Option<&str>| sender.is_none() || facts.sender.is_none() || *sender != facts.sender;
+        if let Some((_, (_, method, tool))) = before.rev().find(|(_, (sender, ..))| is_of_other(sender)) {
+            (facts.method, facts.tool) = (method.clone(), tool.clone());
+        }
+    }
+    Ok(())
 }

@@ -168,11 +168,10 @@ impl Judge<'_> {
     fn judged<'r>(&self, rule: &'r Rule) -> Result<Judged<'r>, QueryError> {
         let (verdict, faults) = match self.sessions_for(rule)? {
             Err(verdict) => (verdict, Vec::new()),
+            Ok(_) if !self.is_exercised(rule)? => {
+                (Verdict::Unexercised("nothing in this log exercises it".to_owned()), Vec::new())
+            }
             Ok(sessions) => match self.faults(rule, &sessions)? {
-                // A rule that something breaks is exercised.
-                (faults, None) if faults.is_empty() && !self.is_exercised(rule)? => {
-                    (Verdict::Unexercised("nothing in this log exercises it".to_owned()), faults)
-                }
                 (faults, unplaced) if faults.is_empty() => {
                     let undecided = unplaced.or_else(|| rule.queries().find_map(Query::undecided));
                     (undecided.map_or(Verdict::Passed, Verdict::Undecidable), faults)

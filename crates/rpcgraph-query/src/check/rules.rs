@@ -50,6 +50,9 @@ const TARGETS: [(&str, &str); 4] = [
     ("targetObjectsOf", "?subject <> ?this"),
 ];
 
+/// The entries in the comments before a rule's query.
+pub const HEAD: [&str; 4] = ["id", "title", "level", "clause"];
+
 /// How grave it is to break a rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -130,6 +133,9 @@ pub enum RuleError {
     /// A rule names a term that its vocabulary does not have.
     #[error("{0}: graphs of logs have no term {1}")]
     Term(String, String),
+    /// The head of a query has an entry that rules do not have.
+    #[error("{0}: a rule has no entry {1:?} before its query: it may have {list}", list = HEAD.join(", "))]
+    Head(String, String),
     /// No rule has the name.
     #[error("unknown rule: {0}")]
     Unknown(String),
@@ -400,6 +406,11 @@ impl Rules {
             .filter_map(|line| line.split_once(':'))
             .map(|(key, value)| (key.trim(), value.trim()))
             .collect();
+        // Other comments have capitals or several words.
+        let is_entry = |key: &&&str| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+        if let Some(key) = head.keys().filter(is_entry).filter(|key| !HEAD.contains(key)).min() {
+            return Err(RuleError::Head(name.to_owned(), (*key).to_owned()));
+        }
         let (mut described, id) = (DescribedSubjects::default(), head.get("id").unwrap_or(&name).replace('#', "-"));
         let subject = format!("{BASE}{id}");
         let properties =
@@ -412,28 +423,31 @@ impl Rules {
         self.add(&described, &subject, None)
     }
 
-    /// Adds a rule about a protocol or any, which `ask` exercises, with the query for what breaks it and its texts.
+    /// Adds a rule about a protocol or any, which `ask` exercises, with the queries for what breaks it and its texts.
     pub(super) fn add_limit(
         &mut self,
         id: &str,
         (title, level): (&str, Level),
         protocol: Option<&str>,
         ask: &str,
-        select: &str,
+        selects: &[&str],
     ) -> Result<(), RuleError> {
         let (mut described, subject) = (DescribedSubjects::default(), format!("{BASE}{id}"));
         let properties = [
             (rdfs::LABEL.as_str(), Some(title)),
             (shacl!("severity"), Some(level.name())),
             (shacl!("message"), Some("{?text}")),
-            (shacl!("sparql"), Some("_:q")),
             (rpcg::EXERCISED_BY.as_str(), Some(ask)),
             (rpcg::PROTOCOL.as_str(), protocol),
         ];
         for (property, value) in properties {
             value.into_iter().for_each(|value| described.add(&subject, property, value.to_owned()));
         }
-        described.add("_:q", shacl!("select"), select.to_owned());
+        for (number, select) in selects.iter().enumerate() {
+            let constraint = format!("_:q{number}");
+            described.add(&constraint, shacl!("select"), (*select).to_owned());
+            described.add(&subject, shacl!("sparql"), constraint);
+        }
         self.add(&described, &subject, None)
     }
 

@@ -28,7 +28,7 @@ impl Rules {
     /// Keeps the rules of a set and all rules that are not built in. Returns false if no set has the name.
     pub fn retain_set(&mut self, name: &str) -> bool {
         let Some((_, set)) = SETS.iter().find(|(known, _)| *known == name) else { return false };
-        let is_own = |rule: &Rule| !["jsonrpc/", "mcp/", "lsp/"].iter().any(|ours| rule.id.starts_with(ours));
+        let is_own = |rule: &Rule| !["jsonrpc/", "http/", "mcp/", "lsp/"].iter().any(|ours| rule.id.starts_with(ours));
         self.rules
             .retain(|rule| is_own(rule) || rule.id == "mcp/tool-drift" || set.lines().any(|line| line == rule.id));
         true

@@ -25,7 +25,7 @@ use super::answer::{Answer, QueryError, Solutions};
 use super::cancel::Cancel;
 use super::columnar::{Columnar, QueryTerms};
 use super::sort::{self, RowOrder};
-use super::{Query, functions, order, paths};
+use super::{Query, chronology, functions, order, paths};
 use crate::session::triples::{ObjectRef, TripleSink as _};
 use crate::sink::columns::{Collector, Columns};
 use crate::sink::{QuadSink, Selection, Sink, SinkError};
@@ -163,6 +163,16 @@ impl Dataset {
     /// Creates a dataset from an existing store of sessions.
     pub fn stored(store: Store) -> Self {
         Self { data: DatasetStorage::Store(store), graphs: Graphs::Stored, needs: Selection::all() }
+    }
+
+    /// Orders the records of each session by their times: `rpcg:sequence` becomes the number by time. Without effect on a
+    /// store, and on a session whose records are in the order of their times.
+    pub fn order_by_time(&mut self) {
+        if let DatasetStorage::Columns(loaded) = &mut self.data
+            && let Some(columns) = loaded.get_mut().and_then(Arc::get_mut)
+        {
+            chronology::order_by_time(columns);
+        }
     }
 
     /// Starts loading, which is done once, in one transaction.

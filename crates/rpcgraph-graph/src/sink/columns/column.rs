@@ -208,7 +208,13 @@ impl Column {
         column
     }
 
-    fn triples(&self) -> impl Iterator<Item = (TermId, TermId)> {
+    /// Returns the column with other objects, each by a function of its triple.
+    pub fn with_objects(&self, object: impl Fn(TermId, TermId) -> TermId) -> Self {
+        Self::sorted(self.triples().map(|(subject, known)| (subject, object(subject, known))).collect())
+    }
+
+    /// Returns the triples, in the order of the subjects.
+    pub fn triples(&self) -> impl Iterator<Item = (TermId, TermId)> {
         self.rows().filter_map(|row| self.triple(row))
     }
 
