@@ -96,6 +96,7 @@ fn rules_are_described_with_terms_that_exist() {
         let id = &rule.id;
         assert!(rule.title != *id && rule.rationale.is_some(), "{id} has a title and a rationale");
         assert!(rule.clause().is_some_and(|clause| clause.starts_with("https://")), "{id} has a clause");
+        assert!(rule.remedy.as_ref().is_some_and(|remedy| remedy.ends_with('.')), "{id} says what to do");
         let unknown: Vec<_> = rule.queries().flat_map(|query| query.unknown_terms()).collect();
         assert_eq!(unknown, Vec::<String>::new(), "{id}");
         for other in &rule.also_breaks {

@@ -123,6 +123,7 @@ impl<'r> CheckResult<'r> {
             out.write_all(heading.get(level.len()..).unwrap_or_default())?;
             let clauses: BTreeSet<_> = faults.iter().take(SHOWN).filter_map(|fault| fault.clause.as_deref()).collect();
             clauses.iter().try_for_each(|clause| writeln!(out, "  {}", printable(clause)))?;
+            rule.remedy.iter().try_for_each(|remedy| style.write(2, &printable(remedy), &mut out))?;
             for fault in faults.iter().take(SHOWN) {
                 style.write(2, &self.line(fault), &mut out)?;
                 if let (Some(excerpt), Some((number, _))) = (&fault.excerpt, fault.place) {
@@ -185,7 +186,10 @@ impl<'r> CheckResult<'r> {
                 let file = self.input(fault).map(|input| format!("file={},", property(input)));
                 let line = fault.place.map(|(line, _)| format!("line={line},"));
                 let place = [file, line].into_iter().flatten().collect::<String>();
-                writeln!(out, "::{command} {place}title={title}::{}", data(&fault.text))?;
+                let text = fault.text.trim_end_matches('.');
+                let remedy = rule.remedy.iter().map(|remedy| format!(". {remedy}")).collect::<String>();
+                let text = if remedy.is_empty() { fault.text.clone() } else { format!("{text}{remedy}") };
+                writeln!(out, "::{command} {place}title={title}::{}", data(&text))?;
             }
         }
         writeln!(out, "::notice title=rpcgraph check::{}", data(&self.summary()))
@@ -247,7 +251,7 @@ impl Rule {
         for (name, value) in see.map(|(iri, name)| (name, iri)).chain(facts) {
             let _ = writeln!(text, "{name}: {value}");
         }
-        let rationale = self.rationale.iter().map(|why| format!("\n{why}\n"));
+        let rationale = self.rationale.iter().chain(&self.remedy).map(|why| format!("\n{why}\n"));
         let samples = [("breaks it", self.breaks.first()), ("keeps it", self.keeps.first())];
         let samples = samples.into_iter().filter_map(|(title, sample)| Some((title, sample?.trim())));
         text.extend(rationale.chain(samples.map(|(title, sample)| format!("\nThis {title}:\n{sample}\n"))));

@@ -97,6 +97,8 @@ pub struct Rule {
     pub level: Level,
     /// Why the rule exists.
     pub rationale: Option<String>,
+    /// What to do about a finding, in a sentence.
+    pub remedy: Option<String>,
     /// The IRIs of the clause and of further explanations.
     pub clauses: Vec<String>,
     /// The guilty side: `client`, `server`, or `sender` for the sender of the message.
@@ -490,6 +492,7 @@ impl Rules {
             title,
             level: level.ok_or_else(|| wrong(&id, "the level is error, warning or note"))?,
             rationale: one(rdfs::COMMENT.as_str()),
+            remedy: one(shacl!("description")),
             clauses: all(rdfs::SEE_ALSO.as_str()),
             side: one(rpcg::SIDE.as_str()),
             protocol,

@@ -94,6 +94,7 @@ fn described(rule: &Rule) -> Value {
     without_nulls(json!({
         "id": rule.id, "shortDescription": { "text": rule.title }, "helpUri": rule.clause(),
         "fullDescription": { "text": rule.rationale.as_deref().unwrap_or(&rule.title) },
+        "help": rule.remedy.as_ref().map(|remedy| json!({ "text": remedy })),
         "defaultConfiguration": { "level": rule.level.name() },
     }))
 }
