@@ -67,7 +67,7 @@ pub fn inherited(library: &Library) -> BTreeMap<String, InheritedParts> {
 }
 
 /// Returns a note on each group of blocks that depend on each other. The official tool does not process them.
-pub fn circles(inherited: &BTreeMap<String, InheritedParts>) -> impl Iterator<Item = String> {
+pub fn circles(inherited: &BTreeMap<String, InheritedParts>) -> Vec<String> {
     let mut reachable: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for id in inherited.keys() {
         let (known, mut next) = (reachable.entry(id).or_default(), vec![id.as_str()]);
@@ -77,13 +77,13 @@ pub fn circles(inherited: &BTreeMap<String, InheritedParts>) -> impl Iterator<It
         }
     }
     let leads = |from: &str, to: &str| reachable.get(from).is_some_and(|known| known.contains(to));
-    let circle = |id: &&str| reachable.keys().copied().filter(|other| leads(id, other) && leads(other, id)).collect();
+    let circle = |id: &str| reachable.keys().copied().filter(|other| leads(id, other) && leads(other, id)).collect();
     let circles: BTreeSet<Vec<_>> =
-        reachable.keys().map(|id| circle(&id)).filter(|ids: &Vec<_>| !ids.is_empty()).collect();
+        reachable.keys().copied().map(circle).filter(|ids: &Vec<_>| !ids.is_empty()).collect();
     let note = |ids: Vec<&str>| {
         format!("these blocks depend on each other, which the official tool refuses: {}", ids.join(", "))
     };
-    circles.into_iter().map(note).collect::<Vec<_>>().into_iter()
+    circles.into_iter().map(note).collect()
 }
 
 /// Returns the URIs of a block's own shapes.
