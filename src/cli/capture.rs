@@ -9,7 +9,6 @@ use crate::register::MAX_FILE;
 use crate::summary::counted;
 use anyhow::bail;
 use clap::Args;
-use regex::Regex;
 
 use super::console::{Outcome, say};
 use super::input::shown;
@@ -29,12 +28,12 @@ pub struct CaptureCommand {
     output: OutputPath,
 
     /// Keep calls of a method (glob); repeatable
-    #[arg(long, value_name = "GLOB", value_parser = regex, help_heading = "Filter")]
-    method: Vec<Regex>,
+    #[arg(long, value_name = "GLOB", help_heading = "Filter")]
+    method: Vec<String>,
 
     /// Keep calls of a tool (glob); repeatable
-    #[arg(long, value_name = "GLOB", value_parser = regex, help_heading = "Filter")]
-    tool: Vec<Regex>,
+    #[arg(long, value_name = "GLOB", help_heading = "Filter")]
+    tool: Vec<String>,
 
     /// Keep the NUMBER shortest of each method, tool and outcome
     #[arg(short = 'n', value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -57,7 +56,8 @@ impl CaptureCommand {
         let Self { output, quiet, .. } = self;
         let options = self.input.options()?;
         let sources = self.input.sources()?;
-        let (methods, tools) = (self.method.clone(), self.tool.clone());
+        let regexes = |globs: &[String]| globs.iter().map(|glob| regex(glob)).collect::<Result<Vec<_>, _>>();
+        let (methods, tools) = (regexes(&self.method)?, regexes(&self.tool)?);
         let mut capture = Capture::new(CaptureOptions { methods, tools, each: self.each as usize });
         let unread = self.input.read_each(&sources, *quiet, |source, input| {
             Ok(capture.read(&source.file_name(), input.read, &options)?)
