@@ -169,7 +169,7 @@ impl Report {
             match entry {
                 Entry::Record(record) => self.record(&record, &mut log).map_err(unreadable)?,
                 Entry::LogLine(line) => {
-                    log.paired.summary.log_lines += 1;
+                    log.paired.summary.count_log_line(&line);
                     self.log_line(&line, &log).map_err(unreadable)?;
                     log.paired.sessions.note_exit(&line);
                     if line.is_exit && chosen.is_none() {
@@ -201,6 +201,9 @@ impl Report {
         let offsets =
             log.paired.sessions.ends(&origin).filter_map(|end| Some(f64::from(Double::from(end.clock_offset?.0))));
         self.facts.clock_offset = offsets.chain(self.facts.clock_offset).reduce(f64::max);
+        if chosen.is_none() {
+            self.facts.text_lines += usize::try_from(log.paired.summary.text_lines).unwrap_or_default();
+        }
         self.pieces.end().map_err(unreadable)?;
         log.paired.summary.is_by_time = reader.is_by_time();
         log.paired.summary.end_input(options.is_stated(), reader.head());

@@ -169,7 +169,7 @@ impl AskArgs {
             return self.list((listing, question, &query), (&sources, missing), writer, &cancel);
         }
         let loaded = self.source(&question.loading(&query)?, &query, &sources, question.engine.engine, &cancel)?;
-        let Some((source, all_read)) = loaded else { return Ok(Outcome::Findings) };
+        let Some((source, _, all_read)) = loaded else { return Ok(Outcome::Findings) };
         let is_here = matches!(source, QuerySource::Here(_)) && !question.engine.plan;
         if question.needs_sessions && is_here {
             let sessions = source.values(SESSIONS, &cancel)?;
@@ -296,7 +296,8 @@ impl AskArgs {
         matches!(self.fail_if, Some(FailIf::Condition(_)))
     }
 
-    /// Connects to the server, or loads the data that `loading` needs. The inner result is an error if an input was not read;
+    /// Connects to the server, or loads the data that `loading` needs. Also returns the number of lines of text between
+    /// messages, as far as it is known. The inner result is an error if an input was not read;
     /// `None` if `--strict` stopped the load.
     pub fn source(
         &self,
@@ -305,10 +306,10 @@ impl AskArgs {
         sources: &[InputSource],
         engine: EngineName,
         cancel: &Cancel,
-    ) -> anyhow::Result<Option<(QuerySource, anyhow::Result<()>)>> {
+    ) -> anyhow::Result<Option<(QuerySource, usize, anyhow::Result<()>)>> {
         let Some(endpoint) = self.endpoint()? else {
             let data = self.dataset(loading, sources, engine, cancel)?;
-            return Ok(data.map(|(dataset, all_read)| (QuerySource::Here(dataset), all_read)));
+            return Ok(data.map(|(dataset, lines, all_read)| (QuerySource::Here(dataset), lines, all_read)));
         };
         if let functions @ [_, ..] = query.functions().as_slice() {
             bail!(
@@ -316,7 +317,7 @@ impl AskArgs {
                 functions.join(", ")
             );
         }
-        Ok(Some((QuerySource::There(endpoint.into()), Ok(()))))
+        Ok(Some((QuerySource::There(endpoint.into()), 0, Ok(()))))
     }
 
     /// Returns the inputs that exist, and the number of missing inputs. A missing input is an error if all are missing
@@ -432,7 +433,7 @@ impl AskArgs {
         self.limits.timeout.unwrap_or(crate::endpoint::TIMEOUT)
     }
 
-    /// Loads the data of a query. The inner result is an error if an input was not read; `None` if `--strict` stopped
+    /// Loads the data of a query, and counts the lines of text. The inner result is an error if an input was not read; `None` if `--strict` stopped
     /// the load.
     fn dataset(
         &self,
@@ -442,7 +443,7 @@ impl AskArgs {
         cancel: &Cancel,
     ) -> anyhow::Result<Option<ReadData>> {
         if let Some(dir) = &self.store {
-            return Ok(Some((Dataset::stored(store::open_read_only(dir)?), Ok(()))));
+            return Ok(Some((Dataset::stored(store::open_read_only(dir)?), 0, Ok(()))));
         }
         let engine = match engine {
             EngineName::Columns => Engine::Columns,
@@ -450,14 +451,14 @@ impl AskArgs {
         };
         let dataset = Dataset::on(query, sources.iter().any(|source| source.rdf_format().is_some()), engine)?;
         let mut loading = dataset.load(cancel)?;
-        let Some(all_read) = self.load(&mut loading, query, sources, cancel)? else { return Ok(None) };
+        let Some((lines, all_read)) = self.load(&mut loading, query, sources, cancel)? else { return Ok(None) };
         for graph in loading.commit()? {
             say(&format!("note: the query names the graph {graph}, which is not there"));
         }
-        Ok(Some((dataset, all_read)))
+        Ok(Some((dataset, lines, all_read)))
     }
 
-    /// Loads the inputs. The inner result is an error if an input was not read; `None` if `--strict` stopped the load.
+    /// Loads the inputs. Returns the number of lines of text. The inner result is an error if an input was not read; `None` if `--strict` stopped the load.
     ///
     /// Fails if no input was read, and the query does not see unread input.
     fn load(
@@ -466,9 +467,11 @@ impl AskArgs {
         query: &Query,
         sources: &[InputSource],
         cancel: &Cancel,
-    ) -> anyhow::Result<Option<anyhow::Result<()>>> {
+    ) -> anyhow::Result<Option<(usize, anyhow::Result<()>)>> {
         let mut run = self.run(query)?;
-        run.load(sources, query.sees_unread(), cancel, |run, source| run.load_one(source, loading))
+        let all_read = run.load(sources, query.sees_unread(), cancel, |run, source| run.load_one(source, loading))?;
+        let lines = run.total.map_or(0, |total| usize::try_from(total.text_lines).unwrap_or(usize::MAX));
+        Ok(all_read.map(|all_read| (lines, all_read)))
     }
 
     /// Prepares a run over inputs, which adds the terms that the query names to the graph.
@@ -490,5 +493,5 @@ pub fn check_missing(missing: usize, sources: &[InputSource]) -> anyhow::Result<
     Ok(())
 }
 
-/// The data, and an error if an input was not read.
-type ReadData = (Dataset, anyhow::Result<()>);
+/// The data, the number of lines of text between messages, and an error if an input was not read.
+type ReadData = (Dataset, usize, anyhow::Result<()>);

@@ -94,7 +94,7 @@ impl IncidentCommand {
 fn compared(ask: &AskArgs, sources: &[InputSource]) -> anyhow::Result<Vec<StoryRow>> {
     let cancel = Cancel::default();
     let query = Query::parse(&Beside::Compare.text(sources.first().map(|old| old.iri.as_str()))?, None)?;
-    let Some((source, all_read)) = ask.source(&query, &query, sources, EngineName::default(), &cancel)? else {
+    let Some((source, _, all_read)) = ask.source(&query, &query, sources, EngineName::default(), &cancel)? else {
         return Ok(Vec::new());
     };
     all_read?;

@@ -38,7 +38,7 @@ pub fn ask(
         loading = loading.with_needs_of(&Query::parse(&text?, None)?);
     }
     let loaded = ask.source(&loading, &query, &sources, EngineName::default(), &cancel)?;
-    let Some((source, all_read)) = loaded else { return Ok(Outcome::Findings) };
+    let Some((source, text_lines, all_read)) = loaded else { return Ok(Outcome::Findings) };
     let are_graphs = sources.iter().all(|source| source.rdf_format().is_some());
     if are_graphs && source.values(SESSIONS, &cancel)?.is_empty() {
         bail!(NO_SESSION);
@@ -47,6 +47,10 @@ pub fn ask(
     let conditions = filter.conditions(&times)?;
     let names: Vec<_> = sources.iter().map(InputSource::file_name).collect();
     let mut facts = Facts::for_logs(if names.is_empty() { vec!["store".to_owned()] } else { names });
+    // Conditions are about messages.
+    if conditions.is_empty() {
+        facts.text_lines = text_lines;
+    }
     let answer = |part: Part| match source.answer(&Query::parse(&part.text(&conditions)?, None)?, &cancel)? {
         Answer::Solutions(solutions) => Ok(solutions),
         _ => Err(anyhow!("{part:?} is not a SELECT query")),

@@ -132,6 +132,8 @@ pub struct Facts {
     pub without_messages: usize,
     /// The messages, the other records and those that are not JSON, by the IRI of the log.
     pub(super) of_logs: HashMap<String, [usize; 3]>,
+    /// The lines of text beside the records, as far as they are known.
+    pub text_lines: usize,
     pub from: Option<f64>,
     pub to: Option<f64>,
     pub zone: Option<Zone>,

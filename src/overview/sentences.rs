@@ -11,6 +11,8 @@ use super::units::{counted, duration, in_words, number, share};
 
 const MAX_PROBLEMS: usize = 3;
 const MAX_RESTARTS: usize = 4;
+/// Other text is named if it is at least one line of this many.
+const MANY_LINES: usize = 10;
 
 /// How bad a sentence is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +121,8 @@ impl Facts {
 
     fn unread(&self) -> Vec<Sentence<'_>> {
         let (malformed, others) = (self.malformed, self.others - self.malformed);
-        let lines = counted(self.messages + self.others, "line");
+        let all = self.messages + self.others + self.text_lines;
+        let lines = counted(all, "line");
         let are = if malformed == 1 { "is" } else { "are" };
         let hold = if others == 1 { "holds" } else { "hold" };
         let texts = [
@@ -130,7 +133,13 @@ impl Facts {
         let logs = counted(self.of_logs.len(), "log");
         let left_out = format!("{} of {logs} {holds} no message", number(self.without_messages));
         let some = texts.into_iter().chain([(self.without_messages, left_out)]).filter(|(count, _)| *count > 0);
-        some.map(|(_, text)| Sentence::new(Severity::Warn, Topic::Other, text)).collect()
+        let mut said: Vec<_> = some.map(|(_, text)| Sentence::new(Severity::Warn, Topic::Other, text)).collect();
+        if self.messages > 0 && self.text_lines * MANY_LINES >= all && self.text_lines > 0 {
+            let are = if self.text_lines == 1 { "is" } else { "are" };
+            let text = format!("{} of {lines} {are} other text", number(self.text_lines));
+            said.push(Sentence::new(Severity::Plain, Topic::Other, text));
+        }
+        said
     }
 
     /// The number of calls that failed, and their times.

@@ -6,7 +6,9 @@ use std::fmt;
 use crate::diagnostic::{printable, shortened};
 use crate::mapping::Losses;
 use crate::message::{Content, Kind, Problem, Problems, Single};
-use crate::record::{Certainty, Format, Protocols, Reader, Wrapper, names_jsonrpc, nested, other_kind, spells_version};
+use crate::record::{
+    Certainty, Format, LogLine, Protocols, Reader, Wrapper, names_jsonrpc, nested, other_kind, spells_version,
+};
 use crate::session::Sessions;
 
 /// The maximum number of characters that are shown of an unread line.
@@ -39,6 +41,8 @@ pub struct Summary {
     pub exchanges: u64,
     /// The number of lines of text between messages.
     pub log_lines: u64,
+    /// The number of these lines that are neither copies nor headings of messages.
+    pub text_lines: u64,
     /// The number of triples written; 0 if JSON-LD was written.
     pub triples: u64,
     /// The losses of the mapping.
@@ -111,10 +115,12 @@ impl Summary {
     }
 
     /// Counts a line of text, which may be a copy of messages that were read.
-    pub(crate) fn count_log_line(&mut self, line: &[u8], is_copy: bool) {
+    pub fn count_log_line(&mut self, line: &LogLine<'_>) {
+        let text = &*line.bytes;
         self.log_lines += 1;
-        self.mentions += u64::from(!is_copy && (names_jsonrpc(line) || spells_version(line)));
-        self.omitted += u64::from(self.wrappers.iter().any(|wrapper| wrapper.omits_text(line)));
+        self.text_lines += u64::from(!line.is_copy && !line.is_heading);
+        self.mentions += u64::from(!line.is_copy && (names_jsonrpc(text) || spells_version(text)));
+        self.omitted += u64::from(self.wrappers.iter().any(|wrapper| wrapper.omits_text(text)));
     }
 
     fn count_certainty(&mut self, certainty: Certainty) {
@@ -260,6 +266,7 @@ impl Summary {
         self.malformed += other.malformed;
         self.exchanges += other.exchanges;
         self.log_lines += other.log_lines;
+        self.text_lines += other.text_lines;
         self.mentions += other.mentions;
         self.triples += other.triples;
         self.compression = self.compression.or(other.compression);

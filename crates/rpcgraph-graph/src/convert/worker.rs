@@ -343,7 +343,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
                     if line.bytes.is_empty() && !line.oversized {
                         continue;
                     }
-                    paired.summary.count_log_line(&line.bytes, line.is_copy);
+                    paired.summary.count_log_line(line);
                     if line.oversized {
                         let message = format!("{} bytes of text are skipped", line.length);
                         findings.push(self.finding(line.location, message, false));

@@ -3,8 +3,9 @@
 use super::decoder::leading_blanks;
 use super::methods::known_method;
 use super::object::{RawObject, objects};
+use super::value::{Extent, value};
 use memchr::memmem::Finder;
-use memchr::{memchr_iter, memmem};
+use memchr::{memchr_iter, memchr2_iter, memmem};
 use std::sync::LazyLock;
 
 /// How sure it is that something is JSON-RPC.
@@ -81,6 +82,16 @@ pub(super) fn mentions(text: &[u8]) -> usize {
 /// True if a text has the name of a member of messages, in JSON or in JSON within a string.
 pub(super) fn names_member(text: &[u8]) -> bool {
     names_one_of(text, &[b"jsonrpc", b"method", b"result", b"error"])
+}
+
+/// True if a line has the beginning of a JSON value that cannot be parsed, also with names in other quotes or in none.
+pub(super) fn has_broken_json(line: &[u8]) -> bool {
+    let opens = |at: &usize| {
+        let next = line[at + 1..].iter().find(|byte| !byte.is_ascii_whitespace());
+        next.is_some_and(|next| b"\"'".contains(next) || line[*at] == b'{' && next.is_ascii_alphabetic())
+    };
+    let first = memchr2_iter(b'{', b'[', line).find(opens);
+    first.is_some_and(|at| !matches!(value(&line[at..]), Extent::Whole(_)))
 }
 
 /// True if a text may hold a message, or a part of one.

@@ -37,6 +37,9 @@ pub(super) struct FormatDefinition {
     /// True if wrappers are searched for as in a log of unknown format.
     #[serde(default)]
     detect_wrappers: bool,
+    /// True if each line is a message, so that another line with JSON is damaged.
+    #[serde(default)]
+    transport: bool,
     /// One rule, or several.
     envelope: Option<BTreeMap<String, Pointers>>,
     line: Option<String>,
@@ -214,6 +217,7 @@ impl FormatDefinition {
             tail,
             truncated,
             detects_wrappers: self.detect_wrappers,
+            is_transport: self.transport,
         }))
     }
 

@@ -271,6 +271,8 @@ pub struct LogLine<'a> {
     pub session: Option<Cow<'a, str>>,
     /// True if what the line says of messages is read: they stand at another place of the log, too, or are cut off on this line.
     pub is_copy: bool,
+    /// True if it is a heading: messages below have its facts.
+    pub is_heading: bool,
     /// The record of the event that the line repeats.
     pub copy_of: Option<u64>,
     /// True if it states that the process of the server has ended, and with it the session.
@@ -290,6 +292,7 @@ impl<'a> LogLine<'a> {
             time: None,
             session: None,
             is_copy: false,
+            is_heading: false,
             copy_of: None,
             is_exit: false,
         }

@@ -30,6 +30,7 @@ use super::rules::{WordMeaning, duration_unit};
 use super::spelling::Spelling;
 use super::surroundings::{SENDERS, TIMES, named_direction};
 use super::units::nanoseconds;
+use super::value::{Extent, value};
 use super::{Time, times};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -91,16 +92,27 @@ fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
         is_in_arrays: !may_be_transport,
         stated: HashMap::new(),
         hops: None,
+        is_transport: false,
         headings,
         headed,
     };
     format.state(&places);
+    format.is_transport = may_be_transport && format.headings.is_empty() && holds_messages_alone(scan);
     format.find_copies(&mut places);
     // A message that is passed on goes both ways.
     format.state(&places);
     format.name_sides(&places);
     let sessions = format.sessions(&places);
     format.print(&places, &sessions)
+}
+
+/// True if messages stand in lines of JSON, and each line of JSON is a message: then other lines with JSON are damaged.
+fn holds_messages_alone(scan: &Scan<'_>) -> bool {
+    let others = || scan.lines.iter().filter(|line| line.candidates.is_empty() && !line.text.is_empty());
+    let is_json = |text: &[u8]| matches!(value(text), Extent::Whole(length) if length == text.len());
+    scan.candidates.iter().any(|candidate| candidate.spelling == Spelling::Json)
+        && scan.candidates.iter().all(|candidate| candidate.is_alone)
+        && !others().any(|line| is_json(line.text))
 }
 
 /// Adds the rules for later lines of a log to the file that was learned from earlier lines. Without one, the earlier lines
@@ -232,6 +244,8 @@ struct LearnedFormat<'c> {
     candidates: &'c [Candidate],
     /// True if several arrays may hold the messages of one time.
     is_in_arrays: bool,
+    /// True if each line is a message, or damaged.
+    is_transport: bool,
     /// The stated sender or direction of each candidate.
     stated: HashMap<usize, Stated>,
     hops: Option<Hops>,

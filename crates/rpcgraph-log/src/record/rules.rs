@@ -30,6 +30,8 @@ pub(super) struct FormatRules {
     pub tail: Option<Regex>,
     pub truncated: Option<Regex>,
     pub detects_wrappers: bool,
+    /// True if each line is a message: a line with JSON that cannot be parsed is a malformed record, not text.
+    pub is_transport: bool,
 }
 
 /// An array of pieces.

@@ -40,6 +40,9 @@ impl LearnedFormat<'_> {
             groups.entry(order).or_default().push(place);
         }
         let mut text = "name = \"learned\"\ndetect_wrappers = true\n".to_owned();
+        if self.is_transport {
+            text.push_str("transport = true\n");
+        }
         if self.candidates.iter().any(|candidate| candidate.is_broken) {
             let _ = writeln!(text, "truncated = '{TRUNCATED}'");
         }

@@ -1,6 +1,6 @@
 //! Reads the lines of a format by its rules.
 
-use super::super::certainty::{Certainty, mentions, mentions_message, names_member};
+use super::super::certainty::{Certainty, has_broken_json, mentions, mentions_message, names_member};
 use super::super::cut::CutMessage;
 use super::super::decoder::{Step, leading_blanks};
 use super::super::har_entry::{answered_ids, ids};
@@ -68,6 +68,14 @@ impl LineFormat for RuleReader {
             Some((_, Entry::Record(_))) => false,
             Some((_, Entry::LogLine(line))) if line.is_copy => false,
             _ => more.entries.is_empty() && mentions_message(line),
+        };
+        let found = match found {
+            Some((_, Entry::LogLine(LogLine { is_copy: false, .. }))) | None
+                if rules.is_transport && more.entries.is_empty() && has_broken_json(line) =>
+            {
+                Some((0, Record::new(line).into()))
+            }
+            found => found,
         };
         // A line between messages may state its session, too.
         found.map(|(start, mut entry)| {
@@ -364,7 +372,7 @@ impl RuleReader {
             let above = if self.is_heading_new { std::mem::take(&mut self.heading) } else { EnvelopeFacts::default() };
             self.heading = rule.said(&captures, session).or(above);
             self.is_heading_new = true;
-            return Some((0, LogLine::new(line).into()));
+            return Some((0, LogLine { is_heading: true, ..LogLine::new(line) }.into()));
         }
         let said = self.said(rule, &captures, session);
         if rule.kind != RuleKind::Messages {
