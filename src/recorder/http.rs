@@ -151,7 +151,8 @@ async fn pass(request: Request<Incoming>, shared: &Shared) -> Result<Response<Re
     headers.remove(CONTENT_LENGTH);
     let sent = shared.client.request(head.method, url).headers(headers).body(body).send().await;
     let response = sent.map_err(|error| {
-        let error = crate::cli::told(&error);
+        // The query of the URL may hold secrets.
+        let error = crate::cli::told(&error.without_url());
         exchange.fail(&error);
         (StatusCode::BAD_GATEWAY, format!("the server did not answer: {error}"))
     })?;
@@ -261,7 +262,7 @@ async fn pass_body(mut response: reqwest::Response, parts: Parts<Option<Bytes>>,
         };
         let part = match part {
             Ok(part) => part,
-            Err(error) => return recorder.fail(&error),
+            Err(error) => return recorder.fail(error),
         };
         if let Some(part) = &part {
             recorder.push(part);
@@ -340,9 +341,9 @@ impl ResponseRecorder {
         }
     }
 
-    fn fail(&mut self, error: &reqwest::Error) {
+    fn fail(&mut self, error: reqwest::Error) {
         self.flush();
-        self.exchange.response.error = Some(crate::cli::told(error));
+        self.exchange.response.error = Some(crate::cli::told(&error.without_url()));
         self.needs_request = true;
         self.end();
     }

@@ -407,6 +407,26 @@ fn noise_on_standard_output() {
     assert!(!failed("jsonrpc/not-json"), "{}", ran.text());
 }
 
+/// A server that cannot be reached is named without the query, which may hold secrets.
+#[test]
+fn queries_are_not_logged() {
+    let place = Place::new();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (mut recorder, address) = recording(&place, &format!("http://{closed}/mcp?key=QSECRET"));
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let mut client = BufReader::new(TcpStream::connect(&address).unwrap());
+    let length = body.len();
+    write!(client.get_mut(), "POST /mcp?token=QSECRET HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n{body}")
+        .unwrap();
+    let (head, text) = read_http(&mut client);
+    assert!(head.starts_with("HTTP/1.1 502") && text.starts_with("the server did not answer"), "{head} {text}");
+    wait_for_lines(&place, 2);
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    let log = String::from_utf8(place.read("log")).unwrap();
+    assert!(log.contains("\"error\"") && !log.contains("QSECRET") && !text.contains("QSECRET"), "{log} {text}");
+}
+
 /// Only loopback addresses are listened on, and both ends are needed.
 #[test]
 fn usage() {
