@@ -3,6 +3,9 @@
 //!
 //! A length in other units, or of text whose line ends were converted, is wrong. So if the stated bytes are not a JSON
 //! value, the message goes up to its own end.
+//!
+//! Two processes that write to one file, such as `tee` for each direction, may write both headers before both bodies. So
+//! a header in the place of a body waits for a JSON value of its length.
 
 use super::decoder::{Decoder, Step, leading_blanks, trim_end};
 use super::lines::{Extras, FoundEntry, LineFormat, LineInInput, LineSplitter};
@@ -11,9 +14,11 @@ use super::{LogLine, Record};
 use memchr::{memchr, memchr2_iter};
 
 pub(super) fn decoder() -> Box<dyn Decoder> {
-    LineSplitter::boxed(ContentLength { state: FrameState::Between })
+    LineSplitter::boxed(ContentLength { state: FrameState::Between, waiting: Vec::new() })
 }
 
+/// The maximum number of headers that wait for their messages.
+const WAITING: usize = 16;
 /// The maximum length of another header, or of output of standard error between headers, in bytes.
 const HEADER: usize = 4096;
 
@@ -53,6 +58,8 @@ fn header_in(line: &[u8]) -> Option<usize> {
 /// Each message is a record. Each other line is a [`LogLine`], except for the headers before a message.
 struct ContentLength {
     state: FrameState,
+    /// The lengths of earlier headers, behind which other headers stood.
+    waiting: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -67,7 +74,7 @@ enum FrameState {
 impl LineFormat for ContentLength {
     fn resume<'a>(&mut self, input: &'a [u8], end: bool, _: &mut Extras) -> Option<Step<'a>> {
         match self.state {
-            FrameState::Between => None,
+            FrameState::Between => self.late_body(input, end),
             FrameState::Headers(length) => match memchr(b'\n', &input[..leading_blanks(input)]) {
                 Some(at) => Some(self.enter(FrameState::Body(length), at + 1)),
                 // The empty line is missing.
@@ -119,7 +126,40 @@ impl ContentLength {
         }
         self.state = FrameState::Body(length);
         if input.is_empty() {
+            if end {
+                self.waiting.clear();
+            }
             return if end { self.record(input, 0) } else { Step::NeedMore };
+        }
+        let next = header_at(input);
+        let has_room = length.is_some() && self.waiting.len() < WAITING;
+        if has_room && next.is_none() && may_be_header(input) {
+            if !end {
+                return Step::NeedMore;
+            }
+            self.waiting.clear();
+            return self.record(trim_end(input), input.len());
+        }
+        if let Some(length) = length
+            && has_room
+            && (next.is_some() || !self.waiting.is_empty())
+        {
+            self.waiting.push(length);
+            self.state = FrameState::Between;
+            match self.late_body(input, end) {
+                Some(Step::NeedMore) => {
+                    self.waiting.pop();
+                    self.state = FrameState::Body(Some(length));
+                    return Step::NeedMore;
+                }
+                Some(step) => return step,
+                None => {}
+            }
+            if let Some((next, consumed)) = next {
+                return self.enter(FrameState::Headers(Some(next)), consumed);
+            }
+            self.waiting.pop();
+            self.state = FrameState::Body(Some(length));
         }
         let stated = length.and_then(|bytes| usize::try_from(bytes).ok());
         match stated.map(|bytes| input.get(..bytes).ok_or(bytes)) {
@@ -137,10 +177,56 @@ impl ContentLength {
         }
     }
 
+    /// Returns a message whose header stands before other headers.
+    fn late_body<'a>(&mut self, input: &'a [u8], end: bool) -> Option<Step<'a>> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        if input.is_empty() && end {
+            // The log was cut off: one message is, as if there were one header.
+            self.waiting.clear();
+            return Some(self.record(input, 0));
+        }
+        if !matches!(input.first(), Some(b'{' | b'[')) {
+            return None;
+        }
+        let fits = |length: u64| {
+            let body = usize::try_from(length).ok().and_then(|length| input.get(..length));
+            body.map(|body| is_whole(trim_end(body)))
+        };
+        let fitting = (0..self.waiting.len()).filter(|at| fits(self.waiting[*at]) == Some(true));
+        // The shortest, which does not depend on how much of the text is there.
+        let found = fitting.min_by_key(|at| self.waiting[*at]);
+        let Some(at) = found else {
+            if end && matches!(value_shown(input, false), Extent::Incomplete) {
+                self.waiting.clear();
+                return Some(self.record(trim_end(input), input.len()));
+            }
+            let is_short = self.waiting.iter().any(|length| fits(*length).is_none());
+            return (is_short && !end).then_some(Step::NeedMore);
+        };
+        let body = &input[..usize::try_from(self.waiting.remove(at)).unwrap_or_default()];
+        Some(self.record(trim_end(body), body.len()))
+    }
+
     fn record<'a>(&mut self, text: &'a [u8], consumed: usize) -> Step<'a> {
         self.state = FrameState::Between;
         Step::entry(0, consumed, Record::new(text))
     }
+}
+
+/// True if a text is the beginning of a line with the length of a message.
+fn may_be_header(input: &[u8]) -> bool {
+    const NAME: &[u8] = b"content-length";
+    let is_name = input.iter().zip(NAME).all(|(byte, expected)| byte.eq_ignore_ascii_case(expected));
+    is_name && input.len() < HEADER && memchr(b'\n', input).is_none()
+}
+
+/// Returns the length of a message that a line at the beginning of a text states, and the size of the line.
+fn header_at(input: &[u8]) -> Option<(u64, usize)> {
+    let end = memchr(b'\n', &input[..input.len().min(HEADER)])?;
+    let Some(Header::Length(Some(length))) = Header::of(trim_end(&input[..end])) else { return None };
+    Some((length, end + 1))
 }
 
 #[cfg(test)]
@@ -213,6 +299,25 @@ mod tests {
         ]
         .map(|text| if text.starts_with(['{', '[']) { text.to_owned() } else { format!("# {text}") });
         assert_eq!(frames(100, input), expected);
+    }
+
+    #[test]
+    fn headers_before_the_bodies_of_both() {
+        let header = |body: &str| format!("Content-Length: {}\r\n\r\n", body.len());
+        let (a, b, c) = (r#"{"id":1,"method":"m"}"#, r#"{"id":1,"result":{"a":[]}}"#, "[3]");
+        let (ha, hb, hc) = (header(a), header(b), header(c));
+        for (input, expected) in [
+            (format!("{ha}{hb}{a}{b}{hc}{c}"), &[a, b, c][..]),
+            (format!("{ha}{hb}{b}{a}{hc}{c}"), &[b, a, c]),
+            (format!("{ha}{a}{hb}{hc}{b}{c}"), &[a, b, c]),
+            (format!("{ha}{hb}{hc}{b}{c}{a}"), &[b, c, a]),
+            // A body that was not written.
+            (format!("{ha}{hb}{b}text\n{hc}{c}"), &[b, "# text", c, ""]),
+            (format!("{ha}{hb}"), &[""]),
+            (format!("{ha}{hb}{b}{}", &a[..9]), &[b, &a[..9]]),
+        ] {
+            assert_eq!(frames(100, &input), expected, "{input}");
+        }
     }
 
     #[test]
