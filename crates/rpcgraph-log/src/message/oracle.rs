@@ -79,7 +79,7 @@ fn not_an_object(value: &Value<'_>) -> &'static str {
 
 fn message<'a>(object: Object<'a>, kind: Kind, mut problems: Problems, text: Option<&'a str>) -> Message<'a> {
     let mut message = Message { text, ..Message::new(kind) };
-    let (mut versioned, mut extra) = (false, Vec::new());
+    let (mut versioned, mut has_null, mut has_false, mut extra) = (false, false, false, Vec::new());
     for (name, value) in object.members {
         let taken = match name.as_str() {
             Some("jsonrpc") => {
@@ -112,7 +112,8 @@ fn message<'a>(object: Object<'a>, kind: Kind, mut problems: Problems, text: Opt
             }
             other => {
                 // A `result` or `error` that was not taken is null or false, beside the other one.
-                problems.insert_if(matches!(other, Some("result" | "error")), Problem::BothResultAndError);
+                has_null |= matches!(other, Some("result" | "error")) && matches!(value, Value::Null);
+                has_false |= other == Some("result") && matches!(value, Value::Bool(false));
                 problems.insert_if(other.is_some_and(is_keyword_like), Problem::KeywordMember);
                 false
             }
@@ -123,6 +124,9 @@ fn message<'a>(object: Object<'a>, kind: Kind, mut problems: Problems, text: Opt
     }
     message.extra = object_of(extra);
     problems.insert_if(!versioned, Problem::MissingVersion);
+    // JSON-RPC 1.0 requires the null.
+    let is_required = matches!(message.version.as_deref(), None | Some("1.0"));
+    problems.insert_if(has_false || has_null && !is_required, Problem::BothResultAndError);
     message.problems = problems;
     message
 }

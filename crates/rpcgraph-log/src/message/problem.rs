@@ -48,7 +48,8 @@ problems! {
     BadErrorCode = BAD_ERROR_CODE,
     /// The error's `message` is missing or not a string (section 5.1).
     BadErrorMessage = BAD_ERROR_MESSAGE,
-    /// Both `result` and `error`, one of them null, as JSON-RPC 1.0 requires and section 5 forbids.
+    /// Both `result` and `error`, one of them null, as section 5 forbids. JSON-RPC 1.0 requires it, of messages without
+    /// a version.
     BothResultAndError = BOTH_RESULT_AND_ERROR,
     /// A batch without elements (section 6).
     EmptyBatch = EMPTY_BATCH,

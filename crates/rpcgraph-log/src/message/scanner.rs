@@ -212,6 +212,7 @@ impl Scanner {
         let mut members = SeenMembers::default();
         let (mut bad_id, mut bad_method, mut half_message) = (None, None, false);
         let (mut scalar_params, mut null_result, mut null_error) = (false, None, None);
+        let mut has_false_result = false;
         cursor.each(b'{', |cursor| {
             cursor.peek()?;
             let start = cursor.at();
@@ -247,6 +248,7 @@ impl Scanner {
                 Some("result") => {
                     members.known(4);
                     *result = Some(self.payload(cursor, depth, PartOf::Result, payloads, problems)?);
+                    has_false_result = first == b'f';
                     null_result = matches!(first, b'n' | b'f').then(|| start..cursor.at());
                 }
                 Some("error") => {
@@ -299,7 +301,10 @@ impl Scanner {
             Kind::ErrorResponse => null_result.inspect(|_| *result = None),
             Kind::Request | Kind::Notification => None,
         };
-        problems.insert_if(null.is_some(), Problem::BothResultAndError);
+        // JSON-RPC 1.0 requires the null.
+        let is_null = null.is_some() && !(message.kind == Kind::ErrorResponse && has_false_result);
+        let is_required = is_null && matches!(version.as_deref(), None | Some("1.0"));
+        problems.insert_if(null.is_some() && !is_required, Problem::BothResultAndError);
         members.others.extend(null.map(|span| (4, span)));
         problems.insert_if(members.seen & 1 == 0, Problem::MissingVersion);
         problems.insert_if(members.seen & 1 != 0 && version.as_deref() != Some("2.0"), Problem::WrongVersion);

@@ -199,7 +199,7 @@ impl Connection {
     ) -> OpenBatch {
         let (name, mut problems) = self.begin(record);
         problems.insert_if(is_empty, Problem::EmptyBatch);
-        let sender = self.tally.sides.party(record, sender_method).sender;
+        let sender = self.tally.sides.party(record, sender_method, false).sender;
         OpenBatch { name, problems, sender_method, sender, common: None, next: 1 }
     }
 
@@ -237,7 +237,9 @@ impl Connection {
             Single::Message(message) => message,
             Single::Invalid(invalid) => return self.other(record, name, Node::Invalid(invalid), problems, known),
         };
-        let mut party = self.tally.sides.party(record, known);
+        // Both sides may send a published method.
+        let is_own_request = message.kind == Kind::Request && message.known.is_none();
+        let mut party = self.tally.sides.party(record, known, is_own_request);
         let mut answer = PairedAnswer::default();
         let mut superseded = None;
         match (message.kind, &message.id) {
@@ -341,7 +343,7 @@ impl Connection {
         problems: Problems,
         known: Option<KnownMethod>,
     ) -> Annotated<'a> {
-        let party = self.tally.sides.party(record, known);
+        let party = self.tally.sides.party(record, known, false);
         self.note_side(party);
         Annotated::new(record, party.sender, name, node, problems)
     }

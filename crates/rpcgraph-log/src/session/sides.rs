@@ -2,7 +2,8 @@
 //! side, and an answer comes from the other side than its request.
 //!
 //! Words such as `in` and `out` refer to the side that wrote the log. The first message whose method only one side
-//! sends shows which side this is. Inference never overrules what the log states. Words that contradict each other are
+//! sends shows which side this is; until then, requests of other protocols come from the client, whose definition this is
+//! ([section 1.1](https://www.jsonrpc.org/specification#overview)). Inference never overrules what the log states. Words that contradict each other are
 //! ignored from then on (a proxy receives from both sides).
 
 use crate::record::{Direction, KnownMethod, Protocols, Record, Sender};
@@ -57,6 +58,8 @@ pub(super) fn may_answer(responder: Option<Sender>, requester: Option<Sender>) -
 pub(super) struct Sides {
     /// The side that wrote the log.
     writer: Option<Sender>,
+    /// True if no known method showed the writer, but a request did.
+    is_by_request: bool,
     /// True if its words for directions are ignored.
     directions_ignored: bool,
     /// True if a sender was inferred.
@@ -66,8 +69,9 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// Returns the party that sent a record, or a message in it with a known method.
-    pub fn party(&mut self, record: &Record<'_>, known: Option<KnownMethod>) -> MessageSide {
+    /// Returns the party that sent a record, or a message in it with a known method, or a request whose method no published
+    /// protocol has.
+    pub fn party(&mut self, record: &Record<'_>, known: Option<KnownMethod>, is_own_request: bool) -> MessageSide {
         if record.sender.is_some() {
             let inferred = record.flags.sender_inferred;
             self.inferred |= inferred;
@@ -78,8 +82,17 @@ impl Sides {
             self.protocols = self.protocols.narrowed(protocols);
             if let Some(direction) = record.direction {
                 let writer = one_end(direction, sender);
+                if std::mem::take(&mut self.is_by_request) {
+                    self.writer = None;
+                }
                 self.directions_ignored |= *self.writer.get_or_insert(writer) != writer;
             }
+        }
+        if is_own_request
+            && self.writer.is_none()
+            && let Some(direction) = record.direction
+        {
+            (self.writer, self.is_by_request) = (Some(one_end(direction, Sender::Client)), true);
         }
         let direction = record.direction.filter(|_| !self.directions_ignored);
         let told = || Some(one_end(direction?, self.writer?));
