@@ -89,6 +89,7 @@ mod socat;
 mod spelling;
 mod sse;
 mod surroundings;
+mod tcp;
 mod times;
 mod tshark;
 mod unanswered;

@@ -1,5 +1,5 @@
-//! `tshark`: packets that Wireshark's `tshark -T json` and `-T ek` write, with HTTP bodies, texts of WebSockets or
-//! dissected JSON.
+//! `tshark`: packets that Wireshark's `tshark -T json` and `-T ek` write, with HTTP bodies, texts of WebSockets, dissected
+//! JSON, or else the bytes of TCP.
 
 use super::decoder::Decoder;
 use super::elements::{first_element, object_array};
@@ -9,6 +9,7 @@ use super::har_entry::{
 use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, offset_in, scalar};
 use super::rules::time;
+use super::tcp::{Segment, TcpConnections};
 use super::window::InputHead;
 use super::{Entry, LogLine, Record, Sender};
 use memchr::memmem;
@@ -46,6 +47,8 @@ struct TsharkState {
     sessions: HashMap<String, String>,
     /// The session of the other messages of each stream; true if an `Mcp-Session-Id` names it, too.
     streams: HashMap<String, (String, bool)>,
+    /// The bytes of streams without a protocol above TCP that is dissected.
+    bytes: TcpConnections,
     seen: ArchiveFacts,
 }
 
@@ -112,6 +115,40 @@ fn open<'a>(
     let captured = stated("frame", ["frame.time_epoch", "frame_frame_time_epoch"]);
     let captured = captured.or_else(|| scalar(packet.get("timestamp")?)).and_then(|text| time(&text));
     let stream = stated("tcp", ["tcp.stream", "tcp_tcp_stream"]);
+    if let Some(stream) = stream.as_deref().filter(|_| bodies.is_none()) {
+        let address = || {
+            let port = stated("tcp", ["tcp.srcport", "tcp_tcp_srcport"])?;
+            let host = stated("ip", ["ip.src", "ip_ip_src"]).or_else(|| stated("ipv6", ["ipv6.src", "ipv6_ipv6_src"]));
+            Some(format!("{} {port}", host.unwrap_or_default()))
+        };
+        let of_other = ["http", "http2", "websocket"].iter().any(|layer| layers.has(layer));
+        let payload = field("tcp", ["tcp.payload", "tcp_tcp_payload"]).first().copied();
+        let payload = payload.or_else(|| field("data", ["data.data", "data_data_data"]).first().copied());
+        match address() {
+            _ if of_other => capture.bytes.note_http(stream),
+            Some(source) => {
+                let number = |names| stated("tcp", names);
+                let flags = number(["tcp.flags", "tcp_tcp_flags"]).unwrap_or_default();
+                let segment = Segment {
+                    source,
+                    sequence: number(["tcp.seq", "tcp_tcp_seq"]).and_then(|number| number.parse().ok()),
+                    flags: u64::from_str_radix(flags.trim_start_matches("0x"), 16).unwrap_or_default(),
+                    bytes: payload.and_then(scalar).map(|digits| from_hex(&digits)).unwrap_or_default(),
+                };
+                let (sender, direction, messages) = capture.bytes.messages(stream, segment);
+                let start = payload.map_or(0, |payload| offset_in(text, payload) + 1);
+                for message in messages {
+                    let session = Some(capture.session(stream, None, false).into());
+                    let record = Record { time: captured, sender, direction, session, ..Record::new(message) };
+                    more.entries.push_back((start, record.into()));
+                }
+                return more.entries.pop_front().or_else(none);
+            }
+            None => {}
+        }
+    } else if let Some(stream) = &stream {
+        capture.bytes.note_http(stream);
+    }
     // A body may quote headers.
     let is_body = |name: &[u8]| name.ends_with(b"file_data");
     let lines = |http: RawObject<'a>| {
