@@ -96,14 +96,15 @@ const DIRECTIONS: Meanings<Direction> = [
     (
         Direction::Out,
         &[
-            "out", "send", "sent", "sends", "sending", "outgoing", "outbound", "egress", "tx", "write", "wrote",
-            "writing",
+            "out", "output", "send", "sent", "sends", "sending", "outgoing", "outbound", "egress", "tx", "write",
+            "wrote", "writing",
         ],
     ),
     (
         Direction::In,
         &[
             "in",
+            "input",
             "recv",
             "receive",
             "received",
