@@ -48,7 +48,7 @@ pub struct FormatArgs {
     #[arg(long, value_name = "POINTERS", value_parser = OwnFormat::envelope, hide_short_help = true)]
     envelope: Option<OwnFormat>,
 
-    /// Parts of text lines: a regular expression with the group `message`, and optionally `time`, `sender`, `session`
+    /// Parts of text lines: a regular expression with the group `message`, or `method`, `id`, `result` and `error`, and `time`, `sender`, `session`
     #[arg(long, value_name = "REGEX", conflicts_with = "envelope", hide_short_help = true)]
     line: Option<String>,
 

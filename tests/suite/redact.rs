@@ -112,16 +112,22 @@ fn no_output_of_a_command_has_a_secret() {
 }
 
 /// Logs that redaction does not write back: they are damaged, have messages as pairs of hexadecimal digits, or in parts.
-const REFUSED: [&str; 11] = [
+const REFUSED: [&str; 17] = [
+    "chromedriver/edge.log",
+    "chromedriver/typical.log",
     "clangd/edge.log",
     "clangd/typical.log",
     "claude-desktop/parts.log",
     "content-length/edge.log",
+    "content-length/interleaved.log",
     "jsonrpc2/typical.log",
+    "slog/edge.log",
+    "slog/typical.log",
     "sublime-lsp/typical.log",
     "terraform-ls/edge.log",
     "terraform-ls/typical.log",
     "tshark/edge.json",
+    "tshark/tcp.json",
     "tshark/typical.json",
     "zed-acp/edge.json",
 ];

@@ -28,7 +28,14 @@ fn neovim_is_refused_with_advice() {
     let refused = Format::ALL.iter().filter(|format| format.refusal().is_some());
     assert_eq!(
         refused.collect::<Vec<_>>(),
-        [&Format::EglotLisp, &Format::JournaldExport, &Format::NvimLua, &Format::Pcap, &Format::Tar]
+        [
+            &Format::Asciinema,
+            &Format::EglotLisp,
+            &Format::JournaldExport,
+            &Format::NvimLua,
+            &Format::Pcap,
+            &Format::Tar
+        ]
     );
 
     let mut converter = Converter::new(Mapper::new(Mapping::Session, &[]).unwrap(), Options::default());

@@ -3,7 +3,9 @@
 
 use super::decoder::Decoder;
 use super::pointer::{Pointer, PointerError};
-use super::rules::{DurationUnit, EnvelopeParts, FormatRule, FormatRules, LineRule, MESSAGE_MEMBERS, PARTS, RuleKind};
+use super::rules::{
+    DurationUnit, EnvelopeParts, FormatRule, FormatRules, LineRule, MESSAGE_MEMBERS, PARTS, RuleKind, VALUES,
+};
 use regex::bytes::Regex;
 use std::sync::Arc;
 
@@ -36,6 +38,9 @@ pub enum OwnFormatError {
     /// The name is unknown.
     #[error("unknown part `{0}`; use one of {parts}", parts = PARTS.join(", "))]
     Part(String),
+    /// The group is unknown.
+    #[error("unknown part `{0}`; use one of {parts}", parts = [&PARTS[..], &MESSAGE_MEMBERS].concat().join(", "))]
+    Group(String),
     /// The pointer is not a JSON Pointer.
     #[error(transparent)]
     Pointer(#[from] PointerError),
@@ -152,10 +157,17 @@ impl LineRule {
         let whole = Regex::new(text)?;
         let is_part = |name: &&str| PARTS.contains(name) || MESSAGE_MEMBERS.contains(name) || *name == session;
         if let Some(other) = whole.capture_names().flatten().find(|name| !is_part(name)) {
-            return Err(OwnFormatError::Part(other.to_owned()));
+            return Err(OwnFormatError::Group(other.to_owned()));
         }
         let has = |part: &str| whole.capture_names().flatten().any(|name| name == part);
         let is_headline = has("id") || has("method");
+        if kind == RuleKind::Call && !(has("id") && has("method")) {
+            return Err(OwnFormatError::NoMessage("groups (?<id>…) and (?<method>…)"));
+        }
+        let last = whole.capture_names().flatten().last();
+        let ends_with_value =
+            text.trim_end_matches('$').ends_with(".*)") && last.is_some_and(|last| VALUES.contains(&last));
+        let is_closed = is_headline && !ends_with_value;
         if kind == RuleKind::Messages && !has("message") && !has("value") && !is_headline {
             return Err(OwnFormatError::NoMessage("a group (?<message>…)"));
         }
@@ -170,7 +182,13 @@ impl LineRule {
             inner.is_some_and(is_balanced)
         };
         let front = front.filter(is_message).map(|front| Regex::new(&format!("{front})"))).transpose()?;
-        Ok(Self { is_open: front.is_some(), is_headline, regex: front.unwrap_or(whole), session: session.to_owned() })
+        Ok(Self {
+            is_open: front.is_some(),
+            is_headline,
+            is_closed,
+            regex: front.unwrap_or(whole),
+            session: session.to_owned(),
+        })
     }
 }
 

@@ -82,6 +82,8 @@ pub(super) enum RuleKind {
     Messages,
     /// A log line in a session.
     Text,
+    /// Headlines of requests and of their answers, which look the same: the first one with an id is the request.
+    Call,
     /// Messages that stand at another place too: log lines.
     Copy,
     /// A log line, after which the next message of the session begins a connection.
@@ -115,6 +117,9 @@ pub(super) const PARTS: [&str; 13] = [
 
 /// Groups of a line that are members of its message, which is reconstructed. The last one continues to the end of the line.
 pub(super) const MESSAGE_MEMBERS: [&str; 6] = ["id", "method", "params", "result", "code", "error"];
+
+/// The groups of a line that are values of members.
+pub(super) const VALUES: [&str; 3] = ["params", "result", "error"];
 
 /// The unit of a number that is a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +191,8 @@ pub(super) struct LineRule {
     pub is_open: bool,
     /// True for a headline, whose groups are members of the message.
     pub is_headline: bool,
+    /// True if a value in the middle of the line is a member of the message, so that the line is matched as a whole.
+    pub is_closed: bool,
     /// The name of the group for the session.
     pub session: String,
 }

@@ -9,17 +9,19 @@ use super::super::lines::{
 };
 use super::super::object::{ObjectBuilder, RawObject, offset_in, string};
 use super::super::pointer::Pointer;
-use super::super::spelling::{Spelling, has_shape, may_continue};
+use super::super::spelling::{SpelledValue, Spelling, has_shape, may_continue};
 use super::super::value::{Extent, is_whole, value};
 use super::super::{Entry, Flags, LogLine, Record};
-use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, message, text_of};
+use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, VALUES, WordMeaning, message, text_of};
 use regex::bytes::Captures;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The maximum number of entries of a line among which requests are put before their answers.
 const ON_A_LINE: usize = 64;
+/// The maximum number of open requests that are known.
+const OPEN: usize = 4096;
 
 /// Reads the lines of a format by its rules.
 pub(super) struct RuleReader {
@@ -31,6 +33,8 @@ pub(super) struct RuleReader {
     /// The facts of the message before on the same line, and true if the current text continues that line.
     line_facts: Option<EnvelopeFacts>,
     is_continued: bool,
+    /// The direction of the open requests whose answers look the same, by their sessions and ids.
+    open: HashMap<(Option<String>, Vec<u8>), Option<WordMeaning>>,
     /// True if the last line may hold a message that no rule reads.
     is_unread: bool,
 }
@@ -108,7 +112,11 @@ impl LineFormat for RuleReader {
         let found = match line.starts_with(b"{") && has_envelope() {
             true => extent(0, Spelling::Json),
             false => self.rules.rules.iter().find_map(|rule| {
-                let start = rule.line.as_ref()?.regex.captures(head(line))?.name("value")?.start();
+                let LineRule { regex, is_headline, .. } = rule.line.as_ref()?;
+                let captures = regex.captures(head(line))?;
+                let named = |name: &&str| captures.name(name);
+                let value = captures.name("value");
+                let start = value.or_else(|| VALUES.iter().filter(|_| *is_headline).find_map(named))?.start();
                 let start = start + leading_blanks(&line[start..]);
                 line.get(start).filter(|first| matches!(first, b'{' | b'[' | b'%' | b'('))?;
                 extent(start, rule.spelling.unwrap_or_default())
@@ -119,7 +127,8 @@ impl LineFormat for RuleReader {
         if start + length <= line.len() {
             return None;
         }
-        if self.rules.rules.iter().any(|rule| rule.spelling.is_some()) {
+        let is_headline = |rule: &FormatRule| rule.line.as_ref().is_some_and(|line| line.is_headline);
+        if self.rules.rules.iter().any(|rule| rule.spelling.is_some() || is_headline(rule)) {
             let whole = &input[..start + length];
             let found = self.read(whole, more)?;
             let length = more.taken.take().unwrap_or(start + length);
@@ -143,6 +152,7 @@ impl RuleReader {
             is_heading_new: false,
             line_facts: None,
             is_continued: false,
+            open: HashMap::new(),
             is_unread: false,
         }
     }
@@ -282,40 +292,61 @@ impl RuleReader {
         Some(if is_all_told { first } else { with_text(part, first, more) })
     }
 
+    /// True if a headline with an id is the answer to an open request that went the other way. Otherwise, it is a request, which
+    /// is open then.
+    fn is_answer(&mut self, id: &[u8], said: &EnvelopeFacts) -> bool {
+        let key = (said.session.clone(), id.to_vec());
+        if self.open.get(&key).is_some_and(|asked| *asked != said.meaning) {
+            self.open.remove(&key);
+            return true;
+        }
+        if self.open.len() < OPEN {
+            self.open.insert(key, said.meaning);
+        }
+        false
+    }
+
     /// Returns the message that a headline describes.
     fn headline<'a>(&mut self, rule: &FormatRule, line: &'a [u8]) -> Option<FoundEntry<'a>> {
-        let LineRule { regex, session, .. } = rule.line.as_ref()?;
-        let captures = regex.captures(head(line))?;
+        let LineRule { regex, session, is_closed, .. } = rule.line.as_ref()?;
+        let captures = regex.captures(if *is_closed { line } else { head(line) })?;
         let (mut message, mut flags) = (ObjectBuilder::new(), Flags { reconstructed: true, ..Flags::default() });
         let words = |name| captures.name(name).map(|group| group.as_bytes());
         if let Some(id) = words("id") {
             message.member("id", &if is_whole(id) { id.to_vec() } else { string(id) });
         }
-        if let Some(method) = words("method") {
+        let said = self.said(rule, &captures, session);
+        let is_answer = rule.kind == RuleKind::Call && self.is_answer(words("id").unwrap_or_default(), &said);
+        if let Some(method) = words("method").filter(|_| !is_answer) {
             message.member("method", &string(method));
         }
+        flags.result_unknown = is_answer;
         if let Some(code) = words("code").filter(|code| is_whole(code)) {
             let text = words("error").map_or_else(Vec::new, |text| [b",\"message\":", &*string(text)].concat());
             message.member("error", &[b"{\"code\":", code, &text, b"}"].concat());
-            return Some((0, Record { flags, ..self.said(rule, &captures, session).of(message.end().into()) }.into()));
+            return Some((0, Record { flags, ..said.of(message.end().into()) }.into()));
         }
-        for name in ["params", "result", "error"] {
+        for name in VALUES {
             let Some(group) = captures.name(name) else { continue };
             if group.is_empty() {
                 flags.result_unknown = name == "result";
                 continue;
             }
             // A value of any type is the element of an array.
-            let array = [b"[", line[group.start()..].trim_ascii(), b"]"].concat();
-            let found = rule.spelling.unwrap_or_default().decode(&array).filter(|found| !found.is_broken);
+            let decoded = |value: &[u8]| {
+                let array = [b"[", value.trim_ascii(), b"]"].concat();
+                let found = rule.spelling.unwrap_or_default().decode(&array).filter(|found| !found.is_broken)?;
+                Some(SpelledValue { json: found.json.into_owned().into(), ..found })
+            };
+            let value = if *is_closed { group.as_bytes() } else { &line[group.start()..] };
+            let found = decoded(value);
             match found.as_ref().and_then(|found| found.json.strip_prefix(b"[")?.strip_suffix(b"]")) {
                 Some(value) => message.member(name, value),
                 None if name == "error" => message.member(name, &string(group.as_bytes())),
                 None => (flags.truncated, flags.result_unknown) = (true, name == "result"),
             }
         }
-        let record = self.said(rule, &captures, session).of(message.end().into());
-        Some((0, Record { flags, ..record }.into()))
+        Some((0, Record { flags, ..said.of(message.end().into()) }.into()))
     }
 
     /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
