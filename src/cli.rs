@@ -23,6 +23,7 @@ mod listed;
 mod load;
 mod mcp;
 mod messages;
+mod overdue;
 mod pager;
 mod paths;
 mod progress;

@@ -30,6 +30,7 @@ use super::format::OF_LOGS;
 use super::input::{InputSource, is_stdin, shown};
 use super::limits::LimitArgs;
 use super::messages::{MessageSource, SelectedMessages};
+use super::overdue::OpenCalls;
 use super::question::{NO_SESSION, QuerySource, Question, SESSIONS, base, endpoint, first_rows};
 use super::read::{GraphArgs, InputOutcome, InputRun, OF_GRAPH, OF_MAPPING, ReadArgs, ShownFindings, SummaryArgs};
 
@@ -348,8 +349,14 @@ impl AskArgs {
         self.graph.log_lines
     }
 
-    /// Asks a question of each message as a log grows.
-    pub fn follow(&self, question: &Question<'_>, sources: Vec<InputSource>) -> anyhow::Result<Outcome> {
+    /// Asks a question of each message as a log grows. With `after`, asks for calls that wait so long: the columns are those of
+    /// the question `shown`.
+    pub fn follow(
+        &self,
+        question: &Question<'_>,
+        after: Option<(Duration, &Question<'_>)>,
+        sources: Vec<InputSource>,
+    ) -> anyhow::Result<Outcome> {
         if self.has_condition() || self.sort.is_some() {
             bail!("--follow takes neither --sort nor a condition of --fail-if: rows are written as they come");
         }
@@ -364,10 +371,15 @@ impl AskArgs {
         let base = Some(source.iri.clone());
         let query = question.query(&LogTimes::default(), base.as_deref())?;
         let limit = question.filter.limit;
-        let writer =
-            self.answer.writer(query.form(), base, limit)?.with_columns(self.table_columns(question, &query)).live()?;
+        let columns = self.table_columns(after.map_or(question, |(_, shown)| shown), &query);
+        let writer = self.answer.writer(query.form(), base.clone(), limit)?.with_columns(columns).live()?;
+        let calls = |(after, shown): (Duration, &Question<'_>)| {
+            anyhow::Ok(OpenCalls::new(after, shown.query(&LogTimes::default(), base.as_deref())?.columns()))
+        };
+        let calls = after.map(calls).transpose()?;
         let mut run = self.read.run(&self.graph, self.summary.quiet)?;
-        let (attempt, found) = follow::answer(&source, &mut run, (query, listing), (writer, question.times), cancel)?;
+        let (attempt, found) =
+            follow::answer(&source, &mut run, (query, listing), (writer, question.times), calls, cancel)?;
         run.check_pointers()?;
         Ok(match attempt {
             InputOutcome::Unread(why) => return Err(why),

@@ -14,6 +14,7 @@ use oxrdf::Variable;
 use super::answer::AnswerWriter;
 use super::console::{is_closed_pipe, say};
 use super::input::InputSource;
+use super::overdue::{self, OpenCalls, Pass};
 use super::question::RowTimes;
 use super::read::{InputOutcome, InputRun};
 use super::target::leave;
@@ -39,12 +40,14 @@ pub fn followed(mut sources: Vec<InputSource>) -> anyhow::Result<InputSource> {
     Ok(source)
 }
 
-/// Asks a question of each message as a log grows, and writes the rows; returns their number.
+/// Asks a question of each message as a log grows, and writes the rows, or the rows of `calls` that wait too long; returns
+/// their number.
 pub fn answer(
     source: &InputSource,
     run: &mut InputRun<'_>,
     (query, listing): (Query, Option<Listing>),
     (writer, times): (AnswerWriter<'_>, RowTimes),
+    calls: Option<OpenCalls>,
     cancel: Cancel,
 ) -> anyhow::Result<(InputOutcome, u64)> {
     let stop = source.follow.clone().unwrap_or_default();
@@ -55,10 +58,15 @@ pub fn answer(
         stop.store(true, Ordering::Relaxed);
         written
     };
-    let (attempt, (found, noun)) = stream(query.columns(), write, |pass| {
-        let attempt = match listing {
+    let variables = calls.as_ref().map_or_else(|| query.columns(), OpenCalls::variables);
+    let (attempt, (found, noun)) = stream(variables, write, |pass| {
+        let read = |pass: Pass<'_>| match listing {
             Some(listing) => run.convert(source, &mut Listed::new(listing, &query, None, &cancel, pass).sink()),
             None => run.convert(source, &mut Window::new(query, cancel, pass).sink()),
+        };
+        let attempt = match calls {
+            Some(calls) => overdue::watch(calls, pass, read),
+            None => read(pass),
         };
         match attempt {
             Err(failure) if is_closed_pipe(&failure) => Ok(InputOutcome::Done),

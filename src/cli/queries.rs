@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::diagnostic::printable;
 use crate::overview;
@@ -14,6 +15,7 @@ use super::ask::{AskArgs, EngineArgs};
 use super::console::{Outcome, say};
 use super::filter::FilterArgs;
 use super::input::shown;
+use super::overdue::parse_wait;
 use super::question::{Question, RowTimes};
 use super::read::ShownFindings;
 use super::screen;
@@ -172,9 +174,13 @@ pub struct QuestionArgs {
     #[command(flatten)]
     ask: AskArgs,
 
-    /// Continue as the log grows (timeline, errors)
+    /// Continue as the log grows (timeline, errors, unanswered --after)
     #[arg(long, help_heading = "Input")]
     follow: bool,
+
+    /// Keep calls that have waited so long, such as 30s (unanswered)
+    #[arg(long, value_name = "DURATION", value_parser = parse_wait, help_heading = "Filter", hide_short_help = true)]
+    after: Option<Duration>,
 
     /// Print times as seconds since the first message
     #[arg(long, help_heading = "Output", hide_short_help = true)]
@@ -300,6 +306,12 @@ impl QuestionArgs {
         {
             parameters.push(("one".to_owned(), first.iri.clone()));
         }
+        if let Some(after) = self.after {
+            if !known.contains(&"after") {
+                bail!("--after is about calls without an answer: rpcgraph unanswered LOG --after 30s");
+            }
+            parameters.push(("after".to_owned(), after.as_millis().to_string()));
+        }
         if known.contains(&"lines") && self.ask.has_log_lines() {
             parameters.push(("lines".to_owned(), "yes".to_owned()));
         }
@@ -331,8 +343,17 @@ impl QuestionArgs {
         (question.needs_messages, question.needs_times, question.compares) = (needs_messages, needs_times, compares);
         match self.follow {
             false => self.ask.ask(&question, sources),
-            true if follows => self.ask.follow(&question, sources),
-            true => bail!("--follow is for timeline and errors: another answer would change as the log grows"),
+            true if follows => self.ask.follow(&question, None, sources),
+            true if let Some(after) = self.after => {
+                let timeline = NamedQuery::find("timeline")?;
+                let messages = |conditions: &[Condition]| Ok(timeline.with(&[], conditions)?);
+                let mut messages = Question::named(messages, &self.filter, times);
+                messages.listing = Listing::from_query(timeline);
+                self.ask.follow(&messages, Some((after, &question)), sources)
+            }
+            true => bail!(
+                "--follow is for timeline, errors, and unanswered --after: another answer would change as the log grows"
+            ),
         }
     }
 }

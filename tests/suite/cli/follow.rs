@@ -75,6 +75,43 @@ fn rows_are_those_of_the_whole_log() {
     }
 }
 
+/// A call is printed once it has waited long enough, also if no line comes.
+#[test]
+fn calls_that_wait() {
+    let place = Place::with("log", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"slow\"}\n");
+    let options =
+        ["unanswered", "log", "--follow", "--after", "700ms", "-t", "csv", "--columns", "message,method,state"];
+    let mut live = Live::run(&place, &options);
+    append(&place, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"fast\"}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":1}\n");
+    assert!(live.shows("#m1,slow,open"), "{}", live.text());
+    append(&place, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}\n{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"last\"}\n");
+    assert!(live.shows("#m5,last,open"), "{}", live.text());
+    let (text, said) = live.interrupted();
+    assert!(!text.contains("fast") && said == "2 rows\n", "{text} {said}");
+    // By the times of the log, and of a whole log.
+    let message = |second: u32, id: u32, rest: &str| {
+        format!(
+            "{{\"time\":\"2026-01-05T10:00:{second:02}Z\",\"message\":{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}}}\n"
+        )
+    };
+    let (call, answer) = ("\"method\":\"m\"", "\"result\":1");
+    let log =
+        [message(0, 1, call), message(1, 2, call), message(9, 3, call), message(9, 3, answer), message(9, 2, answer)];
+    place.put("log", log.concat());
+    let ran = place.run(&["unanswered", "log", "--after", "5s", "-t", "csv", "--columns", "message,waited", "--quiet"]);
+    assert!(ran.text().contains("#m1,9"), "{}", ran.text());
+    let ran = place.run(&["unanswered", "log", "--after", "10s", "-t", "csv", "--columns", "message", "--quiet"]);
+    assert_eq!(ran.text(), "message\r\n");
+    let mut live = Live::run(&place, &options);
+    assert!(live.shows("#m1,m,open") && live.shows("#m2,m,open"), "{}", live.text());
+    live.interrupted();
+    let ran = place.run(&["errors", "log", "--after", "5s"]);
+    ran.said(2, "error: --after is about calls without an answer: rpcgraph unanswered LOG --after 30s\n");
+    let ran = place.run(&["unanswered", "log", "--follow"]);
+    let refused = "error: --follow is for timeline, errors, and unanswered --after: another answer would change as the log grows\n";
+    ran.said(2, refused);
+}
+
 #[test]
 fn triples_come_with_their_lines() {
     let place = Place::with("log", format!("{REQUEST}\n"));
