@@ -1,5 +1,6 @@
 //! Runs a decoder over an input: the buffer, the counting of lines and bytes, and the errors.
 
+mod clock_order;
 mod learning;
 mod options;
 mod order;

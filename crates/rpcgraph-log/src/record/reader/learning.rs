@@ -38,7 +38,7 @@ impl Reader<'_> {
         if self.is_whole() { head } else { &head[..end] }
     }
 
-    /// Sorts a log by time if its beginning is out of order. A live log is read as it comes.
+    /// Sorts a log if its beginning is out of order. A live log is read as it comes.
     pub(super) fn order_by_time(&mut self) {
         if self.has_paused {
             return;
@@ -48,8 +48,7 @@ impl Reader<'_> {
         if memrchr(b'\n', window).is_none() && !begins_value(window) {
             return;
         }
-        let order = TimeOrder::of(self.decoder(), window);
-        self.order = order.map(|order| Box::new(order) as _);
+        self.order = TimeOrder::of(self.decoder(), window);
     }
 
     /// Reads as much of the text as [`Self::learn`] needs.

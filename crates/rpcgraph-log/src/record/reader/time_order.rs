@@ -5,6 +5,7 @@ use super::super::entry::DAY;
 use super::super::object::RawObject;
 use super::super::units::{nanoseconds, scaled};
 use super::super::{Decoder, Entry, Format, Step, Time};
+use super::clock_order::EarlyAnswers;
 use super::order::EntryOrder;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -28,8 +29,8 @@ pub(super) struct TimeOrder {
 }
 
 impl TimeOrder {
-    /// Reads the beginning of a log, and returns the order if its lines are out of order.
-    pub fn of(mut decoder: impl Decoder, mut text: &[u8]) -> Option<Self> {
+    /// Reads the beginning of a log, and returns the order if its lines are out of order, by time or by the clocks of the sides.
+    pub fn of(mut decoder: impl Decoder, mut text: &[u8]) -> Option<Box<dyn EntryOrder>> {
         let mut seen = SeenTimes::default();
         loop {
             let step = decoder.step(text, true);
@@ -60,6 +61,7 @@ impl TimeOrder {
 #[derive(Default)]
 struct SeenTimes {
     pairs: Pairs,
+    early: EarlyAnswers,
     /// The number of times that are earlier than the one before, less the number of later ones.
     falling: i64,
     last: Option<i128>,
@@ -76,6 +78,7 @@ impl SeenTimes {
             self.falling += self.last.map_or(0, |last| (time < last) as i64 - (time > last) as i64);
             self.last = Some(time);
             self.pairs.add(record.session.as_deref(), &object, time);
+            self.early.add(record, &object, time);
         }
     }
 
@@ -83,12 +86,16 @@ impl SeenTimes {
         self.untimed > ENTRIES && self.last.is_none()
     }
 
-    /// Returns the order if answers stand above their requests and have later times. `None` if the log is sorted, or if
-    /// more answers stand below and have earlier times, as where clocks differ.
-    fn order(&self) -> Option<TimeOrder> {
-        let (held, ready) = (BTreeMap::new(), VecDeque::new());
-        let order = TimeOrder { is_reversed: self.falling > 0, last: None, count: 0, held, held_bytes: 0, ready };
-        (self.pairs.misordered > self.pairs.early).then_some(order)
+    /// Returns the order if answers stand above their requests: by time if they have later times, unless more answers stand
+    /// below and have earlier times, as where clocks differ; by the clocks of the sides if they have earlier times. `None` if
+    /// the log is sorted.
+    fn order(&self) -> Option<Box<dyn EntryOrder>> {
+        if self.pairs.misordered > self.pairs.early {
+            let (held, ready) = (BTreeMap::new(), VecDeque::new());
+            let is_reversed = self.falling > 0;
+            return Some(Box::new(TimeOrder { is_reversed, last: None, count: 0, held, held_bytes: 0, ready }));
+        }
+        self.early.order().map(|order| Box::new(order) as _)
     }
 }
 
@@ -99,7 +106,7 @@ pub(super) struct WrappedOrder {
     first: VecDeque<Entry<'static>>,
     first_bytes: usize,
     is_decided: bool,
-    order: Option<TimeOrder>,
+    order: Option<Box<dyn EntryOrder>>,
 }
 
 impl WrappedOrder {
@@ -145,7 +152,7 @@ impl EntryOrder for WrappedOrder {
     }
 
     fn is_by_time(&self) -> bool {
-        self.order.is_some()
+        self.order.as_ref().is_some_and(|order| order.is_by_time())
     }
 }
 
@@ -207,7 +214,7 @@ impl EntryOrder for TimeOrder {
 }
 
 /// Returns nanoseconds since 1970, in UTC or in the log's own zone. A time of day is within twelve hours of the time before.
-fn time_after(time: Time, before: Option<i128>) -> Option<i128> {
+pub(super) fn time_after(time: Time, before: Option<i128>) -> Option<i128> {
     match time {
         Time::DateTime(time) => nanoseconds(time),
         Time::Clock(time) => {
