@@ -30,9 +30,9 @@ fn columns_and_parameters_are_explained() {
         let columns = ask(&parsed, &[], |solutions| solutions.variables);
         let columns: Vec<_> = columns.iter().map(|variable| variable.as_str()).collect();
         assert_eq!(listed(query, "Columns:"), columns, "{}", query.name);
-        let TableColumns { shown, seconds, bytes } = query.table_columns();
+        let TableColumns { shown, partial, seconds, bytes } = query.table_columns();
         let column = |name: &str| columns.contains(&name.rsplit('/').next().unwrap_or(name));
-        let unknown = [shown, seconds, bytes].concat().into_iter().find(|name| !column(name));
+        let unknown = [shown, partial, seconds, bytes].concat().into_iter().find(|name| !column(name));
         assert_eq!(unknown, None, "{}", query.name);
         let mut parameters = query.parameters();
         let mut explained = listed(query, "Parameters:");

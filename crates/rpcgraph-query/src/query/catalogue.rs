@@ -6,7 +6,8 @@
 //! number. Without parameters, a file is plain SPARQL.
 //!
 //! A line `# Facts: needs times, follows` in the comments states what the command must know of a question: [`FACTS`]. The lines
-//! `# Shown:`, `# Seconds:` and `# Bytes:` list columns: of a table for people, and with these units ([`TableColumns`]).
+//! `# Shown:`, `# Partial:`, `# Seconds:` and `# Bytes:` list columns: of a table for people, and with these units
+//! ([`TableColumns`]).
 //!
 //! A line `#:messages ?message` is a place for conditions on the messages of the question, `#:sessions ?session` for
 //! conditions on sessions ([`Condition`]).
@@ -213,9 +214,9 @@ impl<'q> NamedQuery<'q> {
 
     /// The columns of its table for people.
     pub fn table_columns(&self) -> TableColumns {
-        let [shown, seconds, bytes] =
-            ["# Shown: ", "# Seconds: ", "# Bytes: "].map(|start| self.stated(start).map(str::to_owned).collect());
-        TableColumns { shown, seconds, bytes }
+        let [shown, partial, seconds, bytes] = ["# Shown: ", "# Partial: ", "# Seconds: ", "# Bytes: "]
+            .map(|start| self.stated(start).map(str::to_owned).collect());
+        TableColumns { shown, partial, seconds, bytes }
     }
 
     fn stated(&self, start: &'static str) -> impl Iterator<Item = &'q str> {

@@ -71,6 +71,9 @@ pub struct Table {
 pub struct TableColumns {
     /// The columns that are shown unless all are wanted; empty: all.
     pub shown: Vec<String>,
+    /// The number of values that others rest on, of how many, less how many: the first is shown, too, unless it is the
+    /// difference of the others in every row.
+    pub partial: Vec<String>,
     /// The columns of seconds; `HEADING/COLUMN` is one below a heading.
     pub seconds: Vec<String>,
     /// The columns of bytes, likewise.
@@ -172,13 +175,14 @@ impl Table {
     /// Determines the layout of a page. The common part of all times in a column is removed.
     fn page(&self, names: &[&str], cells: &mut CellPage) -> TableLayout {
         let mut page = TableLayout { keys: self.keys(), ..TableLayout::default() };
+        let partial = self.columns.partial.first().filter(|_| self.is_partial(names, cells));
         for (index, name) in names.iter().enumerate() {
             let name = (*name).to_owned();
             let is_empty = cells.rows > 0 && cells.column(index).all(|(cell, _)| cell.kind == CellKind::Empty);
             if is_empty && index > 0 && !self.all_columns {
                 continue;
             }
-            if !self.is_shown(&name) {
+            if !self.is_shown(&name) && partial != Some(&name) {
                 page.left_out.extend((cells.rows > 0).then_some(name));
                 continue;
             }
@@ -252,6 +256,17 @@ impl Table {
     fn is_shown(&self, name: &str) -> bool {
         let shown = &self.columns.shown;
         shown.is_empty() || self.all_columns || shown.iter().any(|shown| shown == name)
+    }
+
+    /// True if some values in a page of cells rest on fewer numbers than there are.
+    fn is_partial(&self, names: &[&str], cells: &CellPage) -> bool {
+        let [known, all, less] = self.columns.partial.as_slice() else { return false };
+        let index = |column: &String| names.iter().position(|name| name == column);
+        let (Some(known), Some(all), Some(less)) = (index(known), index(all), index(less)) else { return false };
+        let number = |row, column| cells.get(row, column).1.trim().parse::<u64>().unwrap_or_default();
+        let rows = 0..cells.rows;
+        rows.clone().any(|row| number(row, known) > 0)
+            && rows.clone().any(|row| number(row, known) != number(row, all).saturating_sub(number(row, less)))
     }
 
     fn head(&self, page: &TableLayout, again: bool, writer: &mut dyn Write) -> Result<(), ResultsError> {

@@ -156,7 +156,7 @@ fn columns_have_units_and_are_chosen() {
         &[Literal::from("a").into(), Literal::from(0.111).into(), Literal::from(24_000).into(), node("urn:b")];
     let [shown, seconds, bytes] = [["a", "p95", "size"].as_slice(), &["p95"], &["size"]]
         .map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-    let known = Table::default().with_columns(TableColumns { shown, seconds, bytes });
+    let known = Table::default().with_columns(TableColumns { shown, seconds, bytes, ..TableColumns::default() });
     let names = ["a", "p95", "size", "b"];
     let expected = "a     p95   size\n─  ──────  ─────\na  111 ms  24 kB\n\nnot shown: b (--wide shows all)\n";
     assert_eq!(table(&known, &names, &[row]), expected);
