@@ -164,8 +164,12 @@ impl ConvertCommand {
 
 /// Formats the summary of spans.
 fn span_summary(counts: &SpanCounts) -> String {
-    let SpanCounts { spans, untimed, unanswered, apart } = *counts;
+    let SpanCounts { spans, untimed, unanswered, not_captured, apart } = *counts;
     let (spans, untimed) = (counted(spans, "span"), counted(untimed, "message"));
     let (unanswered, apart) = (counted(unanswered, "request"), counted(apart, "other message"));
-    format!("{spans}; in none: {untimed} without a time, {unanswered} without an answer, {apart}")
+    let not_captured = match not_captured {
+        0 => String::new(),
+        count => format!(", {} whose answers are not in this log", counted(count, "request")),
+    };
+    format!("{spans}; in none: {untimed} without a time, {unanswered} without an answer{not_captured}, {apart}")
 }

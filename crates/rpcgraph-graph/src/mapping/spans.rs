@@ -3,15 +3,17 @@
 //! | message | attributes |
 //! |---|---|
 //! | every request | `rpc.system.name`, `rpc.method`, `jsonrpc.request.id`, `jsonrpc.protocol.version`, `session.id` |
+//! | a request in an archive of HTTP whose session has a `Mcp-Session-Id` | `mcp.session.id` |
 //! | the resource of every span | `service.name`: the name of the session's server, else of its client, else of the log |
 //! | a request of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.prompt.name`, `gen_ai.operation.name` |
-//! | an error | `rpc.status_code` |
+//! | an error | `rpc.response.status_code` |
 //! | an answer over HTTP | `http.response.status_code` |
 //! | an answer with a time before its request | `rpcgraph.answer_before_request`; the span has no duration |
 //! | a failure: an error, a tool or an HTTP exchange that failed | `error.type`, and the span's status |
 //! | a request without an answer, if the log shows that | `rpcgraph.state`; the span ends with the session, in its restart, or as it was cancelled |
 //! | payloads, if enabled | the message of the status, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::facts::PayloadFacts;
@@ -28,7 +30,7 @@ use crate::vocab::{lsp, mcp, rpcg};
 impl MapTarget for SpanRecords {
     fn map(&mut self, _: &mut InputMapper<'_>, part: &MapPart<'_>) -> Result<(), ReferenceError> {
         if let MapPart::End(end) = *part {
-            let restarted = end.restart.and_then(|restart| restart.time);
+            let restarted = end.restart.and_then(|restart| restart.time).or(end.exited);
             let ended = restarted.or(end.ended.map(Time::DateTime)).and_then(nanoseconds);
             self.parts.extend(end.unanswered.iter().map(|(name, state)| SpanPart::Silent(*name, ended, *state)));
         } else if let MapPart::Nodes(session, nodes, statements) = *part {
@@ -57,6 +59,13 @@ fn introduction(session: &str, statements: &[Statement<'_>]) -> Option<SpanPart>
     let is_client = matches!(node, NodeRef::Part(_, ProtocolPart { kind: PartKind::Client, .. }));
     let side = if is_client { Sender::Client } else { Sender::Server };
     Some(SpanPart::Introduces(session.to_owned(), side, name.to_owned()))
+}
+
+/// Returns the `Mcp-Session-Id` in the reference of a session of an origin: `#session-https%3A%2F%2Fexample.org%23ID`.
+fn mcp_session(session: &str) -> Option<String> {
+    let key = percent_decode_str(session.strip_prefix("#session-")?).decode_utf8().ok()?;
+    let (_, id) = key.split_once('#').filter(|(origin, id)| origin.contains("://") && !id.is_empty())?;
+    Some(id.to_owned())
 }
 
 /// Returns the nanoseconds since 1970, if the time has a date and a zone.
@@ -129,6 +138,7 @@ impl SpanRecords {
             ("jsonrpc.request.id", id),
             ("jsonrpc.protocol.version", message.version.as_deref()),
             ("mcp.method.name", is_mcp.then_some(method)),
+            ("mcp.session.id", mcp_session(session).as_deref()),
             ("mcp.protocol.version", facts.protocol_version.as_deref()),
             ("gen_ai.tool.name", tool),
             ("gen_ai.prompt.name", prompt.as_deref()),
@@ -163,7 +173,7 @@ impl SpanRecords {
             Some(ErrorMember::Other(_)) | None => (None, None),
         };
         let status = annotated.http.and_then(|http| http.status);
-        let mut attributes: Vec<_> = code.map(|code| attribute("rpc.status_code", code)).into_iter().collect();
+        let mut attributes: Vec<_> = code.map(|code| attribute("rpc.response.status_code", code)).into_iter().collect();
         attributes.extend(
             status.map(
                 |status| json!({ "key": "http.response.status_code", "value": { "intValue": status.to_string() } }),

@@ -46,6 +46,8 @@ pub struct SpanCounts {
     pub untimed: u64,
     /// Requests without an answer of which the log does not tell when their wait ended.
     pub unanswered: u64,
+    /// Requests whose answers the log does not hold, as it has one side alone or lacks most answers.
+    pub not_captured: u64,
     /// Answers without a timed request; notifications that do not refer to an open request, or exceed its limit of
     /// events.
     pub apart: u64,
@@ -191,9 +193,8 @@ impl RecordSink for Spans<'_> {
                 }
                 SpanPart::Apart => self.counts.apart += 1,
                 SpanPart::Silent(request, ended, state) => match (self.open.take(request), ended) {
-                    (Some(asked), Some(ended)) if state != RequestState::NotCaptured => {
-                        self.write_silent(asked, ended, state)?;
-                    }
+                    (Some(_), _) if state == RequestState::NotCaptured => self.counts.not_captured += 1,
+                    (Some(asked), Some(ended)) => self.write_silent(asked, ended, state)?,
                     (Some(_), _) => self.counts.unanswered += 1,
                     (None, _) => {}
                 },
