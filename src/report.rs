@@ -171,7 +171,7 @@ impl Report {
                 Entry::LogLine(line) => {
                     log.paired.summary.count_log_line(&line);
                     self.log_line(&line, &log).map_err(unreadable)?;
-                    log.paired.sessions.note_exit(&line);
+                    log.paired.sessions.note_line(&line);
                     if line.is_exit && chosen.is_none() {
                         ends.insert(self.index.text(line.session.as_deref().unwrap_or_default()), self.index.len() - 1);
                     }
@@ -198,9 +198,12 @@ impl Report {
             }
         }
         let origin = Origin { source: name.to_owned(), format: reader.format() };
-        let offsets =
-            log.paired.sessions.ends(&origin).filter_map(|end| Some(f64::from(Double::from(end.clock_offset?.0))));
-        self.facts.clock_offset = offsets.chain(self.facts.clock_offset).reduce(f64::max);
+        for end in log.paired.sessions.ends(&origin) {
+            let offset = end.clock_offset.map(|(seconds, _)| f64::from(Double::from(seconds)));
+            self.facts.clock_offset = offset.into_iter().chain(self.facts.clock_offset).reduce(f64::max);
+            self.facts.requests_missing |= end.requests_missing;
+            self.facts.has_exit |= end.exited.is_some();
+        }
         if chosen.is_none() {
             self.facts.text_lines += usize::try_from(log.paired.summary.text_lines).unwrap_or_default();
         }

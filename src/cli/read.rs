@@ -10,12 +10,13 @@ use crate::diagnostic::{Finding, printable};
 use crate::mapping::{Mapper, Mapping, ReferenceError};
 use crate::message::{Kind, Problem};
 use crate::protocol::Protocol;
-use crate::query::{Cancel, Loading};
+use crate::query::{Cancel, Loading, duration};
 use crate::record::ReaderOptions;
 use crate::sink::{Sink, SinkError};
 use crate::summary::{Summary, counted};
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueHint};
+use oxsdatatypes::Double;
 
 use super::console::{print_failure, say};
 use super::format::{FormatArgs, check_pointers};
@@ -388,12 +389,26 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
     let early = summary.problem(Problem::AnswerBeforeRequest);
     if !quiet && early > 0 {
         let answers = if early == 1 { "1 answer has a time".to_owned() } else { format!("{early} answers have times") };
-        say(&format!("note: {input}: {answers} before the request; latencies are of the other answers"));
+        let effect = match summary.clock_offset {
+            Some(seconds) => {
+                format!(
+                    "clocks differ by {} or more, and latencies are uncertain by as much",
+                    duration(f64::from(Double::from(seconds)))
+                )
+            }
+            None => "latencies are of the other answers".to_owned(),
+        };
+        say(&format!("note: {input}: {answers} before the request; {effect}"));
     }
     if !quiet && summary.one_sided > 0 {
         let sessions = counted(summary.one_sided, "session");
         let missing = if summary.messages[Kind::Request as usize] > 0 { "answers" } else { "requests" };
         say(&format!("note: {input}: {missing} are not in this log: {sessions} of one side alone"));
+    }
+    for (count, what) in summary.incomplete.into_iter().zip(["answers", "requests"]) {
+        if !quiet && count > 0 {
+            say(&format!("note: {input}: {what} are missing from this log, in {}", counted(count, "session")));
+        }
     }
     if !quiet && summary.omitted > 0 {
         let entries = if summary.omitted == 1 { "1 entry".to_owned() } else { format!("{} entries", summary.omitted) };

@@ -54,6 +54,11 @@ pub struct Call {
 }
 
 impl Call {
+    /// True if an answer is in the log.
+    pub fn is_answered(&self) -> bool {
+        matches!(self.outcome, CallOutcome::Answered | CallOutcome::Failed | CallOutcome::Outdated)
+    }
+
     /// The tool, else the method.
     pub fn what(&self) -> &str {
         self.tool.as_deref().unwrap_or(&self.method)
@@ -64,6 +69,13 @@ impl Call {
     pub fn counted_at(&self) -> Option<f64> {
         self.ended.filter(|_| self.outcome == CallOutcome::Failed).or(self.time)
     }
+}
+
+/// Returns the number of calls whose answers have a latency, and the number of those with answers.
+pub fn timed_answers<'c>(calls: impl Iterator<Item = &'c Call>) -> (usize, usize) {
+    calls
+        .filter(|call| call.is_answered())
+        .fold((0, 0), |(timed, all), call| (timed + usize::from(call.seconds.is_some()), all + 1))
 }
 
 /// The method of an error without a request in the log.
@@ -110,6 +122,8 @@ pub struct SessionFact {
     pub begun: Option<(String, Option<f64>)>,
     /// The session of the same connection before it began anew.
     pub before: Option<usize>,
+    /// True if a call of it is known.
+    pub has_calls: bool,
 }
 
 impl SessionFact {
@@ -148,6 +162,12 @@ pub struct Facts {
     pub silent: Vec<SilentCall>,
     /// Answers to no request, without second answers.
     pub unsolicited: Vec<String>,
+    /// Answers before the first request of their session: the log begins late. The name, and the place of the session.
+    pub late: Vec<(String, usize)>,
+    /// True if the log states that a server exited.
+    pub has_exit: bool,
+    /// True if the log lacks the requests of most answers.
+    pub requests_missing: bool,
     /// The most by which an answer is before its request, in seconds.
     pub clock_offset: Option<f64>,
     /// Problem, number and first message.
@@ -185,6 +205,31 @@ impl Facts {
             }
             let label = self.sessions[first].label.clone();
             later.into_iter().for_each(|session| self.sessions[session].label.clone_from(&label));
+        }
+    }
+
+    /// Notes an answer without a request.
+    pub(crate) fn add_unsolicited(&mut self, name: String, session: Option<usize>, is_first: bool) {
+        match session.filter(|_| is_first) {
+            Some(session) => self.late.push((name, session)),
+            None => self.unsolicited.push(name),
+        }
+    }
+
+    /// Sorts out answers of sessions without a request, of which the log does not begin late.
+    pub(crate) fn end_unsolicited(&mut self) {
+        let all = std::mem::take(&mut self.late).into_iter();
+        let (late, others): (Vec<_>, Vec<_>) = all.partition(|(_, session)| self.sessions[*session].has_calls);
+        self.late = late;
+        self.unsolicited.splice(0..0, others.into_iter().map(|(name, _)| name));
+    }
+
+    /// Names the servers of sessions that began anew without an `initialize`, as before.
+    pub(crate) fn inherit_servers(&mut self) {
+        for session in 0..self.sessions.len() {
+            let before = self.sessions[session].before.filter(|_| self.sessions[session].server.is_none());
+            self.sessions[session].server =
+                before.and_then(|before| self.sessions[before].server.clone()).or(self.sessions[session].server.take());
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use anstyle::{AnsiColor, Style};
 
 use super::causes::{FailureCause, causes};
-use super::facts::{Call, CallOutcome, Facts, SilentCall};
+use super::facts::{Call, CallOutcome, Facts, SilentCall, timed_answers};
 use super::incident::{Incident, IncidentKind, percentile};
 use super::moment::clock;
 use super::sentences::{Severity, Topic};
@@ -227,7 +227,7 @@ impl<'f> Screen<'f> {
         }
         kinds.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
         for (what, count, first) in kinds.iter().take(MAX_CAUSES) {
-            let waited = first.waited.filter(|_| *count == 1);
+            let waited = first.waited.filter(|_| *count == 1 && first.state != "cancelled");
             let waited = waited.map_or_else(String::new, |seconds| format!("  waited {}", duration(seconds)));
             let first = format!("{}{}{waited}", first.name, self.facts.clock_of(first.time));
             let first = if *count > 1 { format!("first {first}") } else { first };
@@ -291,7 +291,8 @@ impl<'f> Screen<'f> {
             });
             groups[place].1.push(call);
         }
-        let (all, columns) = (groups.len(), ["calls", "failed", "no answer", "cancelled", "p50", "p95", "max"]);
+        let (all, columns) =
+            (groups.len(), ["calls", "failed", "no answer", "cancelled", "timed", "p50", "p95", "max"]);
         let is_bad =
             |call: &&&Call| matches!(call.outcome, CallOutcome::Failed | CallOutcome::Silent | CallOutcome::Open);
         let weight = |group: &[&Call]| {
@@ -329,7 +330,7 @@ impl<'f> Screen<'f> {
             if names + 2 + width_of(&empty) + extra > width {
                 extra = 0;
             }
-            empty[4] |= names.min(LONG_NAME) + 2 + width_of(&empty) > width;
+            empty[5] |= names.min(LONG_NAME) + 2 + width_of(&empty) > width;
         }
         let names =
             self.style.width.map_or(names, |width| names.min(width.saturating_sub(width_of(&empty) + 2 + extra)));
@@ -356,6 +357,7 @@ impl<'f> Screen<'f> {
             return;
         }
         let is_missing = |silent: &SilentCall| ["unanswered", "open"].contains(&silent.state.as_str());
+        let has_lost = self.facts.silent.iter().any(|silent| silent.state == "lost");
         let log = self.facts.log();
         self.blank();
         let names: Vec<_> = self
@@ -375,6 +377,7 @@ impl<'f> Screen<'f> {
                 format!("rpcgraph {question} {log} {}", self.facts.bounds(incident))
             }
             (None, []) if self.facts.messages == 0 => format!("rpcgraph detect {log}"),
+            (None, []) if has_lost || !self.facts.cancelled_late().is_empty() => format!("rpcgraph unanswered {log}"),
             (None, []) => format!("rpcgraph timeline {log}"),
             (None, names) if names.len() <= 3 && self.facts.logs.len() == 1 => {
                 let names: Vec<_> = names.iter().map(|name| name.as_str()).collect();
@@ -418,7 +421,7 @@ impl<'f> Screen<'f> {
 }
 
 /// The number of columns of numbers.
-const COLUMNS: usize = 7;
+const COLUMNS: usize = 8;
 
 /// The part up to a slash that most names begin with.
 fn common_prefix<'n>(names: impl Iterator<Item = &'n str> + Clone) -> &'n str {
@@ -432,9 +435,8 @@ fn cells(group: &[&Call]) -> [String; COLUMNS] {
     let some = |count: usize| if count > 0 { number(count) } else { String::new() };
     let mut latencies: Vec<f64> = group.iter().filter_map(|call| call.seconds).collect();
     latencies.sort_by(f64::total_cmp);
-    let is_answered =
-        |call: &&&Call| matches!(call.outcome, CallOutcome::Answered | CallOutcome::Failed | CallOutcome::Outdated);
-    if latencies.len() * 2 < group.iter().filter(is_answered).count() {
+    let (timed, answered) = timed_answers(group.iter().copied());
+    if timed * 2 < answered {
         // If clocks differ, the few answers with a latency do not represent the others.
         latencies.clear();
     }
@@ -444,6 +446,7 @@ fn cells(group: &[&Call]) -> [String; COLUMNS] {
         some(count(CallOutcome::Failed)),
         some(count(CallOutcome::Silent) + count(CallOutcome::Open)),
         some(count(CallOutcome::Cancelled)),
+        if timed < answered { some(timed) } else { String::new() },
         at(0.5),
         at(0.95),
         at(1.0),

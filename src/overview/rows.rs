@@ -101,11 +101,16 @@ impl Facts {
                 // A sentence about problems names second answers.
                 Part::Unsolicited if row.text("problem").is_some() => {}
                 Part::Unsolicited => {
-                    let name = self.name(row.text("message"));
-                    self.unsolicited.push(name);
+                    let (name, session) = (self.name(row.text("message")), self.session(&row));
+                    let first = session
+                        .and_then(|session| self.calls.get(self.calls.partition_point(|call| call.session < session)));
+                    let first = first.filter(|call| Some(call.session) == session);
+                    let is_first = first.is_some_and(|call| record(&name) < record(&call.name));
+                    self.add_unsolicited(name, session, is_first);
                 }
                 Part::Problems => self.take_problem(&row),
                 Part::Clocks => {
+                    self.requests_missing |= row.text("requestsMissing").is_some();
                     self.clock_offset = self.clock_offset.into_iter().chain(row.seconds("seconds")).reduce(f64::max);
                 }
             }
@@ -114,6 +119,9 @@ impl Facts {
         // The records of several logs are not in one order.
         if self.logs.len() == 1 {
             self.take_clock(&times_of_day);
+        }
+        if part == Part::Programs {
+            self.inherit_servers();
         }
         if part == Part::Sessions {
             // A file of a folder that holds no message is no damaged log.
@@ -246,6 +254,7 @@ impl Facts {
             what: row.owned("tool").or_else(|| row.owned("method")).unwrap_or_default(),
             state: row.owned("state").unwrap_or_default(),
         };
+        self.has_exit |= row.text("until") == Some("exit");
         self.silent.push(silent);
     }
 
@@ -268,6 +277,12 @@ impl Facts {
         let from = if self.logs.len() > 1 { node.rfind('/') } else { node.rfind('#') };
         node.get(from.map_or(0, |at| at + 1)..).unwrap_or_default().to_owned()
     }
+}
+
+/// The number of the record in the name of a message.
+fn record(name: &str) -> Option<u64> {
+    let (_, number) = name.rsplit_once('m')?;
+    number.split('.').next()?.parse().ok()
 }
 
 /// Returns the value of a column.

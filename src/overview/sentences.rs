@@ -1,10 +1,10 @@
 //! The sentences about logs, the same on the terminal and on the page.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::message::Problem;
 
-use super::facts::{CallOutcome, Facts, SilentCall};
+use super::facts::{Call, CallOutcome, Facts, SilentCall, timed_answers};
 use super::incident::{Incident, IncidentKind};
 use super::moment::{Zone, clock, date};
 use super::units::{counted, duration, in_words, number, share};
@@ -13,6 +13,8 @@ const MAX_PROBLEMS: usize = 3;
 const MAX_RESTARTS: usize = 4;
 /// Other text is named if it is at least one line of this many.
 const MANY_LINES: usize = 10;
+/// A cancelled call has waited for long after these seconds.
+const LONG_WAIT: f64 = 10.0;
 
 /// How bad a sentence is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,16 +109,42 @@ impl Facts {
     /// Returns the sentences: of what was not read, on which all that follows depends, then the worst first.
     pub fn sentences(&self, incident: Option<&Incident>) -> Vec<Sentence<'_>> {
         let mut all = self.unread();
-        let unknown = self.calls.iter().filter(|call| call.outcome == CallOutcome::Unknown).count();
-        if unknown > 0 {
-            let text = format!("answers are not in this log: {} of one side alone", counted(unknown, "call"));
-            all.push(Sentence::new(Severity::Warn, Topic::Other, text));
-        }
+        all.extend(self.incomplete());
         self.failed(incident, &mut all);
         self.unanswered(incident, &mut all);
         all.extend(self.normal());
+        let (timed, answered) = timed_answers(self.calls.iter());
+        if timed > 0 && timed < answered {
+            let text = format!("latencies are of {} of {}", number(timed), counted(answered, "answer"));
+            all.push(Sentence::new(Severity::Plain, Topic::Other, text));
+        }
         all.extend(self.wrong());
         all
+    }
+
+    /// What the log lacks: the answers of sessions of one side alone, and most answers or requests of others.
+    fn incomplete(&self) -> Vec<Sentence<'_>> {
+        let is_unknown = |call: &&Call| call.outcome == CallOutcome::Unknown;
+        let partial: HashSet<_> = self.calls.iter().filter(|call| !is_unknown(call)).map(|call| call.session).collect();
+        let alone = self.calls.iter().filter(is_unknown).filter(|call| !partial.contains(&call.session)).count();
+        let unknown: Vec<_> =
+            self.calls.iter().filter(is_unknown).filter(|call| partial.contains(&call.session)).collect();
+        let mut texts = Vec::new();
+        if alone > 0 {
+            texts.push(format!("answers are not in this log: {} of one side alone", counted(alone, "call")));
+        }
+        if !unknown.is_empty() {
+            let sessions: HashSet<_> = unknown.iter().map(|call| call.session).collect();
+            let all = self.calls.iter().filter(|call| sessions.contains(&call.session)).count();
+            texts.push(format!("answers are missing from this log ({} of {})", number(unknown.len()), number(all)));
+        }
+        if self.requests_missing {
+            let missing = self.unsolicited.len() + self.late.len();
+            let all = missing + self.calls.iter().filter(|call| call.is_answered()).count();
+            let missing = number(missing);
+            texts.push(format!("requests are missing from this log ({missing} of {})", number(all)));
+        }
+        texts.into_iter().map(|text| Sentence::new(Severity::Warn, Topic::Other, text)).collect()
     }
 
     fn unread(&self) -> Vec<Sentence<'_>> {
@@ -155,6 +183,7 @@ impl Facts {
                 && self.others + self.without_messages == 0
                 && are_answered
                 && self.unsolicited.is_empty()
+                && self.late.is_empty()
                 && self.silent.is_empty();
             let level = if is_good { Severity::Good } else { Severity::Plain };
             if known > 0 {
@@ -208,32 +237,54 @@ impl Facts {
         Some(sentence)
     }
 
-    /// Calls that nothing answered: lost in a restart, never answered, or open as the log ended.
+    /// Calls that nothing answered: never answered, lost in a restart or an exit, open as the log ended, or cancelled after
+    /// a long wait.
     fn unanswered<'f>(&'f self, incident: Option<&Incident>, all: &mut Vec<Sentence<'f>>) {
-        let of_states = |states: &[&str]| -> Vec<&SilentCall> {
-            self.silent.iter().filter(|silent| states.contains(&silent.state.as_str())).collect()
-        };
+        let incident = incident.filter(|incident| incident.kind() == IncidentKind::Silent);
         let groups = [
-            (of_states(&["unanswered", "superseded", "lost"]), "never answered"),
-            (of_states(&["open"]), "open as the log ended"),
+            (&["unanswered", "superseded"][..], "never answered"),
+            (&["lost"], "lost"),
+            (&["open"], "open as the log ended"),
         ];
-        for (silent, how) in groups.into_iter().filter(|(silent, _)| !silent.is_empty()) {
+        for (states, how) in groups {
+            let silent: Vec<_> = self.silent.iter().filter(|silent| states.contains(&silent.state.as_str())).collect();
+            if silent.is_empty() {
+                continue;
+            }
             let were = if silent.len() == 1 { "was" } else { "were" };
             let text = format!("{} {were} {how}", counted(silent.len(), "call"));
             let mut sentence = Sentence::new(Severity::Bad, Topic::Silent, text);
-            let incident = incident.filter(|incident| incident.kind() == IncidentKind::Silent);
-            if let Some(incident) = incident.filter(|_| silent.iter().any(|silent| silent.state != "open")) {
-                let count = incident.within.silent;
+            if let Some(incident) = incident.filter(|_| states != ["open"]) {
+                let is_within = |time: &f64| (incident.from..incident.to).contains(time);
+                let count = silent.iter().filter_map(|silent| silent.time).filter(is_within).count();
                 let text = if count == silent.len() { " ".to_owned() } else { format!(", {} of them ", number(count)) };
-                sentence.phrases.extend([Phrase::Text(text), incident.phrase(self)]);
+                sentence
+                    .phrases
+                    .extend((count > 0).then(|| [Phrase::Text(text), incident.phrase(self)]).into_iter().flatten());
             }
             sentence.phrases.extend(self.restarts(&silent));
             sentence.silent = silent;
             all.push(sentence);
         }
+        let silent = self.cancelled_late();
+        let waits = silent.iter().filter_map(|silent| silent.waited);
+        if let Some((least, most)) = waits.clone().reduce(f64::min).zip(waits.reduce(f64::max)) {
+            let were = if silent.len() == 1 { "was" } else { "were" };
+            let (least, most) = (duration(least), duration(most));
+            let wait = if least == most { most } else { format!("{least} to {most}") };
+            let text = format!("{} {were} cancelled after {wait} without an answer", counted(silent.len(), "call"));
+            let sentence = Sentence::new(Severity::Warn, Topic::Silent, text);
+            all.push(Sentence { silent, ..sentence });
+        }
     }
 
-    /// Says when servers began anew that left calls without an answer.
+    /// Calls that were cancelled after a long wait.
+    pub(super) fn cancelled_late(&self) -> Vec<&SilentCall> {
+        let is_late = |silent: &&SilentCall| silent.state == "cancelled" && silent.waited >= Some(LONG_WAIT);
+        self.silent.iter().filter(is_late).collect()
+    }
+
+    /// Says when servers began anew that left calls without an answer, and that servers exited.
     fn restarts(&self, silent: &[&SilentCall]) -> Vec<Phrase> {
         let sessions: HashMap<_, _> = self.calls.iter().map(|call| (call.name.as_str(), call.session)).collect();
         let mut next: HashMap<_, _> = HashMap::new();
@@ -242,29 +293,42 @@ impl Facts {
                 next.entry(before).or_insert(place);
             }
         }
-        let mut restarts: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        let mut restarts: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut others = 0;
         for one in silent {
             let restart = sessions.get(one.name.as_str()).and_then(|session| next.get(session));
-            if let Some(restart) = restart.filter(|restart| self.sessions[**restart].begun.is_some()) {
-                let (lost, all) = restarts.entry(*restart).or_default();
-                (*lost, *all) = (*lost + usize::from(one.state == "lost"), *all + 1);
+            match restart {
+                Some(restart) => *restarts.entry(*restart).or_default() += 1,
+                None => others += 1,
             }
         }
+        let are_lost = silent.iter().any(|silent| silent.state == "lost");
+        let is_one = restarts.len() + usize::from(others > 0) == 1;
+        // Calls that had waited long before the restart were probably not lost in it.
+        let before = |count| match (is_one, are_lost) {
+            (true, true) => " as ".to_owned(),
+            (true, false) => " until ".to_owned(),
+            (false, true) => format!(", {} as ", number(count)),
+            (false, false) => format!(", {} until ", number(count)),
+        };
         let mut phrases = Vec::new();
-        for (place, (lost, all)) in restarts.iter().take(MAX_RESTARTS) {
+        for (place, count) in restarts.iter().take(MAX_RESTARTS) {
             let session = &self.sessions[*place];
-            let Some((name, time)) = &session.begun else { continue };
-            // Calls that had waited long before the restart were probably not lost in it.
-            let text =
-                if *lost > 0 { format!(", {} lost as ", number(*lost)) } else { format!(", {} until ", number(*all)) };
             let server = session.server.as_deref().unwrap_or(&session.label);
+            phrases.push(Phrase::Text(before(*count)));
+            let Some((name, time)) = &session.begun else {
+                phrases.push(Phrase::Text(format!("{server} restarted")));
+                continue;
+            };
             let at = time.map_or_else(String::new, |time| format!(" at{}", self.clock_of(Some(time))));
-            phrases.push(Phrase::Text(text));
             phrases.push(Phrase::Message(format!("{server} restarted{at} ({name})"), name.clone()));
         }
         if restarts.len() > MAX_RESTARTS {
             let more = counted(restarts.len() - MAX_RESTARTS, "more restart");
             phrases.push(Phrase::Text(format!(", and in {more}")));
+        }
+        if are_lost && others > 0 && self.has_exit {
+            phrases.push(Phrase::Text(format!("{}the server exited", before(others))));
         }
         phrases
     }
@@ -274,7 +338,7 @@ impl Facts {
         let count = |outcome| self.calls.iter().filter(|call| call.outcome == outcome).count();
         let waiting = self.silent.iter().filter(|silent| silent.state == "waiting").count();
         let parts = [
-            (count(CallOutcome::Cancelled), "call", "cancelled"),
+            (count(CallOutcome::Cancelled).saturating_sub(self.cancelled_late().len()), "call", "cancelled"),
             (count(CallOutcome::Outdated), "answer", "outdated"),
             (waiting, "call", "waiting for an event"),
         ];
@@ -290,20 +354,33 @@ impl Facts {
     /// Returns the sentences about defects of messages.
     fn wrong(&self) -> Vec<Sentence<'_>> {
         let mut texts = Vec::new();
-        if let [first, ..] = self.unsolicited.as_slice() {
+        if let [first, ..] = self.unsolicited.as_slice()
+            && !self.requests_missing
+        {
             let count = self.unsolicited.len();
             let answer = if count == 1 { "answers" } else { "answer" };
             texts.push((format!("{} {answer} no request in the log, first ", counted(count, "message")), first));
         }
-        // A problem of most messages is a property of the format.
+        if let [(first, _), ..] = self.late.as_slice()
+            && !self.requests_missing
+        {
+            let answer = if self.late.len() == 1 { "answers" } else { "answer" };
+            let late = counted(self.late.len(), "message");
+            texts.push((format!("the log begins late: {late} {answer} requests before it, first "), first));
+        }
+        // A problem of most messages is a property of the format, but for that of clocks.
+        let offset_of = |problem: &str| self.clock_offset.filter(|_| problem == Problem::AnswerBeforeRequest.name());
         let rare = self.problems.iter().filter(|(problem, count, _)| {
-            count * 2 < self.messages
+            (count * 2 < self.messages || offset_of(problem).is_some())
                 && problem.chars().next().is_some_and(char::is_uppercase)
                 && problem != "MalformedRecord"
         });
         texts.extend(rare.take(MAX_PROBLEMS).map(|(problem, count, first)| {
-            let offset = self.clock_offset.filter(|_| problem == Problem::AnswerBeforeRequest.name());
-            let behind = offset.map(|seconds| format!(" by up to {}", duration(seconds))).unwrap_or_default();
+            let behind = offset_of(problem).map(|seconds| {
+                let seconds = duration(seconds);
+                format!(" by up to {seconds}: clocks differ, latencies are uncertain by {seconds} or more")
+            });
+            let behind = behind.unwrap_or_default();
             (format!("{}: {}{behind}, first ", counted(*count, "message"), in_words(problem)), first)
         }));
         let sentences = texts.into_iter().map(|(text, first)| {

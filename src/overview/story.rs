@@ -123,6 +123,9 @@ impl Beside {
         let found = rows.iter().filter_map(|row| {
             let text = |name| row.text(name).unwrap_or_default();
             Some(match self {
+                Self::Clocks if row.text("requestsMissing").is_some() => {
+                    StoryRow::new(StoryPart::Certainty, "requests are missing from the log")
+                }
                 Self::Clocks => StoryRow {
                     seconds: row.seconds("seconds"),
                     count: Some(row.count("count")),

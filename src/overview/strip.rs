@@ -1,6 +1,6 @@
 //! The strip of calls over time: a row of small bars each for calls, failures and the 95th percentile.
 
-use super::facts::Facts;
+use super::facts::{Facts, timed_answers};
 use super::incident::{Bucket, Buckets, Incident, IncidentKind};
 use super::moment::{clock, date};
 use super::units::{duration, number};
@@ -32,11 +32,12 @@ pub fn rows(facts: &Facts, buckets: &Buckets, incident: Option<&Incident>) -> Ve
     let silent = buckets.buckets.iter().map(|bucket| bucket.silent as f64).collect::<Vec<_>>();
     let is_silent = incident.is_some_and(|incident| incident.kind() == IncidentKind::Silent);
     let p95 = buckets.buckets.iter().map(|bucket| Bucket::p95(bucket).unwrap_or(0.0)).collect::<Vec<_>>();
+    let (timed, answered) = timed_answers(facts.calls.iter());
     let mut rows = vec![labels(buckets)];
     for (name, values, unit) in [("calls", calls, 0), ("failed", failed, 0), ("silent", silent, 0), ("p95", p95, 1)] {
         let most = values.iter().copied().fold(0.0, f64::max);
-        // Most logs have few silent calls, and a log whose clocks differ has no latencies.
-        if name == "silent" && !is_silent || unit == 1 && most <= 0.0 {
+        // Most logs have few silent calls, and a log whose clocks differ has few latencies.
+        if name == "silent" && !is_silent || unit == 1 && (most <= 0.0 || timed * 2 < answered) {
             continue;
         }
         let text = match (unit, most) {

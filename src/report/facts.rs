@@ -89,6 +89,8 @@ pub(super) fn gather(facts: &mut Facts, index: &mut PageIndex, handshakes: &Hand
         restarts.extend(begun.filter_map(|(key, before)| Some((*sessions.get(key)?, *sessions.get(before)?))));
     }
     facts.note_restarts(restarts);
+    facts.inherit_servers();
+    facts.end_unsolicited();
     for (row, answer) in answers.into_iter().enumerate() {
         let code = answer.map(|answer| failure(index, &index.rows[answer as usize]).0);
         index.rows[row].state = match CallOutcome::of_code(code.flatten().as_deref()) {
@@ -145,7 +147,8 @@ fn take(
     let has = |problem: &Problem| row.problems & (1 << *problem as u32) != 0;
     let is_answer = matches!(row.kind, RowKind::Response | RowKind::Error);
     if is_answer && row.answers.is_none() && !has(&Problem::DuplicateAnswer) {
-        facts.unsolicited.push(own.clone());
+        let is_first = !facts.sessions[session].has_calls;
+        facts.add_unsolicited(own.clone(), Some(session), is_first);
     }
     for problem in Problem::ALL.iter().filter(|problem| has(problem)) {
         match facts.problems.iter_mut().find(|(known, ..)| known == problem.name()) {
@@ -168,7 +171,8 @@ fn take(
         let what = tool.clone().unwrap_or_else(|| method.clone());
         if !matches!(row.state, RowState::None | RowState::NotCaptured) {
             let state = format!("{:?}", row.state).to_lowercase();
-            let (what, waited) = (what.clone(), None);
+            let end = row.ended.and_then(|end| index.rows[end as usize].time);
+            let (what, waited) = (what.clone(), row.time.zip(end).map(|(time, end)| end - time));
             facts.silent.push(SilentCall { name: own.clone(), time: row.time, what, state, waited });
         }
         let (is_tool, seconds) = (tool.is_some(), end.and_then(|end| end.latency));
@@ -178,6 +182,7 @@ fn take(
             let (name, time) = (own.clone(), row.time);
             facts.failures.push(FailureFact { name, time, ended, what, of_call: true, is_tool, code, text });
         }
+        facts.sessions[session].has_calls = true;
         facts.calls.push(Call { name: own, session, time: row.time, method, tool, seconds, ended, outcome });
     } else if row.failed && row.answers.is_none() && !ended.contains(&place) {
         let (code, text) = failure(index, row);

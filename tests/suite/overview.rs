@@ -65,8 +65,10 @@ fn an_incident_is_seen_and_said() {
         "✗ 60 of 1,202 calls failed (5 %), 60 of them 14:08–14:12\n  14:08–14:12: 60 of 240 calls failed (25 %); p95 1.50 s, else 100 ms\n",
         "    60  pool exhausted after 480  find",
         "first m",
-        "✗ 3 calls were never answered, 2 lost as search restarted at 14:15:00 (m",
-        ")\n     3  web  first m",
+        "✗ 1 call was never answered until search restarted at 14:15:00 (m",
+        ")\n     1  web  m",
+        "✗ 2 calls were lost as search restarted at 14:15:00 (m",
+        ")\n     2  web  first m",
         "  connection  calls  failed  no answer     p50     p95     max\n",
         "  two search    602                  3  100 ms  1.50 s  1.50 s  1 restart\n",
         "next: rpcgraph errors gateway.ndjson --since 14:08:00 --until 14:11:59\n",
@@ -188,7 +190,8 @@ fn an_incident_of_failures_needs_no_latencies() {
     assert!(text.contains("✗ 60 of 1,199 calls failed (5 %), 59 of them 14:08–14:12\n"), "{text}");
     assert!(!text.contains("p95"), "{text}");
     // Latencies of a few answers do not stand for the others.
-    assert!(text.contains("! 1,195 messages: answer before request by up to 3.00 s, first m"), "{text}");
+    assert!(text.contains("· latencies are of 4 of 1,199 answers\n"), "{text}");
+    assert!(text.contains("! 1,195 messages: answer before request by up to 3.00 s: clocks differ,\n"), "{text}");
 }
 
 /// Times without a date go on after midnight.
@@ -459,7 +462,7 @@ fn each_restart_that_left_calls_without_an_answer_is_named() {
     let place = Place::with("log.ndjson", log);
     let text = place.run(&["log.ndjson"]).text().to_owned();
     for said in [
-        "✗ 2 calls were never answered, 1 lost as srv restarted at 14:01:00 (m22), 1 lost as srv restarted at 14:02:00 (m43)",
+        "✗ 2 calls were lost, 1 as srv restarted at 14:01:00 (m22), 1 as srv restarted at 14:02:00 (m43)",
         "     1  slow  m21 14:00:59  waited 1.00 s\n",
         "     1  hang  m42 14:01:59  waited 1.00 s\n",
     ] {

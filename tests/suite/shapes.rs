@@ -225,6 +225,8 @@ const FAULTS: &[(&str, &str)] = &[
     ("session-client", "INSERT { ?s rpcg:client 1 } WHERE { ?s a rpcg:Session }"),
     ("session-server", "INSERT { ?s rpcg:server 'one', 'two' } WHERE { ?s a rpcg:Session }"),
     ("session-one-sided", "INSERT { ?s rpcg:oneSided 'yes' } WHERE { ?s a rpcg:Session }"),
+    ("session-answers-missing", "INSERT { ?s rpcg:answersMissing 'most' } WHERE { ?s a rpcg:Session }"),
+    ("session-requests-missing", "INSERT { ?s rpcg:requestsMissing 'most' } WHERE { ?s a rpcg:Session }"),
     ("session-restarted-by", "INSERT { ?s rpcg:restartedBy 'm1' } WHERE { ?s a rpcg:Session }"),
     ("session-exited-at", "INSERT { ?s rpcg:exitedAt 'then' } WHERE { ?s a rpcg:Session }"),
     ("session-is-complete", "DELETE { ?m rpcg:inSession ?s } WHERE { ?m rpcg:sequence 3 ; rpcg:inSession ?s }"),

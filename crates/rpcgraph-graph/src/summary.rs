@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use oxsdatatypes::Decimal;
+
 use crate::diagnostic::{printable, shortened};
 use crate::mapping::Losses;
 use crate::message::{Content, Kind, Problem, Problems, Single};
@@ -62,6 +64,10 @@ pub struct Summary {
     pub omitted: u64,
     /// The number of sessions of which the log holds one side; see [`Sessions::one_sided`].
     pub one_sided: u64,
+    /// The numbers of sessions that lack most answers, and the requests of most answers; see [`Sessions::incomplete`].
+    pub incomplete: [u64; 2],
+    /// The most by which the clock of a side of a session is behind, in seconds.
+    pub clock_offset: Option<Decimal>,
     /// True if there are times with a zone, and true if there are times without.
     zones: [bool; 2],
     /// The protocols whose methods implied senders that the log does not state.
@@ -137,6 +143,8 @@ impl Summary {
         self.given_up = sessions.given_up();
         self.misordered = sessions.misordered();
         self.one_sided = sessions.one_sided();
+        self.incomplete = sessions.incomplete();
+        self.clock_offset = sessions.clock_offset();
         self.protocols = sessions.protocols();
         self.zones = sessions.zones();
     }
@@ -276,6 +284,8 @@ impl Summary {
         self.misordered += other.misordered;
         self.omitted += other.omitted;
         self.one_sided += other.one_sided;
+        self.incomplete.iter_mut().zip(other.incomplete).for_each(|(all, more)| *all += more);
+        self.clock_offset = self.clock_offset.max(other.clock_offset);
         self.protocols = self.protocols.or(other.protocols);
         self.losses.merge(&other.losses);
         for (reason, count) in &other.by_reference {

@@ -23,6 +23,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use oxsdatatypes::Decimal;
 use percent_encoding::utf8_percent_encode;
 
 pub use self::annotated::{Annotated, FailureKind, IdNode, Name, Node, Origin, RequestState, Restart, SessionEnd};
@@ -30,6 +31,7 @@ use self::answered::RecentAnswers;
 pub(crate) use self::connection::seconds_between;
 use self::connection::{Connection, IdleTally, InitializeRequest, SessionTally};
 pub use self::connection::{OpenBatch, asked_id};
+use self::pairing::small;
 use crate::message::{Content, Id, Kind, Message, Single};
 use crate::record::{KnownMethod, LogLine, Protocols, Record, Sender, Time};
 use crate::vocab::RESERVED;
@@ -37,6 +39,10 @@ use crate::vocab::RESERVED;
 /// The number of sessions with keys that stay in use. At twice this number, half of them are evicted: first sessions
 /// that do not wait for an answer, then the idlest.
 const KEPT: usize = 4_096;
+/// The maximum id of the first request of a client that counts.
+const MAX_FIRST_ID: u64 = 2;
+/// The number of bytes of a line that are searched for a word for a start.
+const MAX_START_LINE: usize = 256;
 
 /// The connections between clients and servers in an input, as far as it has been read.
 #[derive(Debug, Default)]
@@ -61,6 +67,8 @@ pub struct Sessions {
     exits: HashMap<Option<usize>, Option<Time>>,
     /// The indexes in `keyed` of the sessions whose keys are numbered here and not stated by the log.
     numbered: HashSet<usize>,
+    /// True if the last text between messages since the last request says that a program started.
+    has_start_line: bool,
     answered: RecentAnswers,
     records: u64,
     given_up: u64,
@@ -75,6 +83,33 @@ struct RenewedSession {
     /// `None` for the input's own session.
     before: Option<usize>,
     count: usize,
+    clients: ClientIds,
+}
+
+/// The ids that clients count on one connection, of which the second may be the first one again, after a restart.
+#[derive(Debug, Clone, Copy, Default)]
+struct ClientIds {
+    /// The last id before the last `initialize`, and of the requests after it.
+    first: Option<u64>,
+    second: Option<u64>,
+    /// True if requests after the `initialize` go on with the ids before it.
+    first_goes_on: bool,
+    /// True if requests then go on with the ids of the `initialize`, too: there are two clients, and no restart.
+    are_two: bool,
+}
+
+impl ClientIds {
+    /// Takes the id of a request after the `initialize`. Returns true if it is of the first of two clients.
+    fn take(&mut self, id: u64) -> bool {
+        let follows = |last: Option<u64>| last.is_some_and(|last| last.checked_add(1) == Some(id));
+        if follows(self.first) && !follows(self.second) {
+            (self.first, self.first_goes_on) = (Some(id), true);
+            return self.are_two;
+        }
+        self.are_two |= self.first_goes_on && follows(self.second);
+        self.second = Some(id);
+        false
+    }
 }
 
 /// A session with a key. There may be millions.
@@ -172,11 +207,25 @@ impl Sessions {
     ) -> (&mut Connection, &mut RecentAnswers) {
         let place = self.last_for_key(record.session.as_deref());
         if let (Some(ended), Some(next)) = (record.restarts.as_deref(), place) {
-            self.note_restart(record, self.keyed.get_index_of(ended), next);
+            let ended = self.keyed.get_index_of(ended);
+            // The end of a process that left no call open matters to nobody, and may be the end of a worker.
+            if !record.flags.new_process || self.at(ended).is_some_and(|before| !before.exchanges.is_empty()) {
+                self.note_restart(record, ended, next);
+            }
         }
+        self.has_start_line |= record.flags.new_process && record.restarts.is_none();
         self.last = match message {
-            Some(Message { kind: Kind::Request, method: Some(method), .. }) if method == "initialize" => {
-                self.begun(record, place)
+            Some(Message { kind: Kind::Request, method: Some(method), id: Some(id), .. }) if method == "initialize" => {
+                self.has_start_line = false;
+                self.begun(record, place, id)
+            }
+            Some(Message { kind: Kind::Request, id: Some(id), .. })
+                if self.has_start_line || !self.renewed.is_empty() =>
+            {
+                match self.has_start_line && self.begins_anew(record, place, id) {
+                    true => Some(self.begin_anew(record, place, id)),
+                    false => self.client_session(record, place, id),
+                }
             }
             Some(Message { kind: Kind::Response | Kind::ErrorResponse, id: Some(id), .. })
                 if !self.renewed.is_empty() =>
@@ -187,6 +236,9 @@ impl Sessions {
             }
             _ => place,
         };
+        if !self.restarts.is_empty() {
+            self.restarts.remove(&self.last);
+        }
         let (records, last) = (self.records, self.last);
         let (connection, answered) = self.at_mut(last);
         connection.last_used = records;
@@ -205,7 +257,8 @@ impl Sessions {
             Some(numbered) if self.numbered.contains(&numbered) => {
                 // The log states a key that a later session of another connection has already.
                 let (current, count) = self.next_session(key);
-                self.renewed.insert(key.into(), RenewedSession { current, before: Some(current), count });
+                let clients = ClientIds::default();
+                self.renewed.insert(key.into(), RenewedSession { current, before: Some(current), count, clients });
                 current
             }
             Some(stated) => self.wake(stated),
@@ -250,21 +303,53 @@ impl Sessions {
     }
 
     /// Returns the session of an `initialize`: a new one if its sender has sent one before.
-    fn begun(&mut self, record: &Record<'_>, place: Option<usize>) -> Option<usize> {
+    fn begun(&mut self, record: &Record<'_>, place: Option<usize>, id: &Id<'_>) -> Option<usize> {
         let begun =
             InitializeRequest { by: record.sender, direction: record.direction, request: record.location.record };
         let begun_by = &mut self.at_mut(place).0.begun_by;
         if begun_by.is_some_and(|first| first.is_of_same_side(begun)) && !record.flags.session_stated {
-            let key = record.session.as_deref().unwrap_or_default();
-            // Known before the next session may evict this one.
-            self.note_restart(record, place, self.keyed.len());
-            let (new, count) = self.next_session(key);
-            self.renewed.insert(key.into(), RenewedSession { current: new, before: place, count });
+            let new = self.begin_anew(record, place, id);
             self.at_mut(Some(new)).0.begun_by = Some(begun);
             return Some(new);
         }
         begun_by.get_or_insert(begun);
         place
+    }
+
+    /// Returns the session of a request: the session before, if two clients use the connection and it goes on with the ids of
+    /// the first one.
+    fn client_session(&mut self, record: &Record<'_>, place: Option<usize>, id: &Id<'_>) -> Option<usize> {
+        let side = InitializeRequest { by: record.sender, direction: record.direction, request: 0 };
+        let begun = self.at(place).and_then(|session| session.begun_by);
+        let is_of_client = begun.is_some_and(|begun| begun.is_of_same_side(side));
+        let renewed = self.renewed.get_mut(record.session.as_deref().unwrap_or_default());
+        let (Some(renewed), Some(number), true) = (renewed, small(id), is_of_client) else { return place };
+        let (before, is_of_first) = (renewed.before, renewed.clients.take(number));
+        if renewed.clients.are_two {
+            self.restarts.remove(&before);
+        }
+        if is_of_first { before.map(|before| self.wake(before)) } else { place }
+    }
+
+    /// True if the first request after a line that says that a program started shows that ids begin anew.
+    fn begins_anew(&mut self, record: &Record<'_>, place: Option<usize>, id: &Id<'_>) -> bool {
+        self.has_start_line = false;
+        let Some(session) = self.at(place).filter(|_| !record.flags.session_stated) else { return false };
+        let number = small(id).filter(|number| *number <= MAX_FIRST_ID && !session.exchanges.is_open(id));
+        let last = session.exchanges.last_client_id().filter(|last| *last > MAX_FIRST_ID);
+        number.is_some() && last.is_some()
+    }
+
+    /// Begins the next session of a connection with a request. Returns its index.
+    fn begin_anew(&mut self, record: &Record<'_>, place: Option<usize>, id: &Id<'_>) -> usize {
+        let first = self.at(place).and_then(|before| before.exchanges.last_client_id());
+        let key = record.session.as_deref().unwrap_or_default();
+        // Known before the next session may evict this one.
+        self.note_restart(record, place, self.keyed.len());
+        let (new, count) = self.next_session(key);
+        let clients = ClientIds { first, second: small(id), ..ClientIds::default() };
+        self.renewed.insert(key.into(), RenewedSession { current: new, before: place, count, clients });
+        new
     }
 
     /// Notes that a record began the session with the index `next`, and ended another one.
@@ -330,8 +415,9 @@ impl Sessions {
         }
     }
 
-    /// Notes that the process of the server has ended, if a line of a session says so.
-    pub fn note_exit(&mut self, line: &LogLine<'_>) {
+    /// Notes that the process of the server has ended, if a line of a session says so, or that a program started.
+    pub fn note_line(&mut self, line: &LogLine<'_>) {
+        self.has_start_line |= says_start(&line.bytes);
         if line.is_exit {
             let place = line.session.as_deref().and_then(|key| self.stated(key));
             self.exits.insert(place, line.time);
@@ -386,6 +472,8 @@ impl Sessions {
             sender_inferred: tally.sides.inferred,
             clock_offset: tally.traffic.and_then(|traffic| traffic.clock_offset()),
             one_sided: tally.is_one_sided(),
+            answers_missing: self.at(place).is_some_and(Connection::lacks_answers),
+            requests_missing: tally.traffic.is_some_and(|traffic| traffic.lacks_requests()),
             restart: self.restarts.get(&place).copied(),
             exited: self.exits.get(&place).copied().flatten(),
             unanswered: self.states(place),
@@ -435,6 +523,20 @@ impl Sessions {
         self.tallies().filter(|(_, tally)| tally.is_one_sided()).count() as u64
     }
 
+    /// The most seconds by which the clock of a side of a session is behind.
+    pub fn clock_offset(&self) -> Option<Decimal> {
+        self.tallies().filter_map(|(_, tally)| Some(tally.traffic?.clock_offset()?.0)).max()
+    }
+
+    /// The number of sessions that lack most answers to one side, and of those that lack the requests of most answers.
+    pub fn incomplete(&self) -> [u64; 2] {
+        let answers = (0..self.keyed.len()).map(Some).chain([None]);
+        let answers = answers.filter(|place| self.at(*place).is_some_and(Connection::lacks_answers)).count();
+        let requests =
+            self.tallies().filter(|(_, tally)| tally.traffic.is_some_and(|traffic| traffic.lacks_requests()));
+        [answers as u64, requests.count() as u64]
+    }
+
     /// The protocols whose methods implied senders; empty if the log states the senders, or no method implies one.
     pub fn protocols(&self) -> Protocols {
         self.tallies().fold(Protocols::default(), |all, (_, tally)| all.or(tally.sides.protocols))
@@ -451,6 +553,14 @@ impl Sessions {
         let own = (self.keyed.is_empty() || !own_is_empty).then_some((None, self.own.tally));
         own.into_iter().chain(self.keyed.iter().map(|(key, session)| (Some(&**key), session.tally())))
     }
+}
+
+/// True if the beginning of a line says that a program started.
+fn says_start(line: &[u8]) -> bool {
+    const WORDS: [&str; 5] = ["started", "starting", "restarted", "restarting", "listening"];
+    let words = line.get(..MAX_START_LINE).unwrap_or(line).split(|byte| !byte.is_ascii_alphabetic());
+    let mut words = words.filter(|word| word.len() >= 7);
+    words.any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes())))
 }
 
 /// Returns the end of a session, if it ended before the log: the time of its restart or of the exit of its server.

@@ -96,6 +96,8 @@ vocabulary! {
         CLOCK_OFFSET_SECONDS = "clockOffsetSeconds",
         CLOCK_OFFSET_ANSWERS = "clockOffsetAnswers",
         ONE_SIDED = "oneSided",
+        ANSWERS_MISSING = "answersMissing",
+        REQUESTS_MISSING = "requestsMissing",
         RESTARTED_BY = "restartedBy",
         EXITED_AT = "exitedAt",
         CLIENT_NAME = "client",

@@ -338,7 +338,7 @@ impl<'w, 's> ConvertWorker<'w, 's> {
                     steps.push(RenderStep::Nodes { graph, nodes: first..nodes.len(), at });
                 }
                 (Entry::LogLine(line), _) => {
-                    paired.sessions.note_exit(line);
+                    paired.sessions.note_line(line);
                     // Tables state an exit without its text.
                     if line.bytes.is_empty() && !line.oversized {
                         continue;

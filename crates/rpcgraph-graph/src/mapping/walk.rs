@@ -139,6 +139,8 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::CLOCK_OFFSET_SECONDS,
         rpcg::CLOCK_OFFSET_ANSWERS,
         rpcg::ONE_SIDED,
+        rpcg::ANSWERS_MISSING,
+        rpcg::REQUESTS_MISSING,
         rpcg::RESTARTED_BY,
         rpcg::EXITED_AT,
         rpcg::INFERRED,

@@ -250,6 +250,9 @@ pub struct Flags {
     pub session_stated: bool,
     /// An event of a stream that its client resumed with `Last-Event-ID`.
     pub resumed: bool,
+    /// The first record of a process, after records of another process of its program: [`Record::restarts`] is the session of
+    /// that one, if it is another, and ended if it left calls open.
+    pub new_process: bool,
 }
 
 /// Text between the messages, in formats that mark their messages.
@@ -394,6 +397,16 @@ impl<'a> Entry<'a> {
                 *session =
                     stated.unwrap_or_else(|| Some(last.as_deref().or(key).unwrap_or_default().to_owned().into()));
             }
+        }
+        self
+    }
+
+    /// Notes that a record is the first one of a process, after the process with this session.
+    #[must_use]
+    pub(crate) fn of_new_process(mut self, ended: Option<&str>) -> Self {
+        if let Self::Record(Record { restarts: restarts @ None, flags, .. }) = &mut self {
+            *restarts = Some(ended.unwrap_or_default().into());
+            flags.new_process = true;
         }
         self
     }

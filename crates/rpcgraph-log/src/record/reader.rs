@@ -4,10 +4,12 @@ mod clock_order;
 mod learning;
 mod options;
 mod order;
+mod process;
 mod time_order;
 
 pub use self::options::{ReadError, ReaderOptions};
 use self::order::{AnswerOrder, EntryOrder};
+use self::process::{Processes, around, process_in, program};
 use self::time_order::WrappedOrder;
 
 use super::capped::CappedDecoder;
@@ -41,6 +43,7 @@ pub struct Reader<'r> {
     parked: Vec<WriterInput>,
     /// The writer whose records are in the input's own session: the writer of the first record.
     first_writer: Option<String>,
+    processes: Processes,
     options: ReaderOptions,
     /// What reorders the entries, if answers may stand before their requests.
     order: Option<Box<dyn EntryOrder>>,
@@ -106,6 +109,7 @@ impl<'r> Reader<'r> {
             current: WriterInput::new(CappedDecoder::new(format.own_decoder(), options.max_record_size)),
             parked: Vec::new(),
             first_writer: None,
+            processes: Processes::default(),
             options: options.clone(),
             order: None,
             seen: SeenEvents::default(),
@@ -315,6 +319,10 @@ impl<'r> Reader<'r> {
                     if let Entry::Record(record) = &mut entry {
                         record.flags.is_derived =
                             self.unwrapped.is_some() || !input.as_ptr_range().contains(&record.bytes.as_ptr());
+                        if !record.flags.is_derived && consumed > record.bytes.len() {
+                            let around = around(&input[..consumed], &record.bytes);
+                            record.flags.new_process = self.processes.is_new(around.into_iter().find_map(process_in));
+                        }
                     }
                     let known = if entry.location().record == 0 { location } else { entry.location() };
                     entry.add_facts(facts);
@@ -328,7 +336,14 @@ impl<'r> Reader<'r> {
                         }
                         if let Some(first) = &self.first_writer {
                             let key = Some(&*self.current.writer).filter(|writer| first != writer);
+                            let is_first = self.current.last_session.is_none() && matches!(entry, Entry::Record(_));
                             entry = entry.by_writer(key, &mut self.current.last_session);
+                            if is_first && let Some(program) = program(&self.current.writer) {
+                                let ended = self.processes.last.insert(program.to_owned(), key.map(str::to_owned));
+                                if let Some(ended) = ended {
+                                    entry = entry.of_new_process(ended.as_deref());
+                                }
+                            }
                         }
                     }
                     if let Some(order) = &mut self.order {

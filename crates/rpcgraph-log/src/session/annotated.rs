@@ -54,7 +54,7 @@ pub enum RequestState {
     Waiting,
     /// None of these: the log may have ended before the answer.
     Open,
-    /// The log holds one side of the session, so that an answer cannot be in it.
+    /// The log holds one side of the session, or lacks most answers.
     NotCaptured,
 }
 
@@ -264,6 +264,10 @@ pub struct SessionEnd<'a> {
     pub clock_offset: Option<(Decimal, u64)>,
     /// True if the log holds the messages of one side alone.
     pub one_sided: bool,
+    /// True if most answers to one side are missing in the log.
+    pub answers_missing: bool,
+    /// True if the requests of most answers of one side are missing in the log.
+    pub requests_missing: bool,
     /// The restart that ended it. An answer that comes after the restart shows that the session goes on beside the next,
     /// so that there was no restart.
     pub restart: Option<Restart>,

@@ -9,7 +9,7 @@ use super::answered::RecentAnswers;
 use super::failure::Tasks;
 use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
 use super::sides::{MessageSide, Sides};
-use super::traffic::SessionTraffic;
+use super::traffic::{AnswerRequest, SessionTraffic};
 use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, Direction, HttpOutcome, KnownMethod, Protocols, Record, Sender, Time};
@@ -110,12 +110,18 @@ impl Connection {
         Self { reference, tally, exchanges: Exchanges::new(number), ..Self::default() }
     }
 
+    /// True if the log holds both sides, but not most answers to one of them.
+    pub fn lacks_answers(&self) -> bool {
+        !self.tally.is_one_sided() && self.exchanges.lacks_answers()
+    }
+
     /// Returns the states of its open requests, in the order of the log, given the time at which the session ended, if it ended
     /// before the log.
     pub fn unanswered(&self, end: Option<Option<Time>>) -> Vec<(Name, RequestState)> {
-        let alone = self.tally.is_one_sided().then_some(RequestState::NotCaptured);
+        let unknown =
+            (self.tally.is_one_sided() || self.exchanges.lacks_answers()).then_some(RequestState::NotCaptured);
         let states = self.exchanges.states(self.last_initialize, end);
-        let mut states: Vec<_> = states.map(|(name, state)| (name, alone.unwrap_or(state))).collect();
+        let mut states: Vec<_> = states.map(|(name, state)| (name, unknown.unwrap_or(state))).collect();
         states.sort_unstable_by_key(|(name, _)| *name);
         states
     }
@@ -248,8 +254,7 @@ impl Connection {
                 if method == Some("initialize") {
                     self.last_initialize = name.record;
                 }
-                let protocols = message.known.map(|known| known.protocols).unwrap_or_default();
-                let request = OpenRequest::new(name, record.time, party, protocols, method);
+                let request = OpenRequest::new(name, record.time, party, message);
                 if *id == Id::Null {
                     self.exchanges.open_without_id(request);
                 } else {
@@ -316,7 +321,14 @@ impl Connection {
             match message.kind {
                 Kind::Request => traffic.note_request(),
                 Kind::Response | Kind::ErrorResponse => {
-                    traffic.note_answer(party.sender, answer.request.is_some(), early);
+                    let request = match &answer {
+                        PairedAnswer { request: Some(_), .. } => AnswerRequest::Found,
+                        PairedAnswer { again: Some(_), .. } | PairedAnswer { duplicate: true, .. } => {
+                            AnswerRequest::AnsweredBefore
+                        }
+                        _ => AnswerRequest::Missing,
+                    };
+                    traffic.note_answer(party.sender, request, early);
                 }
                 Kind::Notification => {}
             }

@@ -3,8 +3,8 @@
 //! Each side counts its own ids (both often from 0), so an answer belongs to a request of the *other* side. If the
 //! sides are not known, any open request with the id may be the answered one, and several make the pairing ambiguous.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::{iter, mem};
 
 use oxsdatatypes::Decimal;
@@ -14,7 +14,7 @@ use super::connection::seconds_between;
 use super::sides::MessageSide;
 use super::{Name, RequestState};
 use crate::json::KeyedHashes;
-use crate::message::Id;
+use crate::message::{Id, Message};
 use crate::record::{Protocols, Sender, Time, streams_answers};
 
 /// The methods of MCP whose answers come only after an event.
@@ -23,6 +23,11 @@ const WAITING: [&str; 2] = ["subscriptions/listen", "tasks/result"];
 /// A request that is open for longer than this, in seconds, and than three times the slowest answer, as its connection
 /// begins anew, was not lost in the restart.
 const MIN_HANG: i64 = 30;
+
+/// The minimum number of requests of a side, most of which have no answer, that show that answers are missing in the log.
+const MIN_REQUESTS: u64 = 8;
+/// The maximum number of kinds of requests whose last answered requests are kept.
+const MAX_KINDS: usize = 1_024;
 
 /// The open exchanges of a session.
 #[derive(Debug, Default)]
@@ -34,6 +39,12 @@ pub(super) struct Exchanges {
     without_id: Vec<OpenRequest>,
     /// The last record with a request that was answered: of the client, of the server, of an unknown side.
     last_answered: [u64; 3],
+    /// The number of requests that were answered, by the same sides.
+    answered: [u64; 3],
+    /// The last records with a request that was answered while others were open, by side and kind.
+    answered_kinds: HashMap<(usize, u16), u64>,
+    /// The last ids that are natural numbers, by the same sides.
+    last_ids: [Option<u64>; 3],
     /// The longest latency.
     slowest: Option<Decimal>,
 }
@@ -56,12 +67,12 @@ impl IdKey {
 }
 
 /// The index of a side.
-fn side(sender: Option<Sender>) -> usize {
+pub(super) fn side(sender: Option<Sender>) -> usize {
     sender.map_or(2, |sender| sender as usize)
 }
 
 /// Returns an id that is a natural number of at most 18 digits.
-fn small(id: &Id<'_>) -> Option<u64> {
+pub(super) fn small(id: &Id<'_>) -> Option<u64> {
     let Id::Number(digits) = id else { return None };
     let plain = digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit());
     if plain && (digits.len() == 1 || !digits.starts_with('0')) { digits.parse().ok() } else { None }
@@ -162,6 +173,10 @@ pub(super) struct OpenRequest {
     pub party: MessageSide,
     /// The protocols that define its method.
     pub protocols: Protocols,
+    /// A short digest of its method and tool.
+    kind: u16,
+    /// The last bits of the number of requests of its side that were answered before it.
+    answered_before: u16,
     /// True if it is answered only after an event.
     waits: bool,
     /// True if each event of a stream answers it.
@@ -179,12 +194,15 @@ pub(super) struct OpenRequest {
 }
 
 impl OpenRequest {
-    pub fn new(name: Name, time: Option<Time>, party: MessageSide, protocols: Protocols, method: Option<&str>) -> Self {
+    pub fn new(name: Name, time: Option<Time>, party: MessageSide, message: &Message<'_>) -> Self {
+        let (method, protocols) = (message.method.as_deref(), message.known.map(|known| known.protocols));
         Self {
             name,
             time: time.map(Box::new),
             party,
-            protocols,
+            protocols: protocols.unwrap_or_default(),
+            kind: kind(message),
+            answered_before: 0,
             waits: method.is_some_and(|method| WAITING.contains(&method)),
             streams: method.is_some_and(streams_answers),
             cancelled: false,
@@ -194,6 +212,17 @@ impl OpenRequest {
             sides_in_doubt: false,
         }
     }
+}
+
+/// Returns a short digest of the method of a request and of the tool that it calls.
+fn kind(message: &Message<'_>) -> u16 {
+    let method = message.method.as_deref().unwrap_or_default();
+    let params = message.params.as_ref().filter(|_| method == "tools/call");
+    let tool = params.and_then(|params| params.string_member("name")).unwrap_or_default();
+    // FNV-1a
+    let digest = method.bytes().chain([0]).chain(tool.bytes());
+    let digest = digest.fold(0x811c_9dc5_u32, |digest, byte| (digest ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    (digest ^ digest >> 16) as u16
 }
 
 /// The pairing of a response.
@@ -238,8 +267,13 @@ impl Exchanges {
 
     /// Adds a request. Returns the newest open request of the same sender with the same id, the first time that its id
     /// is reused.
-    pub fn open(&mut self, id: &Id<'_>, request: OpenRequest) -> Option<Name> {
-        match self.open.entry(IdKey::new(id)) {
+    pub fn open(&mut self, id: &Id<'_>, mut request: OpenRequest) -> Option<Name> {
+        request.answered_before = self.answered[side(request.party.sender)] as u16;
+        let key = IdKey::new(id);
+        if let IdKey::Small(number) = key {
+            self.last_ids[side(request.party.sender)] = Some(number);
+        }
+        match self.open.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(SameIdRequests { newest: request, older: None });
                 None
@@ -254,6 +288,11 @@ impl Exchanges {
         let fits = |asker: Option<Sender>| sender.is_none() || asker.is_none() || asker == sender;
         let open = self.open.get(&IdKey::new(id)).and_then(|open| open.newest_of(|party| fits(party.sender)));
         open.max(answered.find(self.session, id, fits))
+    }
+
+    /// Returns the last id of a client that is a natural number.
+    pub fn last_client_id(&self) -> Option<u64> {
+        self.last_ids[side(Some(Sender::Client))].or(self.last_ids[side(None)])
     }
 
     /// Adds a request with the id null.
@@ -316,6 +355,26 @@ impl Exchanges {
         self.open.values().flat_map(SameIdRequests::all).chain(&self.without_id).map(state)
     }
 
+    /// True if answers are missing in the log: more than half of the requests of a side have none although later requests of
+    /// the same kind do, and answered requests are between them. A hang, or a tool that never answers, is none of this.
+    pub fn lacks_answers(&self) -> bool {
+        let open = || self.open.values().flat_map(SameIdRequests::all);
+        (0..3).any(|asker| {
+            let is_missing = |request: &&OpenRequest| {
+                let later = self.answered_kinds.get(&(asker, request.kind));
+                side(request.party.sender) == asker
+                    && !(request.cancelled || request.waits || request.disconnected)
+                    && later.is_some_and(|later| *later > request.name.record)
+            };
+            let missing = open().filter(is_missing).count() as u64;
+            let gaps = open().filter(is_missing).map(|request| request.answered_before).collect::<HashSet<_>>().len();
+            self.answered[asker] > 0
+                && missing > self.answered[asker]
+                && missing + self.answered[asker] >= MIN_REQUESTS
+                && 2 * gaps as u64 >= self.answered[asker]
+        })
+    }
+
     /// Pairs a response with the newest open request of the other side that has its id.
     pub fn close(&mut self, party: MessageSide, id: &Id<'_>, answered: &mut RecentAnswers) -> PairedAnswer {
         let mut answer = PairedAnswer::default();
@@ -340,8 +399,14 @@ impl Exchanges {
         }
         match &answer.request {
             Some(request) => {
-                let last = &mut self.last_answered[side(request.party.sender)];
+                let asker = side(request.party.sender);
+                let last = &mut self.last_answered[asker];
                 *last = request.name.record.max(*last);
+                self.answered[asker] += 1;
+                if !self.open.is_empty() && self.answered_kinds.len() < MAX_KINDS {
+                    let last = self.answered_kinds.entry((asker, request.kind)).or_default();
+                    *last = request.name.record.max(*last);
+                }
                 answered.insert(self.session, request.party.sender, id, request.name, request.streams);
             }
             None => match answered.again(self.session, party.sender, id) {

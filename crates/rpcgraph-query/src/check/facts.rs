@@ -17,9 +17,10 @@ const INTRODUCED: &str = include_str!("introduced.rq");
 const NAMED: &str = include_str!("named.rq");
 const MESSAGES: &str = include_str!("messages.rq");
 
-/// The sessions with requests of which the log holds one side.
-pub(super) const ONE_SIDED: &str =
-    "SELECT DISTINCT ?this { ?this rpcg:oneSided true . ?asked rpcg:inSession ?this ; a jrpc:Request }";
+/// The sessions with requests of which the log holds one side, or lacks most answers or the requests of most answers.
+pub(super) const INCOMPLETE: &str = "SELECT DISTINCT ?this { \
+     { ?this rpcg:oneSided true . ?asked rpcg:inSession ?this ; a jrpc:Request } \
+     UNION { ?this rpcg:answersMissing true } UNION { ?this rpcg:requestsMissing true } }";
 
 /// The data by which [`Dataset::order_by_time`] orders records.
 const ORDER: &str = "SELECT * { ?message rpcg:sequence ?number ; rpcg:inSession ?session ; rpcg:capturedAt ?time . ?answer rpcg:respondsTo ?message }";
@@ -35,7 +36,7 @@ const REQUESTS: &str = "SELECT ?session ?id ?sequence ?sender ?method ?tool {
 }";
 
 /// All queries here, for what they need of the data.
-pub(super) const QUERIES: [&str; 9] = [ONE_SIDED, SESSIONS, AGREED, INTRODUCED, NAMED, MESSAGES, ORDER, IDS, REQUESTS];
+pub(super) const QUERIES: [&str; 9] = [INCOMPLETE, SESSIONS, AGREED, INTRODUCED, NAMED, MESSAGES, ORDER, IDS, REQUESTS];
 
 /// Returns the rows of a query.
 pub(super) fn rows(dataset: &Dataset, query: &Query, cancel: &Cancel) -> Result<Rows, QueryError> {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::drift;
-use super::facts::{MessageFacts, ONE_SIDED, QUERIES, SessionRevisions, messages, parsed, rows};
+use super::facts::{INCOMPLETE, MessageFacts, QUERIES, SessionRevisions, messages, parsed, rows};
 use super::fault::{Fault, message_of};
 use super::rules::{Level, Rule, Rules};
 use crate::diagnostic::{printable, shortened};
@@ -88,8 +88,8 @@ impl Rules {
         };
         let conditions =
             each(jobs, &conditions, |(iri, (query, reason))| Ok((iri.as_str(), (reason.as_str(), these(query)?))))?;
-        let (conditions, one_sided) = (conditions.into_iter().collect(), these(&parsed(ONE_SIDED)?)?);
-        let judge = Judge { dataset, inputs, cancel, sessions, conditions, one_sided };
+        let (conditions, incomplete) = (conditions.into_iter().collect(), these(&parsed(INCOMPLETE)?)?);
+        let judge = Judge { dataset, inputs, cancel, sessions, conditions, incomplete };
         let mut judged = each(jobs, &self.rules, |rule| judge.judged(rule))?;
         drop_general(&mut judged);
         Ok(judged)
@@ -160,8 +160,8 @@ struct Judge<'d> {
     cancel: &'d Cancel,
     sessions: SessionRevisions,
     conditions: HashMap<&'d str, (&'d str, HashSet<String>)>,
-    /// The sessions whose answers are not in the log.
-    one_sided: HashSet<String>,
+    /// The sessions whose answers, or whose requests, are not in the log.
+    incomplete: HashSet<String>,
 }
 
 impl Judge<'_> {
@@ -210,9 +210,9 @@ impl Judge<'_> {
             }
         }
         if rule.queries().any(|query| query.names(rpcg::RESPONDS_TO)) {
-            sessions.retain(|session| !self.one_sided.contains(*session));
+            sessions.retain(|session| !self.incomplete.contains(*session));
             if sessions.is_empty() {
-                return Ok(Err(Verdict::Undecidable("answers are not in this log".to_owned())));
+                return Ok(Err(Verdict::Undecidable("requests or answers are not in this log".to_owned())));
             }
         }
         if rule.exercised_by.is_none()

@@ -26,8 +26,13 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
             self.writer.literal(rpcg::CLOCK_OFFSET_SECONDS, &seconds.to_string(), xsd::DECIMAL);
             self.writer.count(rpcg::CLOCK_OFFSET_ANSWERS, answers);
         }
-        if end.one_sided {
-            self.writer.boolean(rpcg::ONE_SIDED, true);
+        let incomplete = [
+            (rpcg::ONE_SIDED, end.one_sided),
+            (rpcg::ANSWERS_MISSING, end.answers_missing),
+            (rpcg::REQUESTS_MISSING, end.requests_missing),
+        ];
+        for (property, _) in incomplete.into_iter().filter(|(_, is_true)| *is_true) {
+            self.writer.boolean(property, true);
         }
         if let Some(restart) = end.restart {
             self.writer.link(rpcg::RESTARTED_BY, NodeRef::Message(restart.message));

@@ -199,12 +199,14 @@ table! {
         ENDED "ended" Timestamp nullable [] "Its latest time, if that has a zone.",
         ENDED_TEXT "ended_text" Text nullable [Session prov ENDED_AT_TIME] "The same with all digits, as xsd:dateTime; also without a zone.",
         SENDER_INFERRED "sender_inferred" Boolean nullable [] "True if senders were inferred from methods.",
-        CLOCK_OFFSET_TEXT "clock_offset_text" Text nullable [Session rpcg CLOCK_OFFSET_SECONDS] "The most seconds by which an answer is before its request, as a decimal; null unless several of one side are.",
+        CLOCK_OFFSET_TEXT "clock_offset_text" Text nullable [Session rpcg CLOCK_OFFSET_SECONDS] "The most seconds by which an answer is before its request, as a decimal; null unless several of one side are, and a third of its answers.",
         CLOCK_OFFSET_ANSWERS "clock_offset_answers" Integer nullable [Session rpcg CLOCK_OFFSET_ANSWERS] "The number of these answers.",
         ONE_SIDED "one_sided" Boolean nullable [Session rpcg ONE_SIDED] "True if the log holds one side of the session.",
         RESTARTED_BY "restarted_by" Text nullable [Session rpcg RESTARTED_BY] "The message with which its connection began anew.",
         EXITED_AT "exited_at" Text nullable [Session rpcg EXITED_AT] "The time at which its server ended, as xsd:dateTime.",
         LOST "lost" Text nullable [] "The names of the requests that were lost in that restart or exit, each between spaces.",
+        ANSWERS_MISSING "answers_missing" Boolean nullable [Session rpcg ANSWERS_MISSING] "True if the log lacks most answers to one side.",
+        REQUESTS_MISSING "requests_missing" Boolean nullable [Session rpcg REQUESTS_MISSING] "True if the log lacks the requests of most answers of one side.",
     }
 }
 
