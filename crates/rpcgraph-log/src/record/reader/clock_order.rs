@@ -220,9 +220,9 @@ impl EntryOrder for ClockOrder {
                 if self.asked.remove(&key) || self.asked_before.remove(&key) {
                     return self.ready.push_back(entry);
                 }
-                return self.hold(entry, session, Some(key));
+                self.hold(entry, session, Some(key));
             }
-            _ if is_behind && side.is_some() => return self.hold(entry, session, None),
+            _ if is_behind && side.is_some() => self.hold(entry, session, None),
             exchange => {
                 self.now = self.now.max(time);
                 self.release();
