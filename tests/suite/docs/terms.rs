@@ -90,7 +90,7 @@ fn patterns_of_terms_find_something() {
     inputs.extend(files(&own("tests/cases"), ".ttl"));
     inputs.extend(files(&own("ontology"), ".ttl"));
     // Terms that no other log has.
-    inputs.push(own("tests/suite/docs/terms.ndjson"));
+    inputs.extend(["terms", "halves"].map(|log| own(&format!("tests/suite/docs/{log}.ndjson"))));
     let terms: Vec<Shown> = shown().into_iter().flat_map(|(_, terms)| terms).collect();
     let searches = terms
         .iter()
