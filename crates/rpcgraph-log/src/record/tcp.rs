@@ -245,6 +245,9 @@ fn begins_http(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    /// Segments by their sequence numbers, and the messages that each completes.
+    type SegmentCase<'c> = (&'c [(u64, &'c str)], &'c [&'c str]);
+
     /// Returns the messages that each segment of one direction completes.
     fn messages(segments: &[(u64, &str)]) -> Vec<String> {
         let mut connections = TcpConnections::default();
@@ -263,7 +266,7 @@ mod tests {
         let both = format!("{a} {b}");
         let frame = format!("Content-Length: {}\r\n\r\n{a}", a.len());
         let (front, back) = frame.split_at(30);
-        let table: [(&[(u64, &str)], &[&str]); 9] = [
+        let table: [SegmentCase<'_>; 9] = [
             (&[(1, a), (22, b)], &[a, b]),
             (&[(1, &both)], &[&both]),
             (&[(1, &a[..9]), (10, &a[9..])], &["", a]),
