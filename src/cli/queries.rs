@@ -174,7 +174,7 @@ pub struct QuestionArgs {
     #[command(flatten)]
     ask: AskArgs,
 
-    /// Continue as the log grows (timeline, errors, unanswered --after)
+    /// Continue as it grows (timeline, errors, unanswered)
     #[arg(long, help_heading = "Input")]
     follow: bool,
 

@@ -378,6 +378,7 @@ impl<'f> Screen<'f> {
             }
             (None, []) if self.facts.messages == 0 => format!("rpcgraph detect {log}"),
             (None, []) if has_lost || !self.facts.cancelled_late().is_empty() => format!("rpcgraph unanswered {log}"),
+            (None, []) if self.facts.malformed > 0 => format!("rpcgraph problems {log}"),
             (None, []) => format!("rpcgraph timeline {log}"),
             (None, names) if names.len() <= 3 && self.facts.logs.len() == 1 => {
                 let names: Vec<_> = names.iter().map(|name| name.as_str()).collect();

@@ -282,7 +282,8 @@ impl Judge<'_> {
             fault.complete(rule, facts, revision);
             is_decided
         });
-        faults.sort_by_key(|fault| fault.order);
+        // Rows of a query have no order.
+        faults.sort_by(|one, other| (one.order, &one.text).cmp(&(other.order, &other.text)));
         Ok((faults, unplaced))
     }
 
