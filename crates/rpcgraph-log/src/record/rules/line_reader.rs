@@ -33,6 +33,9 @@ pub(super) struct RuleReader {
     /// The facts of the message before on the same line, and true if the current text continues that line.
     line_facts: Option<EnvelopeFacts>,
     is_continued: bool,
+    /// True if the current text is the rest of a line, of which only the beginning is matched: a line of many entries is not
+    /// searched to its end for each.
+    is_rest: bool,
     /// The direction of the open requests whose answers look the same, by their sessions and ids.
     open: HashMap<(Option<String>, Vec<u8>), Option<WordMeaning>>,
     /// True if the last line may hold a message that no rule reads.
@@ -82,7 +85,7 @@ impl LineFormat for RuleReader {
             found => found,
         };
         // A line between messages may state its session, too.
-        found.map(|(start, mut entry)| {
+        let found = found.map(|(start, mut entry)| {
             if let Entry::LogLine(text @ LogLine { session: None, .. }) = &mut entry
                 && rules.rules.iter().any(|rule| !rule.is_sure && rule.envelope.is_some())
                 && let Some(object) = RawObject::parse(line)
@@ -91,7 +94,9 @@ impl LineFormat for RuleReader {
                 text.session = rules.rules.iter().find_map(around).map(Cow::Owned);
             }
             self.request_first(line, (start, entry), more)
-        })
+        });
+        self.is_rest = more.taken.is_some();
+        found
     }
 
     /// Reads a value that continues on the lines below.
@@ -152,6 +157,7 @@ impl RuleReader {
             is_heading_new: false,
             line_facts: None,
             is_continued: false,
+            is_rest: false,
             open: HashMap::new(),
             is_unread: false,
         }
@@ -309,7 +315,7 @@ impl RuleReader {
     /// Returns the message that a headline describes.
     fn headline<'a>(&mut self, rule: &FormatRule, line: &'a [u8]) -> Option<FoundEntry<'a>> {
         let LineRule { regex, session, is_closed, .. } = rule.line.as_ref()?;
-        let captures = regex.captures(if *is_closed { line } else { head(line) })?;
+        let captures = regex.captures(if *is_closed && !self.is_rest { line } else { head(line) })?;
         let (mut message, mut flags) = (ObjectBuilder::new(), Flags { reconstructed: true, ..Flags::default() });
         let words = |name| captures.name(name).map(|group| group.as_bytes());
         if let Some(id) = words("id") {
