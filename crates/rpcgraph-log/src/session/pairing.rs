@@ -42,7 +42,7 @@ pub(super) struct Exchanges {
     /// The number of requests that were answered, by the same sides.
     answered: [u64; 3],
     /// The last records with a request that was answered while others were open, by side and kind.
-    answered_kinds: HashMap<(usize, u16), u64>,
+    answered_kinds: HashMap<(usize, u16), u64, KeyedHashes>,
     /// The last ids that are natural numbers, by the same sides.
     last_ids: [Option<u64>; 3],
     /// The longest latency.

@@ -313,7 +313,7 @@ impl RuleReader {
     }
 
     /// Returns the message that a headline describes.
-    fn headline<'a>(&mut self, rule: &FormatRule, line: &'a [u8]) -> Option<FoundEntry<'a>> {
+    fn headline<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         let LineRule { regex, session, is_closed, .. } = rule.line.as_ref()?;
         let captures = regex.captures(if *is_closed && !self.is_rest { line } else { head(line) })?;
         let (mut message, mut flags) = (ObjectBuilder::new(), Flags { reconstructed: true, ..Flags::default() });
@@ -332,6 +332,7 @@ impl RuleReader {
             message.member("error", &[b"{\"code\":", code, &text, b"}"].concat());
             return Some((0, Record { flags, ..said.of(message.end().into()) }.into()));
         }
+        let mut is_lost = false;
         for name in VALUES {
             let Some(group) = captures.name(name) else { continue };
             if group.is_empty() {
@@ -349,16 +350,18 @@ impl RuleReader {
             match found.as_ref().and_then(|found| found.json.strip_prefix(b"[")?.strip_suffix(b"]")) {
                 Some(value) => message.member(name, value),
                 None if name == "error" => message.member(name, &string(group.as_bytes())),
-                None => (flags.truncated, flags.result_unknown) = (true, name == "result"),
+                None => (is_lost, flags.truncated, flags.result_unknown) = (true, true, name == "result"),
             }
         }
-        Some((0, Record { flags, ..said.of(message.end().into()) }.into()))
+        let found = (0, Record { flags, ..said.of(message.end().into()) }.into());
+        // What cannot be read as a value stays as text.
+        Some(if is_lost { with_copy(line, found, more) } else { found })
     }
 
     /// Returns the first entry of a line, and adds the others to `more`, if the rule reads the line.
     fn line<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
         if rule.line.as_ref()?.is_headline {
-            return self.headline(rule, line);
+            return self.headline(rule, line, more);
         }
         if rule.spelling.is_some() {
             let before = self.line_facts.take().filter(|_| self.is_continued);
