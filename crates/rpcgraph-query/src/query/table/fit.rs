@@ -1,6 +1,7 @@
 //! Texts that fit into columns, and into Markdown.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use unicode_width::UnicodeWidthChar as _;
 
@@ -29,8 +30,9 @@ pub fn folded(text: &str, width: usize, most: usize) -> impl Iterator<Item = Cow
         let (line, after) = rest.split_at(end);
         let may_break = |space: &usize| !is_before_unit(&rest[..*space], &rest[*space..]);
         let is_whole = after.starts_with(' ') && may_break(&end);
-        let spaces = line.rmatch_indices(' ').map(|(space, _)| space);
-        let space = spaces.take_while(|space| *space > end / 2).find(may_break).filter(|_| !is_whole);
+        let last = line.rfind(' ').filter(|space| *space > end / 2 && !is_whole);
+        let mut spaces = line.rmatch_indices(' ').map(|(space, _)| space);
+        let space = last.map(|last| spaces.find(may_break).unwrap_or(last));
         let (line, after) = space.map_or((line, after), |space| rest.split_at(space));
         rest = after.trim_start();
         Some(line.trim_end().into())
@@ -42,6 +44,15 @@ fn is_before_unit(before: &str, after: &str) -> bool {
     const UNITS: [&str; 9] = ["µs", "ms", "s", "min", "h", "d", "B", "kB", "MB"];
     let word = after.trim_start().split(|character: char| !character.is_alphabetic()).next();
     before.ends_with(|last: char| last.is_ascii_digit()) && word.is_some_and(|word| UNITS.contains(&word))
+}
+
+/// Returns the beginning up to the first slash that most names have, with the slash; of two, the last name's. Empty if at most two
+/// names have it.
+pub fn frequent_prefix<'n>(names: impl Iterator<Item = &'n str> + Clone) -> &'n str {
+    let prefixes = names.filter_map(|name| name.get(..=name.find('/')?));
+    let mut counts = HashMap::<&str, usize>::new();
+    prefixes.clone().for_each(|prefix| *counts.entry(prefix).or_default() += 1);
+    prefixes.max_by_key(|prefix| counts[prefix]).filter(|prefix| counts[prefix] > 2).unwrap_or_default()
 }
 
 /// Cuts the text to at most `width` columns, with `…` at the end if it is longer.
