@@ -23,7 +23,7 @@ const WAITING: usize = 16;
 const HEADER: usize = 4096;
 
 /// A header of this protocol.
-enum Header {
+pub(super) enum Header {
     /// The length, if it is a number.
     Length(Option<u64>),
     /// A content type of the protocols.
@@ -31,7 +31,7 @@ enum Header {
 }
 
 impl Header {
-    fn of(line: &[u8]) -> Option<Self> {
+    pub(super) fn of(line: &[u8]) -> Option<Self> {
         let (name, value) = str::from_utf8(&line[..line.len().min(HEADER)]).ok()?.split_once(':')?;
         match name.trim_end().to_ascii_lowercase().as_str() {
             "content-length" => Some(Self::Length(value.trim().parse().ok())),

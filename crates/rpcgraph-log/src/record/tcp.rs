@@ -2,7 +2,9 @@
 //! frames with a `Content-Length` or JSON values one after the other.
 
 use super::certainty::Certainty;
+use super::content_length::Header;
 use super::decoder::leading_blanks;
+use super::scan::ValueScan;
 use super::value::{Extent, value};
 use super::{Direction, Sender};
 use memchr::{memchr, memmem};
@@ -52,7 +54,11 @@ struct TcpStream {
     /// Segments behind a gap.
     early: BTreeMap<u64, Vec<u8>>,
     bytes: Vec<u8>,
-    scan: ValueEnd,
+    /// The search for the end of the value that begins them, and the number of bytes that it has seen.
+    scan: ValueScan,
+    scanned: usize,
+    /// True if the first line of the value was looked at.
+    is_checked: bool,
 }
 
 impl TcpConnections {
@@ -113,8 +119,7 @@ impl TcpStream {
                 return;
             }
             // The capture lacks a segment, and with it a part of the message.
-            self.bytes.clear();
-            self.scan = ValueEnd::default();
+            self.take(self.bytes.len());
             self.next = self.early.keys().next().copied();
         } else {
             self.append(sequence, &bytes);
@@ -144,7 +149,7 @@ impl TcpStream {
                 self.take(blanks);
             }
             let found = match self.bytes.first()? {
-                b'{' | b'[' => match self.scan.of(&self.bytes) {
+                b'{' | b'[' => match self.extent() {
                     Extent::Whole(length) => (0, length),
                     Extent::Broken(end) => {
                         self.take(end);
@@ -176,62 +181,38 @@ impl TcpStream {
         let head = &bytes[..bytes.len().min(LINE)];
         let ends = [&b"\r\n\r\n"[..], b"\n\n"].into_iter().filter_map(|end| Some(memmem::find(head, end)? + end.len()));
         let Some(start) = ends.min() else { return (bytes.len() > LINE).then_some((bytes.len(), 0)) };
-        let lines = std::str::from_utf8(&bytes[..start]).ok().into_iter().flat_map(str::lines);
-        let length = lines.filter_map(|line| line.split_once(':')).find_map(|(name, value)| {
-            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+        let stated = bytes[..start].split(|byte| *byte == b'\n').find_map(|line| match Header::of(line)? {
+            Header::Length(length) => usize::try_from(length?).ok(),
+            Header::Type => None,
         });
-        let length = length.unwrap_or_default();
+        let length = stated.unwrap_or_default();
         (bytes.len() - start >= length || length > MESSAGE).then_some((start, length.min(bytes.len() - start)))
     }
 
-    fn take(&mut self, length: usize) -> Vec<u8> {
-        self.scan = ValueEnd::default();
-        let rest = self.bytes.split_off(length);
-        mem::replace(&mut self.bytes, rest)
-    }
-}
-
-/// Finds the end of an object or array, without reading bytes twice.
-#[derive(Default)]
-struct ValueEnd {
-    at: usize,
-    depth: usize,
-    is_string: bool,
-    is_escaped: bool,
-    /// True behind the first line.
-    is_below: bool,
-}
-
-impl ValueEnd {
-    /// Returns the extent of the value; of one that is broken, up to the end of a line.
-    fn of(&mut self, bytes: &[u8]) -> Extent {
-        while let Some(byte) = bytes.get(self.at) {
-            self.at += 1;
-            match byte {
-                _ if mem::take(&mut self.is_escaped) => {}
-                b'\\' if self.is_string => self.is_escaped = true,
-                b'"' => self.is_string = !self.is_string,
-                b'\n' if self.is_string => return Extent::Broken(self.at),
-                b'\n' if !mem::replace(&mut self.is_below, true) => {
-                    if matches!(value(&bytes[..self.at]), Extent::Broken(_)) {
-                        return Extent::Broken(self.at);
-                    }
-                }
-                _ if self.is_string => {}
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => {
-                    self.depth -= 1;
-                    if self.depth == 0 {
-                        return match value(&bytes[..self.at]) {
-                            Extent::Whole(length) => Extent::Whole(length),
-                            _ => Extent::Broken(self.at),
-                        };
-                    }
-                }
-                _ => {}
+    /// Returns the extent of the object or array at the beginning. One whose first line has a syntax error ends with this line.
+    fn extent(&mut self) -> Extent {
+        let seen = mem::replace(&mut self.scanned, self.bytes.len());
+        let end = self.scan.end(&self.bytes[seen..]).map(|end| seen + end);
+        if !self.is_checked
+            && let Some(line) = memchr(b'\n', &self.bytes[seen..end.unwrap_or(self.scanned)])
+        {
+            self.is_checked = true;
+            let line = seen + line + 1;
+            if matches!(value(&self.bytes[..line]), Extent::Broken(_)) {
+                return Extent::Broken(line);
             }
         }
-        Extent::Incomplete
+        match end.map(|end| (end, value(&self.bytes[..end]))) {
+            Some((_, Extent::Whole(length))) => Extent::Whole(length),
+            Some((end, _)) => Extent::Broken(end),
+            None => Extent::Incomplete,
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Vec<u8> {
+        (self.scan, self.scanned, self.is_checked) = (ValueScan::default(), 0, false);
+        let rest = self.bytes.split_off(length);
+        mem::replace(&mut self.bytes, rest)
     }
 }
 
@@ -275,7 +256,7 @@ mod tests {
             (&[(1, &a[..5]), (10, &a[9..]), (6, &a[5..9])], &["", "", a]),
             (&[(1, a), (1, a), (22, b)], &[a, "", b]),
             (&[(1, a), (10, &format!("{}{b}", &a[9..]))], &[a, b]),
-            // What is not JSON, and JSON that is not a message.
+            // Text, JSON with a syntax error, and JSON that is not a message.
             (&[(1, "hello\n{oops\n"), (13, a), (34, "{\"x\":1}\n"), (42, b)], &["", a, "", b]),
             (&[(1, "GET / HTTP/1.1\r\n\r\n"), (19, a)], &["", ""]),
         ];
