@@ -223,9 +223,9 @@ impl CheckCommand {
         }
         // The lines of findings are read once the findings are known.
         sources.iter_mut().try_for_each(InputSource::keep)?;
-        let (dataset, all_read) = self.load(&rules, &sources, &cancel)?;
+        let (mut dataset, all_read) = self.load(&rules, &sources, &cancel)?;
         let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
-        let judged = rules.judge(&dataset, &inputs, self.read.input.format.jobs(), &cancel)?;
+        let judged = rules.judge(&mut dataset, &inputs, self.read.input.format.jobs(), &cancel)?;
         if self.explain.is_some() {
             self.write_explained(&judged, &dataset, base(&sources), &cancel)?;
             all_read?;
@@ -336,14 +336,13 @@ impl CheckCommand {
         cancel: &Cancel,
     ) -> anyhow::Result<(Dataset, anyhow::Result<()>)> {
         let graph = GraphArgs { strict: false, provenance: true, log_lines: rules.name_log_lines() };
-        let mut dataset = Dataset::new(&rules.loading(self.accept || self.write_baseline.is_some())?, false)?;
+        let dataset = Dataset::new(&rules.loading(self.accept || self.write_baseline.is_some())?, false)?;
         let mut loading = dataset.load(cancel)?;
         let mut run = self.read.run(&graph, self.quiet)?;
         // Rules report the problems of records.
         run.findings.shown = ShownFindings::None;
         let all_read = run.load(sources, false, cancel, |run, source| run.load_one(source, &mut loading))?;
         loading.commit()?;
-        dataset.order_by_time();
         Ok((dataset, all_read.unwrap_or(Ok(()))))
     }
 

@@ -49,9 +49,8 @@ pub fn judged<T>(
         judging.loading.commit()?;
         result
     };
-    dataset.order_by_time();
     let inputs: Vec<_> = sources.iter().map(|source| &*source.iri).collect();
-    let checked = CheckResult { judged: rules.judge(&dataset, &inputs, jobs, &cancel)?, inputs: Vec::new() };
+    let checked = CheckResult { judged: rules.judge(&mut dataset, &inputs, jobs, &cancel)?, inputs: Vec::new() };
     let broken = checked.broken().map(|judged| {
         let first = judged.faults.first();
         BrokenRule {

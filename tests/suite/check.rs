@@ -43,8 +43,8 @@ fn loaded(rules: &Rules, session: &str, format: Option<&str>, base: &str) -> Dat
 
 /// The rules that a session breaks, and the verdict of each rule.
 fn verdicts(rules: &Rules, session: &str, format: Option<&str>) -> (BTreeSet<String>, Vec<(String, Verdict)>) {
-    let dataset = loaded(rules, session, format, BASE);
-    let judged = rules.judge(&dataset, &[BASE], 1, &Cancel::default()).unwrap();
+    let mut dataset = loaded(rules, session, format, BASE);
+    let judged = rules.judge(&mut dataset, &[BASE], 1, &Cancel::default()).unwrap();
     let broken = judged.iter().filter(|judged| judged.verdict == Verdict::Failed);
     let broken = broken.map(|judged| judged.rule.id.clone()).collect();
     (broken, judged.into_iter().map(|judged| (judged.rule.id.clone(), judged.verdict)).collect())

@@ -208,10 +208,10 @@ impl Logs {
     fn judged(&self) -> Result<Vec<String>, Failure> {
         use rpcgraph::check::{CheckResult, Rules};
         let rules = Rules::built_in(&Default::default()).map_err(failed)?;
-        let dataset = self.dataset(&rules.loading(false).map_err(failed)?, true, rules.name_log_lines())?;
+        let mut dataset = self.dataset(&rules.loading(false).map_err(failed)?, true, rules.name_log_lines())?;
         let iris: Vec<_> = self.files.iter().map(LogFile::iri).collect();
         let iris: Vec<_> = iris.iter().map(String::as_str).collect();
-        let judged = rules.judge(&dataset, &iris, 1, &Cancel::default()).map_err(failed)?;
+        let judged = rules.judge(&mut dataset, &iris, 1, &Cancel::default()).map_err(failed)?;
         let checked = CheckResult { judged, inputs: iris.iter().map(|iri| (*iri).to_owned()).collect() };
         let mut lines = Vec::new();
         checked.write_json(&mut lines).map_err(failed)?;

@@ -68,18 +68,21 @@ impl Rules {
     }
 
     /// Judges logs, which were loaded with their provenance for [`loading`](Self::loading), by each rule, on at most
-    /// `jobs` threads. `inputs` are the IRIs of the logs.
+    /// `jobs` threads. `inputs` are the IRIs of the logs. The records are [ordered by their times](Dataset::order_by_time)
+    /// first.
     ///
     /// # Errors
     ///
     /// A query fails, or `cancel` ends it.
     pub fn judge(
         &self,
-        dataset: &Dataset,
+        dataset: &mut Dataset,
         inputs: &[&str],
         jobs: usize,
         cancel: &Cancel,
     ) -> Result<Vec<Judged<'_>>, QueryError> {
+        dataset.order_by_time();
+        let dataset = &*dataset;
         let sessions = SessionRevisions::read(dataset, cancel)?;
         let conditions: Vec<_> = self.conditions.iter().collect();
         let these = |query: &Query| {
