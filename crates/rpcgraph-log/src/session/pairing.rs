@@ -7,6 +7,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::{iter, mem};
 
+use ahash::RandomState;
 use oxsdatatypes::Decimal;
 
 use super::answered::{Answered, RecentAnswers};
@@ -219,10 +220,8 @@ fn kind(message: &Message<'_>) -> u16 {
     let method = message.method.as_deref().unwrap_or_default();
     let params = message.params.as_ref().filter(|_| method == "tools/call");
     let tool = params.and_then(|params| params.string_member("name")).unwrap_or_default();
-    // FNV-1a
-    let digest = method.bytes().chain([0]).chain(tool.bytes());
-    let digest = digest.fold(0x811c_9dc5_u32, |digest, byte| (digest ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    (digest ^ digest >> 16) as u16
+    // The same in each run, so that two runs agree.
+    RandomState::with_seeds(0, 0, 0, 0).hash_one((method, tool)) as u16
 }
 
 /// The pairing of a response.
@@ -358,20 +357,18 @@ impl Exchanges {
     /// True if answers are missing in the log: more than half of the requests of a side have none although later requests of
     /// the same kind do, and answered requests are between them. A hang, or a tool that never answers, is none of this.
     pub fn lacks_answers(&self) -> bool {
-        let open = || self.open.values().flat_map(SameIdRequests::all);
-        (0..3).any(|asker| {
+        (0..3).filter(|asker| self.answered[*asker] > 0).any(|asker| {
             let is_missing = |request: &&OpenRequest| {
                 let later = self.answered_kinds.get(&(asker, request.kind));
                 side(request.party.sender) == asker
                     && !(request.cancelled || request.waits || request.disconnected)
                     && later.is_some_and(|later| *later > request.name.record)
             };
-            let missing = open().filter(is_missing).count() as u64;
-            let gaps = open().filter(is_missing).map(|request| request.answered_before).collect::<HashSet<_>>().len();
-            self.answered[asker] > 0
-                && missing > self.answered[asker]
-                && missing + self.answered[asker] >= MIN_REQUESTS
-                && 2 * gaps as u64 >= self.answered[asker]
+            let missing = self.open.values().flat_map(SameIdRequests::all).filter(is_missing);
+            let places: Vec<_> = missing.map(|request| request.answered_before).collect();
+            let (missing, answered) = (places.len() as u64, self.answered[asker]);
+            let gaps = || places.iter().collect::<HashSet<_>>().len() as u64;
+            missing > answered && missing + answered >= MIN_REQUESTS && 2 * gaps() >= answered
         })
     }
 

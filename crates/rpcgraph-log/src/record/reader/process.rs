@@ -1,13 +1,18 @@
 //! The processes that a log names: by its writers, or beside its messages.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memchr_iter;
+use memchr::memmem::Finder;
 
 /// The maximum number of processes that are remembered.
 const MAX_PROCESSES: usize = 64;
 /// The number of bytes before and behind a message that are searched.
 const MAX_AROUND: usize = 256;
+
+/// The member with the number of a process. The finder is built once, since the texts around messages are short.
+static MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"pid\":"));
 
 #[derive(Default)]
 pub(super) struct Processes {
@@ -49,9 +54,10 @@ pub(super) fn process_in(text: &[u8]) -> Option<u64> {
         let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
         Some((std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?, digits))
     };
-    let member = memmem::find(text, b"\"pid\":").and_then(|at| Some(number(text[at + 6..].trim_ascii_start())?.0));
+    let behind = MEMBER.find(text).map(|at| text[at + MEMBER.needle().len()..].trim_ascii_start());
+    let member = behind.and_then(|text| Some(number(text)?.0));
     let in_brackets = || {
-        memchr::memchr_iter(b'[', text).filter(|at| *at > 0 && text[at - 1].is_ascii_alphanumeric()).find_map(|at| {
+        memchr_iter(b'[', text).filter(|at| *at > 0 && text[at - 1].is_ascii_alphanumeric()).find_map(|at| {
             let (process, digits) = number(&text[at + 1..])?;
             text[at + 1 + digits..].starts_with(b"]:").then_some(process)
         })

@@ -9,7 +9,7 @@ use super::super::lines::{
 };
 use super::super::object::{ObjectBuilder, RawObject, offset_in, string};
 use super::super::pointer::Pointer;
-use super::super::spelling::{SpelledValue, Spelling, has_shape, may_continue};
+use super::super::spelling::{Spelling, has_shape, may_continue};
 use super::super::value::{Extent, is_whole, value};
 use super::super::{Entry, Flags, LogLine, Record};
 use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, VALUES, WordMeaning, message, text_of};
@@ -339,14 +339,10 @@ impl RuleReader {
                 flags.result_unknown = name == "result";
                 continue;
             }
-            // A value of any type is the element of an array.
-            let decoded = |value: &[u8]| {
-                let array = [b"[", value.trim_ascii(), b"]"].concat();
-                let found = rule.spelling.unwrap_or_default().decode(&array).filter(|found| !found.is_broken)?;
-                Some(SpelledValue { json: found.json.into_owned().into(), ..found })
-            };
             let value = if *is_closed { group.as_bytes() } else { &line[group.start()..] };
-            let found = decoded(value);
+            // A value of any type is the element of an array.
+            let array = [b"[", value.trim_ascii(), b"]"].concat();
+            let found = rule.spelling.unwrap_or_default().decode(&array).filter(|found| !found.is_broken);
             match found.as_ref().and_then(|found| found.json.strip_prefix(b"[")?.strip_suffix(b"]")) {
                 Some(value) => message.member(name, value),
                 None if name == "error" => message.member(name, &string(group.as_bytes())),
@@ -354,7 +350,7 @@ impl RuleReader {
             }
         }
         let found = (0, Record { flags, ..said.of(message.end().into()) }.into());
-        // What cannot be read as a value stays as text.
+        // A value that cannot be parsed stays as text.
         Some(if is_lost { with_copy(line, found, more) } else { found })
     }
 
