@@ -297,9 +297,8 @@ impl AskArgs {
         matches!(self.fail_if, Some(FailIf::Condition(_)))
     }
 
-    /// Connects to the server, or loads the data that `loading` needs. Also returns the number of lines of text between
-    /// messages, as far as it is known. The inner result is an error if an input was not read;
-    /// `None` if `--strict` stopped the load.
+    /// Connects to the server, or loads the data that `loading` needs. Also returns the number of lines of text between messages,
+    /// as far as it is known. The inner result is an error if an input was not read; `None` if `--strict` stopped the load.
     pub fn source(
         &self,
         loading: &Query,
@@ -349,8 +348,8 @@ impl AskArgs {
         self.graph.log_lines
     }
 
-    /// Asks a question of each message as a log grows. With `after`, asks for calls that wait so long: the columns are those of
-    /// the question `shown`.
+    /// Asks a question of each message as a log grows. With `after`, writes the calls that have waited for this duration, in the
+    /// columns of the question beside it.
     pub fn follow(
         &self,
         question: &Question<'_>,
@@ -445,8 +444,8 @@ impl AskArgs {
         self.limits.timeout.unwrap_or(crate::endpoint::TIMEOUT)
     }
 
-    /// Loads the data of a query, and counts the lines of text. The inner result is an error if an input was not read; `None` if `--strict` stopped
-    /// the load.
+    /// Loads the data of a query, and counts the lines of text. The inner result is an error if an input was not read; `None` if
+    /// `--strict` stopped the load.
     fn dataset(
         &self,
         query: &Query,
@@ -470,7 +469,8 @@ impl AskArgs {
         Ok(Some((dataset, lines, all_read)))
     }
 
-    /// Loads the inputs. Returns the number of lines of text. The inner result is an error if an input was not read; `None` if `--strict` stopped the load.
+    /// Loads the inputs. Returns the number of lines of text. The inner result is an error if an input was not read; `None` if
+    /// `--strict` stopped the load.
     ///
     /// Fails if no input was read, and the query does not see unread input.
     fn load(

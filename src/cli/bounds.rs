@@ -78,13 +78,15 @@ pub fn parse_duration(text: &str) -> Result<TimeArgument, String> {
     parse_moment(text).ok().filter(TimeArgument::is_relative).ok_or_else(expected)
 }
 
-fn parse_moment_kind(text: &str) -> Option<TimeArgumentKind> {
+/// Parses a number of seconds, minutes, hours or days, such as `90s`.
+pub fn parse_seconds(text: &str) -> Option<Decimal> {
     let units = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
-    let stripped = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)));
-    if let Some((number, unit)) = stripped
-        && let Ok(number) = Decimal::from_str(number)
-        && let Some(seconds) = number.checked_mul(Decimal::from(unit))
-    {
+    let (number, unit) = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)))?;
+    Decimal::from_str(number).ok()?.checked_mul(Decimal::from(unit))
+}
+
+fn parse_moment_kind(text: &str) -> Option<TimeArgumentKind> {
+    if let Some(seconds) = parse_seconds(text) {
         return Some(TimeArgumentKind::Before(DayTimeDuration::new(seconds)));
     }
     if text.get(2..3) == Some(":") {

@@ -7,7 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use oxrdf::{Literal, Term, Variable};
+use oxrdf::{Literal, Variable};
+use oxsdatatypes::Double;
+
+use super::bounds::parse_seconds;
+use super::filter::text_of;
 
 use crate::overview::moment::parse;
 use crate::query::QuerySolution;
@@ -19,11 +23,11 @@ const MAX_OPEN: usize = 100_000;
 
 /// Parses a duration such as 30s.
 pub fn parse_wait(text: &str) -> Result<Duration, String> {
-    let units = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
-    let parsed = units.iter().find_map(|(unit, seconds)| {
-        let number: f64 = text.strip_suffix(unit)?.parse().ok()?;
-        Duration::try_from_secs_f64(number * seconds).ok()
-    });
+    let seconds = match text.strip_suffix("ms") {
+        Some(number) => number.parse::<f64>().ok().map(|number| number / 1_000.0),
+        None => parse_seconds(text).map(|seconds| f64::from(Double::from(seconds))),
+    };
+    let parsed = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     parsed.ok_or_else(|| "expected a duration such as 30s, 500ms or 2m".to_owned())
 }
 
@@ -58,7 +62,7 @@ impl OpenCalls {
     fn take(&mut self, rows: Vec<QuerySolution>) -> Vec<QuerySolution> {
         let mut due = Vec::new();
         for row in rows {
-            let text = |name: &str| row.get(name).map(term_text);
+            let text = |name: &str| row.get(name).map(|term| text_of(term).to_owned());
             let time = text("time").and_then(|time| parse(&time)).map(|(time, _)| time);
             if let Some(now) = time {
                 due.extend(self.due(|call| call.time.map_or(0.0, |time| now - time)));
@@ -71,7 +75,7 @@ impl OpenCalls {
                 let content = text("content").and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
                 let id = content.and_then(|content| content.get("requestId").map(ToString::to_string));
                 let is_cancelled = |call: &OpenCall| {
-                    let own = call.row.get("id").map(term_text);
+                    let own = call.row.get("id").map(text_of);
                     own.zip(id.as_deref()).is_some_and(|(own, id)| own == id.trim_matches('"'))
                         && call.row.get("session") == row.get("session")
                 };
@@ -112,17 +116,6 @@ impl OpenCall {
             name => self.row.get(name).cloned(),
         };
         QuerySolution::from((Arc::clone(variables), variables.iter().map(value).collect::<Vec<_>>()))
-    }
-}
-
-fn term_text(term: &Term) -> String {
-    match term {
-        Term::NamedNode(node) => node.as_str().to_owned(),
-        Term::BlankNode(node) => node.as_str().to_owned(),
-        Term::Literal(literal) => literal.value().to_owned(),
-        // RDF 1.2, which `rudof_rdf` switches on.
-        #[cfg(feature = "shacl")]
-        Term::Triple(_) => String::new(),
     }
 }
 

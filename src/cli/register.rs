@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use crate::diagnostic::printable;
 use crate::register::{
-    BlockReport, Comparison, ItemVerdict, Register, RegisterBlock, RegisterOptions, ReportEntry, ReportItem,
-    Repository, compare,
+    BlockReport, Comparison, Register, RegisterBlock, RegisterOptions, ReportEntry, ReportItem, Repository, compare,
 };
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueHint};
@@ -116,24 +115,19 @@ impl RegisterCommand {
         };
         let note = |before: &str, note: &String| say(&format!("note: {before}{}", printable(note)));
         register.notes.iter().filter(|_| !self.quiet).for_each(|text| note("", text));
-        let (mut passed, mut total, mut good) = (0, 0, 0);
-        let items = register.blocks.iter().flat_map(|block| &block.report.items);
-        let unknown = match items.filter(|item| item.verdict() == ItemVerdict::NotValidated).count() {
-            0 => String::new(),
-            unknown => format!(", {unknown} not validated"),
-        };
+        let mut good = 0;
         for RegisterBlock { report, notes } in &register.blocks {
             let before = if alone { String::new() } else { format!("{}: ", printable(&report.id)) };
             notes.iter().filter(|_| !self.quiet).for_each(|text| note(&before, text));
             report.items.iter().filter(|_| !self.quiet && alone).for_each(say_notes);
             say_failed(report, &before);
-            (passed, total) = (passed + report.passed(), total + report.items.len());
             good += usize::from(report.verdict().is_pass());
         }
         let (blocks, files) = (register.blocks.len(), register.files.len());
+        let passed = |behind| BlockReport::passed_in_words(register.blocks.iter().map(|block| &block.report), behind);
         let counts = match register.blocks.first().filter(|_| alone) {
-            Some(block) => format!("{}: {passed} of {total} passed{unknown}", printable(&block.report.name)),
-            None => format!("{good} of {blocks} blocks passed, {passed} of {total} examples and tests{unknown}"),
+            Some(block) => format!("{}: {}", printable(&block.report.name), passed(" passed")),
+            None => format!("{good} of {blocks} blocks passed, {}", passed(" examples and tests")),
         };
         if !self.quiet {
             say(&format!("{counts}; {files} files{place}"));

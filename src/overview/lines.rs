@@ -13,7 +13,7 @@ use super::sentences::{Severity, Topic};
 use super::strip;
 use super::units::{counted, duration, number, one_line};
 use crate::diagnostic::{display_width, printable};
-use crate::query::{cut, cut_middle, folded};
+use crate::query::{cut, cut_middle, folded, frequent_prefix};
 
 /// The maximum numbers of lines of the parts.
 const MAX_PROGRAMS: usize = 4;
@@ -301,7 +301,7 @@ impl<'f> Screen<'f> {
         };
         groups.sort_by_key(|(_, group)| std::cmp::Reverse(weight(group)));
         groups.truncate(MAX_GROUPS);
-        let prefix = if head == "method" { common_prefix(groups.iter().map(|(name, _)| name.as_str())) } else { "" };
+        let prefix = if head == "method" { frequent_prefix(groups.iter().map(|(name, _)| name.as_str())) } else { "" };
         let head = if prefix.is_empty() {
             head.to_owned()
         } else {
@@ -423,13 +423,6 @@ impl<'f> Screen<'f> {
 
 /// The number of columns of numbers.
 const COLUMNS: usize = 8;
-
-/// The part up to a slash that most names begin with.
-fn common_prefix<'n>(names: impl Iterator<Item = &'n str> + Clone) -> &'n str {
-    let prefixes = names.clone().filter_map(|name| name.get(..=name.find('/')?));
-    let count = |prefix: &str| names.clone().filter(|name| name.starts_with(prefix)).count();
-    prefixes.max_by_key(|prefix| count(prefix)).filter(|prefix| count(prefix) > 2).unwrap_or("")
-}
 
 fn cells(group: &[&Call]) -> [String; COLUMNS] {
     let count = |outcome| group.iter().filter(|call| call.outcome == outcome).count();

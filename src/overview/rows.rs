@@ -124,7 +124,7 @@ impl Facts {
             self.inherit_servers();
         }
         if part == Part::Sessions {
-            // A file of a folder that holds no message is no damaged log.
+            // A file without messages, as in a folder of other files, does not count as a damaged log.
             let several = self.of_logs.len() > 1 && self.of_logs.values().any(|[messages, ..]| *messages > 0);
             for [messages, others, malformed] in self.of_logs.values() {
                 if several && *messages == 0 {

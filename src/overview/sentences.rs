@@ -122,7 +122,7 @@ impl Facts {
         all
     }
 
-    /// What the log lacks: the answers of sessions of one side alone, and most answers or requests of others.
+    /// The messages that the log lacks: the answers in sessions with one side, and most answers or requests in others.
     fn incomplete(&self) -> Vec<Sentence<'_>> {
         let is_unknown = |call: &&Call| call.outcome == CallOutcome::Unknown;
         let partial: HashSet<_> = self.calls.iter().filter(|call| !is_unknown(call)).map(|call| call.session).collect();
@@ -368,7 +368,7 @@ impl Facts {
             let late = counted(self.late.len(), "message");
             texts.push((format!("the log begins late: {late} {answer} requests before it, first "), first));
         }
-        // A problem of most messages is a property of the format, but for that of clocks.
+        // A problem of most messages comes from the format, unless clocks that differ explain it.
         let offset_of = |problem: &str| self.clock_offset.filter(|_| problem == Problem::AnswerBeforeRequest.name());
         let rare = self.problems.iter().filter(|(problem, count, _)| {
             (count * 2 < self.messages || offset_of(problem).is_some())

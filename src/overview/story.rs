@@ -117,30 +117,28 @@ impl Beside {
     /// A row cannot be read.
     pub fn rows(self, facts: &mut Facts, solutions: Solutions<'_>) -> Result<Vec<StoryRow>, QueryError> {
         let rows = solutions.rows.map(|row| row.map(AnswerRow)).collect::<Result<Vec<_>, _>>()?;
-        if self == Self::Lists {
-            return Ok(facts.changed_over_restarts(&rows));
-        }
-        let found = rows.iter().filter_map(|row| {
-            let text = |name| row.text(name).unwrap_or_default();
-            Some(match self {
-                Self::Clocks if row.text("requestsMissing").is_some() => {
-                    StoryRow::new(StoryPart::Certainty, "requests are missing from the log")
-                }
-                Self::Clocks => StoryRow {
-                    seconds: row.seconds("seconds"),
-                    count: Some(row.count("count")),
-                    ..StoryRow::new(StoryPart::Certainty, "answers before their requests: a clock is behind")
-                },
-                Self::ToolChanges | Self::Lists => StoryRow {
-                    call: row.owned("tool"),
-                    time: row.text("time").and_then(|text| facts.time(text)),
-                    message: Some(facts.name(row.text("message"))),
-                    ..StoryRow::new(StoryPart::Change, format!("{} {}", text("change"), text("member")).trim())
-                },
-                Self::Compare => return since_before(row),
-            })
-        });
-        Ok(found.collect())
+        Ok(match self {
+            Self::ToolChanges => {
+                let what =
+                    |row: &AnswerRow| ["change", "member"].map(|name| row.text(name).unwrap_or_default()).join(" ");
+                rows.iter().map(|row| facts.tool_change(row, what(row).trim())).collect()
+            }
+            Self::Lists => facts.changed_over_restarts(&rows),
+            Self::Clocks => rows.iter().map(uncertainty).collect(),
+            Self::Compare => rows.iter().filter_map(since_before).collect(),
+        })
+    }
+}
+
+/// Returns what makes the times of a log, or its pairs, uncertain.
+fn uncertainty(row: &AnswerRow) -> StoryRow {
+    match row.text("requestsMissing") {
+        Some(_) => StoryRow::new(StoryPart::Certainty, "requests are missing from the log"),
+        None => StoryRow {
+            seconds: row.seconds("seconds"),
+            count: Some(row.count("count")),
+            ..StoryRow::new(StoryPart::Certainty, "answers before their requests: a clock is behind")
+        },
     }
 }
 
@@ -318,7 +316,17 @@ impl Facts {
         all.into_iter().chain(shortened(rows.collect(), StoryPart::Victim, "in other tools or methods")).collect()
     }
 
-    /// Returns the tools that a server defines otherwise after a restart; `rows` are those of the lists.
+    /// Returns the change of a tool that a row is about.
+    fn tool_change(&mut self, row: &AnswerRow, what: &str) -> StoryRow {
+        StoryRow {
+            call: row.owned("tool"),
+            time: row.text("time").and_then(|text| self.time(text)),
+            message: Some(self.name(row.text("message"))),
+            ..StoryRow::new(StoryPart::Change, what)
+        }
+    }
+
+    /// Returns the tools whose definitions differ after a restart of their server; `rows` are the rows of `lists.rq`.
     fn changed_over_restarts(&mut self, rows: &[AnswerRow]) -> Vec<StoryRow> {
         let mut last: Vec<IndexMap<&str, &AnswerRow>> = vec![IndexMap::new(); self.sessions.len()];
         let mut first = last.clone();
@@ -333,22 +341,19 @@ impl Facts {
             let before = self.sessions[session].before.map(|before| &last[before]);
             let Some(before) = before.filter(|before| !before.is_empty()) else { continue };
             for (tool, row) in now {
-                let members = |old: &AnswerRow| {
-                    let differ = TOOL_MEMBERS.into_iter().filter(|name| old.text(name) != row.text(name));
-                    differ.collect::<Vec<_>>().join(", ")
-                };
                 let what = match before.get(tool) {
                     None => "added with the restart".to_owned(),
                     Some(old) if old.text("digest") == row.text("digest") => continue,
-                    Some(old) => format!("changed {} with the restart", members(old)).replace("  ", " "),
+                    Some(old) => {
+                        let differ = TOOL_MEMBERS.into_iter().filter(|name| old.text(name) != row.text(name));
+                        match differ.collect::<Vec<_>>().join(", ").as_str() {
+                            "" => "changed with the restart".to_owned(),
+                            members => format!("changed {members} with the restart"),
+                        }
+                    }
                 };
-                changes.push(StoryRow {
-                    server: self.sessions[session].server.clone(),
-                    call: Some((*tool).to_owned()),
-                    time: row.text("time").and_then(|text| self.time(text)),
-                    message: Some(self.name(row.text("message"))),
-                    ..StoryRow::new(StoryPart::Change, what)
-                });
+                let server = self.sessions[session].server.clone();
+                changes.push(StoryRow { server, ..self.tool_change(row, &what) });
             }
         }
         changes

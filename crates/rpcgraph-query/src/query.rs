@@ -99,7 +99,7 @@ pub use self::rdf::{RdfError, rdf_format};
 pub use self::service::services;
 pub use self::sort::sorted_by;
 pub use self::syntax::{QUERY_PREFIXES, SyntaxError};
-pub use self::table::{Table, TableColumns, cut, cut_middle, duration, folded, trimmed};
+pub use self::table::{Table, TableColumns, cut, cut_middle, duration, folded, frequent_prefix, trimmed};
 pub use self::times::{by_time, relative};
 pub use self::window::Window;
 use crate::schema::QuerySchemas;

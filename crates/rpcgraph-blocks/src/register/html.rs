@@ -26,7 +26,7 @@ pub fn html(reports: &[&BlockReport], title: &str) -> String {
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
          </head>\n<body>\n<h1>{title}</h1>\n\
          <p class=\"{class}\">{}.</p>\n",
-        BlockReport::passed_in_words(reports.iter().copied())
+        BlockReport::passed_in_words(reports.iter().copied(), " examples and tests passed")
     );
     if let Some(generated) = reports.first().and_then(|report| report.generated.as_ref()) {
         out.push_str(&format!("<p>Generated {}</p>\n", xml(generated)));

@@ -26,7 +26,7 @@ pub fn page(view: &BlockView<'_>) -> String {
     }
     out.push_str(&format!(
         "{}: {}.\n\n",
-        BlockReport::passed_in_words(std::iter::once(report)),
+        BlockReport::passed_in_words(std::iter::once(report), " examples and tests passed"),
         markdown_link("report", &site.reference_from(&site.page(), REPORTS[0]))
     ));
     if let Some(description) = &block.description {

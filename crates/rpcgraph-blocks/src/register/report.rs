@@ -299,15 +299,16 @@ impl BlockReport {
         counts(self.items.iter())
     }
 
-    /// Returns the number of examples and tests that passed in all reports, in words.
-    pub fn passed_in_words<'r>(reports: impl Iterator<Item = &'r Self>) -> String {
+    /// Returns the number of examples and tests that passed in all reports, in words: `5 of 7 passed, 1 not validated`, where
+    /// ` passed` is the text behind the numbers.
+    pub fn passed_in_words<'r>(reports: impl Iterator<Item = &'r Self>, behind: &str) -> String {
         let items: Vec<_> = reports.flat_map(|report| &report.items).map(ReportItem::verdict).collect();
         let count = |verdict| items.iter().filter(|one| **one == verdict).count();
         let unknown = match count(ItemVerdict::NotValidated) {
             0 => String::new(),
             unknown => format!(", {unknown} not validated"),
         };
-        format!("{} of {} examples and tests passed{unknown}", count(ItemVerdict::Passed), items.len())
+        format!("{} of {}{behind}{unknown}", count(ItemVerdict::Passed), items.len())
     }
 
     /// Returns `_report.json`, the block's report.

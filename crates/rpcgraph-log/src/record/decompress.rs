@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What holds the text of an input: a compression, or a page.
+/// The encoding of an input: a compression, or a page whose log is inside.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InputEncoding {
     /// gzip, RFC 1952; any number of members, and zeros after them.

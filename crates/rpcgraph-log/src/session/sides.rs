@@ -2,9 +2,9 @@
 //! side, and an answer comes from the other side than its request.
 //!
 //! Words such as `in` and `out` refer to the side that wrote the log. The first message whose method only one side
-//! sends shows which side this is; until then, requests of other protocols come from the client, whose definition this is
-//! ([section 1.1](https://www.jsonrpc.org/specification#overview)). Inference never overrules what the log states. Words that contradict each other are
-//! ignored from then on (a proxy receives from both sides).
+//! sends shows which side this is. Until then, requests of other protocols come from the client, which is the origin of requests
+//! ([section 1.1](https://www.jsonrpc.org/specification#overview)). Inference never overrules what the log states. Words that
+//! contradict each other are ignored from then on (a proxy receives from both sides).
 
 use crate::record::{Direction, KnownMethod, Protocols, Record, Sender};
 

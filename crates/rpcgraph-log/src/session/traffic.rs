@@ -10,7 +10,7 @@ use crate::record::{Direction, Sender};
 const MIN_MESSAGES: u64 = 3;
 /// The minimum number of answers of a side, most of which have no request in the log, that show that requests are missing.
 const MIN_ANSWERS: u64 = 8;
-/// The clocks differ only if one answer in so many is early. Fewer show that a clock was set.
+/// The clocks differ if one answer in this many is early, or more. Fewer early answers show that a clock was set.
 const EARLY_SHARE: u64 = 3;
 
 /// The request of an answer.

@@ -167,8 +167,8 @@ fn side(role: &str) -> &'static str {
     if role.ends_with("Client") { "client" } else { "server" }
 }
 
-/// Adds the method and the tool to answers that answer no request, such as a second answer: those of the last request of the
-/// other side before them that has their id.
+/// Adds a method and a tool to each answer without a request, such as a second answer. They are taken from the last earlier
+/// request of the other side with the same id.
 fn add_earlier_requests(
     dataset: &Dataset,
     facts: &mut HashMap<String, MessageFacts>,

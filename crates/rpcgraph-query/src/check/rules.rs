@@ -97,7 +97,7 @@ pub struct Rule {
     pub level: Level,
     /// Why the rule exists.
     pub rationale: Option<String>,
-    /// What to do about a finding, in a sentence.
+    /// A sentence that says how to mend a finding.
     pub remedy: Option<String>,
     /// The IRIs of the clause and of further explanations.
     pub clauses: Vec<String>,

@@ -19,7 +19,7 @@ use oxrdf::{Literal, Term, Variable};
 
 use self::cells::{Cell, CellKind, CellPage};
 use self::fit::shortened;
-pub use self::fit::{cut, cut_middle, folded};
+pub use self::fit::{cut, cut_middle, folded, frequent_prefix};
 use self::layout::{LaidOutColumn, TableLayout, fitted, write_line};
 pub use self::units::{duration, trimmed};
 use super::answer::{QueryError, ResultsError, Solutions};

@@ -80,7 +80,7 @@ pub(super) enum ContinuationKey {
     State(TextDigest),
     /// Responses to all requested inputs; true if a state was given too.
     Responses(TextDigest, bool),
-    /// The same arguments as the last request.
+    /// The digest of the arguments, which the last request has, too.
     Again(u64),
 }
 

@@ -71,9 +71,9 @@ pub(super) struct EarlyAnswers {
 struct EarlyCounts {
     /// Answers without a request above them.
     orphans: usize,
-    /// Those with a request soon after, at a later time.
+    /// Orphans whose request stands soon after them, at a later time.
     early: usize,
-    /// Requests of these that have an answer below, too: their ids are used again.
+    /// Early answers whose requests have another answer below: the ids are used again.
     contradicted: usize,
     /// The most nanoseconds by which an answer is early.
     most: i128,

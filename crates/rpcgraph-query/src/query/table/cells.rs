@@ -1,8 +1,8 @@
 //! The cells of a page, and what all cells of a column have in common.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use super::fit::frequent_prefix;
 use crate::diagnostic::display_width;
 
 /// The least length of a prefix that is shortened.
@@ -76,7 +76,7 @@ impl CellPage {
     }
 
     /// Returns the cells of a column, with their texts.
-    pub fn column(&self, column: usize) -> impl Iterator<Item = (&Cell, &str)> {
+    pub fn column(&self, column: usize) -> impl Iterator<Item = (&Cell, &str)> + Clone {
         (0..self.rows).map(move |row| self.get(row, column))
     }
 
@@ -142,11 +142,8 @@ impl CellPage {
 
     /// Shortens what most names of a column begin with, up to the first slash, to `…`. Returns it.
     pub fn with_short_prefix(&mut self, column: usize) -> Option<String> {
-        let mut counts = HashMap::<&str, usize>::new();
-        let prefixes = self.column(column).filter_map(|(_, text)| text.get(..=text.find('/')?));
-        prefixes.filter(|prefix| !prefix.starts_with('<')).for_each(|prefix| *counts.entry(prefix).or_default() += 1);
-        let (prefix, count) = counts.into_iter().max_by_key(|(prefix, count)| (*count, *prefix))?;
-        let prefix = Some(prefix).filter(|prefix| prefix.len() >= LONG && count > 2)?.to_owned();
+        let names = self.column(column).map(|(_, text)| text).filter(|text| !text.starts_with('<'));
+        let prefix = Some(frequent_prefix(names)).filter(|prefix| prefix.len() >= LONG)?.to_owned();
         for row in 0..self.rows {
             if let Some(rest) = self.get(row, column).1.strip_prefix(&prefix) {
                 let short = format!("…/{rest}");
