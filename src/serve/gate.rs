@@ -34,7 +34,7 @@ impl Gate {
     pub fn new(address: SocketAddr) -> io::Result<Self> {
         let mut bytes = [0; TOKEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        Ok(Self::with_token(address, bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Self::with_token(address, hex::encode(bytes)))
     }
 
     /// Creates a gate for the server at this address, with a given token.

@@ -189,7 +189,7 @@ impl Capture {
         summary.end_input(options.is_stated() || reader.learned().is_some(), reader.head());
         drop(reader);
         self.records += summary.records;
-        let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hex::encode(digest.finalize());
         self.logs.push(CapturedLog { name: log.to_owned(), sha256, records: summary.records });
         self.peers.clear();
         Ok(summary)

@@ -1,6 +1,5 @@
 //! Digests as graphs name them, hashes of tables, and their random keys.
 
-use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hash};
 
 use ahash::{AHasher, RandomState};
@@ -9,12 +8,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 
 /// Returns the SHA-256 in lower-case hexadecimal, like the function `SHA256` of SPARQL.
 pub fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    let mut hex = String::with_capacity(2 * digest.len());
-    for byte in digest {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex::encode(Sha256::digest(bytes))
 }
 
 /// Returns a random key.
