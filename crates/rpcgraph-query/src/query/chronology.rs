@@ -4,11 +4,12 @@
 //! request, though other requests came between them, and a program that writes with several threads swaps lines. Rules
 //! about what came before what go by the times.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use oxrdf::Term;
+use oxrdf::{Literal, Term};
 
 use super::times::{Moment, moment};
+use crate::json::KeyedHashes;
 use crate::sink::columns::{Columns, TermId};
 use crate::vocab::rpcg;
 
@@ -23,17 +24,17 @@ struct TimedRecord {
 
 /// Exchanges the numbers of records in the sessions whose records are not in the order of their times.
 pub(super) fn order_by_time(columns: &mut Columns) {
-    let times: HashMap<_, _> = columns.triples(rpcg::CAPTURED_AT).collect();
-    if times.is_empty() {
+    let unordered = unordered_sessions(columns);
+    if unordered.is_empty() {
         return;
     }
-    let numbers: HashMap<_, _> = columns.triples(rpcg::SEQUENCE).collect();
-    let literal = |term: &TermId| match columns.term(*term) {
-        Term::Literal(literal) => Some(literal),
-        _ => None,
-    };
+    let literal = |term: &TermId| literal(columns, *term);
+    let times: HashMap<_, _, KeyedHashes> = columns.triples(rpcg::CAPTURED_AT).collect();
+    let numbers: HashMap<_, _, KeyedHashes> = columns.triples(rpcg::SEQUENCE).collect();
+    let of_unordered = columns.triples(rpcg::IN_SESSION).filter(|(_, session)| unordered.contains(session));
+    let session_of: HashMap<_, _, KeyedHashes> = of_unordered.collect();
     let mut sessions: BTreeMap<TermId, BTreeMap<u64, TimedRecord>> = BTreeMap::new();
-    for (message, session) in columns.triples(rpcg::IN_SESSION) {
+    for (&message, &session) in &session_of {
         let Some(term) = numbers.get(&message).copied() else { continue };
         let Some(number) = literal(&term).and_then(|number| number.value().parse().ok()) else { continue };
         let time = times.get(&message).and_then(literal).and_then(|time| moment(&time));
@@ -43,11 +44,7 @@ pub(super) fn order_by_time(columns: &mut Columns) {
     }
     let mut moved: HashMap<TermId, HashMap<TermId, TermId>> =
         sessions.into_iter().filter_map(|(session, records)| Some((session, exchanged(records)?))).collect();
-    if moved.is_empty() {
-        return;
-    }
     // Times by which an answer comes before its request are not of one clock.
-    let session_of: HashMap<_, _> = columns.triples(rpcg::IN_SESSION).collect();
     for (answer, request) in columns.triples(rpcg::RESPONDS_TO) {
         let Some((session, exchanged)) = session_of.get(&answer).and_then(|session| moved.get_key_value(session))
         else {
@@ -66,6 +63,31 @@ pub(super) fn order_by_time(columns: &mut Columns) {
         let exchanged = session_of.get(&message).and_then(|session| moved.get(session));
         exchanged.and_then(|exchanged| exchanged.get(&number)).copied().unwrap_or(number)
     });
+}
+
+/// Returns the sessions with a record whose time is before the time of a record above it.
+fn unordered_sessions(columns: &Columns) -> HashSet<TermId> {
+    let mut times = columns.triples(rpcg::CAPTURED_AT).peekable();
+    let (mut latest, mut unordered) = (HashMap::new(), HashSet::new());
+    // The triples are in the order of their subjects, which is that of the records.
+    for (message, session) in columns.triples(rpcg::IN_SESSION) {
+        while times.next_if(|(timed, _)| *timed < message).is_some() {}
+        let Some((_, time)) = times.next_if(|(timed, _)| *timed == message) else { continue };
+        let time = literal(columns, time).and_then(|time| moment(&time));
+        let latest = latest.entry(session).or_insert(time);
+        if time < *latest {
+            unordered.insert(session);
+        }
+        *latest = time.max(*latest);
+    }
+    unordered
+}
+
+fn literal(columns: &Columns, term: TermId) -> Option<Literal> {
+    match columns.term(term) {
+        Term::Literal(literal) => Some(literal),
+        _ => None,
+    }
 }
 
 /// Returns the number of each record by its time, in place of its number in the log. `None` if the records are in the order

@@ -1,11 +1,12 @@
 //! Sorting rows by time, and times in seconds since the first.
 
 use std::str::FromStr as _;
+use std::sync::LazyLock;
 
 use oxigraph::sparql::QuerySolution;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
-use oxsdatatypes::{DateTime, Decimal};
+use oxsdatatypes::{DateTime, Decimal, TimezoneOffset};
 
 use super::answer::{QueryError, Solutions, computed};
 
@@ -17,12 +18,17 @@ pub(super) fn moment(literal: &Literal) -> Option<Moment> {
     if !has_date && literal.datatype() != xsd::TIME {
         return None;
     }
-    let text = if has_date { literal.value().to_owned() } else { format!("1970-01-01T{}", literal.value()) };
-    let epoch = DateTime::from_str("1970-01-01T00:00:00Z").ok()?;
-    // A time without a zone is compared as if it were in UTC.
-    let time = [text.clone(), format!("{text}Z")].into_iter().filter_map(|text| DateTime::from_str(&text).ok());
-    let time = time.into_iter().find(|time| time.timezone_offset().is_some())?;
-    Some((has_date, time.checked_sub(epoch)?.as_seconds()))
+    let time = match has_date {
+        true => DateTime::from_str(literal.value()),
+        false => DateTime::from_str(&format!("1970-01-01T{}", literal.value())),
+    };
+    let mut time = time.ok()?;
+    if time.timezone_offset().is_none() {
+        // A time without a zone is compared as if it were in UTC.
+        time = time.adjust(Some(TimezoneOffset::UTC))?;
+    }
+    static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| DateTime::from_str("1970-01-01T00:00:00Z").ok());
+    Some((has_date, time.checked_sub((*EPOCH)?)?.as_seconds()))
 }
 
 fn moment_of(value: Option<&Term>) -> Option<Moment> {
