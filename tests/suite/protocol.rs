@@ -102,6 +102,26 @@ fn without_protocols_the_rest_is_the_same() {
 /// A million tools, and a list that changes every time, are written but not all remembered: definitions of other sessions are
 /// forgotten first.
 #[test]
+fn definitions_are_outdated_until_they_are_listed_again() {
+    let changed = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n";
+    let call =
+        |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"add"}}}}"#) + "\n";
+    let answer = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[]}}}}"#) + "\n";
+    let listed = |id, tools: &[&str]| definitions(id, tools, "", "");
+    let outdated = |log: String| statements(&convert(log.as_bytes()), &["definitionOutdated"]);
+    // A notice between the call and its answer, and before the next call.
+    let noticed = listed("a", &["add"]) + &call(1) + changed + &answer(1) + &call(2);
+    assert_eq!(outdated(noticed.clone()), set(["m5 definitionOutdated true", "m6 definitionOutdated true"]));
+    assert_eq!(outdated(noticed + &listed("b", &["add"]) + &call(3)).len(), 2, "listed again");
+    // The list lacks the tool, or nothing ever listed it.
+    assert_eq!(
+        outdated(listed("a", &["add"]) + &call(1) + &listed("b", &[]) + &answer(1)),
+        set(["m6 definitionOutdated true"])
+    );
+    assert_eq!(outdated(call(1) + changed + &answer(1)), set([]));
+}
+
+#[test]
 fn remembered_definitions_are_bounded() {
     let mut log = String::new();
     for list in 0..3 {

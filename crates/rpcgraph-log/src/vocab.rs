@@ -122,6 +122,7 @@ vocabulary! {
         IS_ERROR = "isError",
         OPERATION = "Operation",
         IN_OPERATION = "inOperation",
+        DEFINITION_OUTDATED = "definitionOutdated",
         DEFINED_IN = "definedIn",
         ADDED_IN = "addedIn",
         CHANGED_IN = "changedIn",

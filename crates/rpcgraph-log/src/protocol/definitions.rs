@@ -51,6 +51,16 @@ impl DefinitionKind {
         }
     }
 
+    /// Returns the kinds of definitions whose list has changed, as a notification says.
+    pub fn changed_by(method: &str) -> &'static [Self] {
+        match method {
+            "notifications/tools/list_changed" => &[Self::Tool],
+            "notifications/resources/list_changed" => &[Self::Resource, Self::Template],
+            "notifications/prompts/list_changed" => &[Self::Prompt],
+            _ => &[],
+        }
+    }
+
     /// Returns the kind of definition that a member of a result lists.
     pub fn listed_by(member: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.members().0 == member)
@@ -117,6 +127,8 @@ pub(super) struct Definitions {
     /// Nodes for keys that were used while no definition was in force.
     undefined: DigestMap<DefinitionNode>,
     pass: ListReading,
+    /// The last message that said that the list has changed.
+    notice: Option<Name>,
 }
 
 /// The message that introduced a definition, and its position there.
@@ -175,6 +187,19 @@ impl Definitions {
             }
         }
         node
+    }
+
+    /// Takes a message that says that the list has changed.
+    pub fn changes(&mut self, notice: Name) {
+        self.notice = Some(notice);
+    }
+
+    /// Returns true if the definition that was found for a key may not be the server's any more: the server said that its
+    /// list has changed, or listed another definition or none, and has not listed this one again.
+    pub fn is_outdated(&self, key: TextDigest, node: NodeRef<'static>) -> bool {
+        let NodeRef::Part(message, ProtocolPart { index: index @ 1.., .. }) = node else { return false };
+        let current = self.in_force.get(&key).filter(|current| current.node == (message, index));
+        current.is_none_or(|current| self.notice.is_some_and(|notice| current.shown_in < notice))
     }
 
     /// Processes a page of a list: its definitions, the cursor of its request, and the cursor of the next page.

@@ -76,6 +76,8 @@ pub(crate) enum NotificationMeaning<'a> {
     Cancelled(Id<'a>),
     /// A log message: level and logger.
     Log(Option<Cow<'a, str>>, Option<Cow<'a, str>>),
+    /// The list of these definitions has changed.
+    Changed(&'static [DefinitionKind]),
     /// The status of a task.
     Task(Box<McpResult<'a>>),
 }
@@ -319,6 +321,9 @@ impl<'a> McpNotification<'a> {
             "notifications/progress" => token_key(token.or(own_token)).map(NotificationMeaning::Progress),
             "notifications/cancelled" => request.and_then(cancelled),
             "notifications/message" => Some(NotificationMeaning::Log(string(level), string(logger))),
+            _ if let changed @ [_, ..] = DefinitionKind::changed_by(method) => {
+                Some(NotificationMeaning::Changed(changed))
+            }
             _ => task.and_then(|_| match McpResult::from_object(selection, object)? {
                 Extract::Result(result) => Some(NotificationMeaning::Task(Box::new(result))),
                 _ => None,

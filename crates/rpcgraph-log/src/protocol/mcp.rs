@@ -7,6 +7,7 @@
 //! | the answer to a tool call | `rpcg:toolResult`, with its content |
 //! | the answer to `resources/read` | `mcp:hasContents` of the resource |
 //! | the answer to `tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` | definitions, each `rpcg:definedIn` the lists that show it |
+//! | a call, or its answer, after its definition changed or the server said so | `rpcg:definitionOutdated` |
 //! | `initialize`, `server/discover`, `_meta` of a request | `rpcg:introduces` a client or server, with its capabilities |
 //! | `notifications/progress`, `notifications/cancelled`, LSP's `$/cancelRequest` | `rpcg:progressOf`, `rpcg:cancels` the request |
 //! | a use of a gateway, and the use that it asks a server for ([`forwarding`](super::forwarding)) | `rpcg:forwards`, at the end of the session |
@@ -80,6 +81,7 @@ pub(super) fn makers() -> [MakerTerms; 3] {
         mcp::HAS_LOGGER,
         rpcg::IS_ERROR,
         rpcg::TOOL_RESULT,
+        rpcg::DEFINITION_OUTDATED,
     ];
     let of_nodes = [
         rpcg::OPERATION,
@@ -248,7 +250,12 @@ impl Linker {
                         });
                         writer.link(property, node);
                         out.append(&mut defined);
-                        PendingRequest::Use(UsedDefinition { kind, key, arguments, node })
+                        let used = UsedDefinition { kind, key, arguments, node };
+                        if self.is_outdated(used) {
+                            StatementWriter::new(Maker::Operation, out, NodeRef::Message(name))
+                                .add(rpcg::DEFINITION_OUTDATED, StatementObject::Boolean(true));
+                        }
+                        PendingRequest::Use(used)
                     }
                 }
             }
@@ -319,6 +326,9 @@ impl Linker {
             PendingRequest::Use(used) => Some(used),
             _ => before.as_ref().and_then(|paused| paused.used),
         };
+        if used.is_some_and(|used| self.is_outdated(used)) {
+            writer.add(rpcg::DEFINITION_OUTDATED, StatementObject::Boolean(true));
+        }
         // `is_last` is true for the outcome of the operation; otherwise `keys` find the requests that may continue it.
         let (mut is_last, mut keys) = (!matches!(pending, PendingRequest::Task(false)), Vec::new());
         match extract {
@@ -366,6 +376,11 @@ impl Linker {
             };
             self.rounds.pause(PausedOperation { operation, answer: name, used, since, has_ended: false }, keys);
         }
+    }
+
+    /// Returns true if the definition that an operation uses may have changed.
+    fn is_outdated(&mut self, used: UsedDefinition) -> bool {
+        self.session().definitions[used.kind as usize].is_outdated(used.key, used.node)
     }
 
     fn result<'a>(&mut self, name: Name, result: McpResult<'a>, pending: PendingRequest, out: &mut Vec<Statement<'a>>) {
@@ -421,6 +436,10 @@ impl Linker {
             NotificationMeaning::Log(level, logger) => {
                 writer.literal(mcp::HAS_LEVEL, level, xsd::STRING);
                 writer.literal(mcp::HAS_LOGGER, logger, xsd::STRING);
+            }
+            NotificationMeaning::Changed(kinds) => {
+                let definitions = &mut self.session().definitions;
+                kinds.iter().for_each(|kind| definitions[*kind as usize].changes(*name));
             }
             NotificationMeaning::Task(result) => return self.task(annotated, *result, notification.trace, out),
         }

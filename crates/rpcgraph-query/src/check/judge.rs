@@ -247,7 +247,9 @@ impl Judge<'_> {
 
     /// Returns the faults, and why there may be more.
     fn faults(&self, rule: &Rule, sessions: &BTreeSet<&str>) -> Result<(Vec<Fault>, Option<String>), QueryError> {
-        let is_about_order = rule.constraints.iter().any(|(query, _)| query.names(rpcg::SEQUENCE));
+        let ordering = [rpcg::SEQUENCE, rpcg::DEFINITION_OUTDATED];
+        let is_about_order =
+            rule.constraints.iter().any(|(query, _)| ordering.iter().any(|property| query.names(*property)));
         let mut unplaced = None;
         let (mut faults, mut seen) = (Vec::new(), HashSet::new());
         for (query, text) in &rule.constraints {
