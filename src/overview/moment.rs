@@ -1,6 +1,8 @@
 //! Times of messages, as clocks show them.
 
-use chrono::{DateTime, NaiveDate};
+use chrono::DateTime;
+
+use crate::record::units::since_1970;
 
 /// The zone that times are shown in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,32 +34,19 @@ impl Zone {
 
 /// Reads an xsd:dateTime or an xsd:time: the seconds that its clock shows since 1970, or since midnight, and its zone.
 pub fn parse(text: &str) -> Option<(f64, Zone)> {
-    let (day, clock) = match text.split_once('T') {
-        Some((date, clock)) => {
-            let (year, rest) = date.get(1..)?.split_once('-')?;
-            let (year, (month, day)) = (format!("{}{year}", &date[..1]), rest.split_once('-')?);
-            let date = NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)?;
-            (Some((date - NaiveDate::default()).num_days()), clock)
-        }
-        None => (None, text),
-    };
-    let number = |range: std::ops::Range<usize>| clock.get(range)?.parse::<u32>().ok();
-    let (hours, minutes) = (number(0..2)?, number(3..5)?);
-    let rest = clock.get(6..)?;
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-    let (seconds, zone) = rest.split_at_checked(end)?;
-    let seconds = f64::from(hours * 3600 + minutes * 60) + seconds.parse::<f64>().ok()?;
-    let Some(day) = day else { return Some((seconds, Zone::OfDay)) };
-    let zone = match zone {
-        "" => Zone::Unknown,
-        "Z" => Zone::Utc,
-        zone => {
-            let (hours, minutes) = zone.get(1..)?.split_once(':')?;
-            let offset = hours.parse::<i32>().ok()? * 3600 + minutes.parse::<i32>().ok()? * 60;
-            Zone::Offset(if zone.starts_with('-') { -offset } else { offset })
+    let has_date = text.contains('T');
+    let dated = if has_date { text.to_owned() } else { format!("1970-01-01T{text}") };
+    let time: oxsdatatypes::DateTime = dated.parse().ok()?;
+    let (time, zone, seconds) = match time.timezone_offset() {
+        None => (format!("{dated}Z").parse().ok()?, Zone::Unknown, 0),
+        Some(_) if text.ends_with('Z') => (time, Zone::Utc, 0),
+        Some(offset) => {
+            let seconds = 60 * i32::from(i16::from_be_bytes(offset.to_be_bytes()));
+            (time, Zone::Offset(seconds), seconds)
         }
     };
-    Some((day as f64 * 86_400.0 + seconds, zone))
+    let shown = since_1970(time, 6)? as f64 / 1e6 + f64::from(seconds);
+    Some((shown, if has_date { zone } else { Zone::OfDay }))
 }
 
 /// Formats a time as hours and minutes, with seconds if wanted.

@@ -270,111 +270,76 @@ fn set_half(text: &mut String, at: usize, is_after_noon: bool) {
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// A date with the name of its month, and a time: `Jun 01, 2025 10:00:00 AM`, `Sun Jun  1 10:00:00 2025`, `01 Jun 2025
-/// 10:00:00,123`, `Sun, 01 Jun 2025 10:00:00 GMT` and `01/Jun/2025:10:00:00 +0000`.
-static WITH_MONTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// A date that is not spelled as ISO 8601 spells it, before a time of day: with the name of its month, as in `Jun 01, 2025`,
+/// `Sun Jun  1` with the year behind the time, `Sun, 01 Jun 2025` and `01/Jun/2025:`; or of numbers, of which some may have one
+/// digit, as in `2025/6/1`, `01.06.2025` with or without a comma after it, `6/1/2025,` (as in America) and `1/6/2025,` (as in
+/// Britain).
+static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let months = MONTHS.join("|");
-    let day_last = format!(r"(?<m1>{months}) +(?<d1>\d\d?)(?:, (?<y1>\d{{4}}),?)? ");
-    let day_first = format!(r"(?<d2>\d\d?)[ /-](?<m2>{months})[ /-](?<y2>\d{{4}})[ :]");
-    let clock = r"(?<clock>\d\d?:\d\d:\d\d(?:[.,]\d+)?)(?<half> ?[AP]M)?";
-    let zone = r"(?: ?(?<zone>[+-]\d\d:?\d\d|Z|UTC|GMT))?";
     let week = "(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +)?";
-    Regex::new(&format!(r"(?-u)^{week}(?:{day_last}|{day_first}){clock}{zone}(?: (?<y3>\d{{4}}))?")).ok()
+    let month_first = format!(r"(?<m1>{months}) +(?<d1>\d\d?)(?:, (?<y1>\d{{4}}),?)? ");
+    let day_first = format!(r"(?<d2>\d\d?)[ /-](?<m2>{months})[ /-](?<y2>\d{{4}})[ :]");
+    let numbers = r"(?<y3>\d{4})[/-](?<m3>\d\d?)[/-](?<d3>\d\d?)(?: |T|, )";
+    let points = r"(?<d4>\d\d)\.(?<m4>\d\d)\.(?<y4>\d{4}),?[ T]";
+    let slashes = r"(?<a>\d\d?)/(?<b>\d\d?)/(?<y5>\d{4}),? ";
+    Regex::new(&format!(r"(?-u)^(?:{week}(?:{month_first}|{day_first})|{numbers}|{points}|{slashes})")).ok()
 });
 
-/// Returns the digit that an hour of one digit lacks.
-fn padding(clock: &str) -> &'static str {
-    if clock.as_bytes().get(1) == Some(&b':') { "0" } else { "" }
-}
+/// The zone and the year behind a time whose date has the name of its month.
+static BEHIND: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?-u)^(?: ?(?<zone>Z|UTC|GMT))?(?: (?<y6>\d{4}))?").ok());
 
-/// Parses a date with the name of its month, and a time.
-fn with_month(line: &[u8]) -> Option<(usize, Option<Time>)> {
-    let head = &line[..line.len().min(64)];
-    let is_name = |at: usize| matches!(head.get(at..), Some([b'A'..=b'Z', b'a'..=b'z', b'a'..=b'z', ..]));
-    // Few texts begin like this.
-    match digits(head) {
-        0 if is_name(0) => {}
-        day @ 1..=2 if is_name(day + 1) => {}
-        _ => return None,
-    }
-    let found = WITH_MONTH.as_ref()?.captures(head)?;
-    let part = |names: &[&str]| {
-        let bytes = names.iter().find_map(|name| found.name(name))?.as_bytes();
-        std::str::from_utf8(bytes).ok()
-    };
-    let [year, month, day] = [part(&["y1", "y2", "y3"])?, part(&["m1", "m2"])?, part(&["d1", "d2"])?];
-    let month = MONTHS.iter().position(|name| *name == month)? + 1;
-    let (clock, half) = (part(&["clock"])?, part(&["half"]).unwrap_or_default());
-    let pad = padding(clock);
-    let zone = part(&["zone"]).map_or("", |zone| if zone.ends_with(['C', 'T']) { "Z" } else { zone });
-    let spelled = format!("{year}-{month:02}-{day:0>2} {pad}{clock}{half}{zone}");
-    Some((found.get_match().len(), timestamp(spelled.as_bytes())?.1))
-}
-
-/// Parses a date and time whose date has the name of its month, or numbers of one digit, or is `2025/06/01`, or `01.06.2025` with
-/// or without a comma after it.
+/// Parses a date and time whose date is spelled as in [`DATE`], or as `20250601`. Which of two numbers is the day is known from
+/// the letters of its clock, or if it is above 12.
 fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
-    if let Some(found) = with_month(line) {
-        return Some(found);
-    }
-    let head = &line[..line.len().min(48)];
+    let head = &line[..line.len().min(64)];
     // ISO 8601's basic format, `20250601T100000.5Z`.
     if fits(head, b"00000000 000000").is_some() && !head.get(15).is_some_and(u8::is_ascii_digit) {
         let date = [&head[..4], &head[4..6], &head[6..8]].join(&b'-');
         let clock = [&head[9..11], &head[11..13], &head[13..]].join(&b':');
         return timestamp(&[date, clock].join(&b'T')).map(|(length, time)| (length - 4, time));
     }
-    let (date, rest) = if fits(head, b"0000/00/00 00:00:00").is_some() {
-        ([&head[..4], &head[5..7], &head[8..10]], &head[10..])
-    } else if fits(head, b"00.00.0000").is_none() {
-        return with_numbers(line);
-    } else {
-        let rest = &head[10..];
-        ([&head[6..10], &head[3..5], &head[..2]], rest.strip_prefix(b",").unwrap_or(rest))
-    };
-    let (length, time) =
-        timestamp(&[&date.join(&b"-"[..]), rest].concat()).filter(|_| fits(rest, b" 00:00:00").is_some())?;
-    Some((length + head.len() - 10 - rest.len(), time))
-}
-
-/// A date of numbers, of which some may have one digit, and a time: `2025/6/1 9:59:58`, `6/1/2025, 9:59:58 AM` (as in America) and
-/// `1/6/2025, 9:59:58 am` (as in Britain).
-static WITH_NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let year_first = r"(?<y1>\d{4})[/-](?<m1>\d\d?)[/-](?<d1>\d\d?)(?: |T|, )";
-    let year_last = r"(?<a>\d\d?)/(?<b>\d\d?)/(?<y2>\d{4}),? ";
-    let clock = r"(?<clock>\d\d?:\d\d:\d\d(?:[.,]\d+)?)(?<half>(?: |\xe2\x80\xaf|\xc2\xa0)?(?:[AP]M|[ap]m))?";
-    Regex::new(&format!(r"(?-u)^(?:{year_first}|{year_last}){clock}(?<zone>Z| ?[+-]\d\d:?\d\d)?")).ok()
-});
-
-/// Parses a date of numbers, and a time. Which of two numbers is the day is known from the letters of its clock, or if it is above 12.
-fn with_numbers(line: &[u8]) -> Option<(usize, Option<Time>)> {
-    let head = &line[..line.len().min(64)];
+    let is_name = |at: usize| matches!(head.get(at..), Some([b'A'..=b'Z', b'a'..=b'z', b'a'..=b'z', ..]));
     // Few texts begin like this.
-    if !matches!(head.get(digits(head)), Some(b'/' | b'-')) || digits(head) > 4 {
-        return None;
-    }
-    let found = WITH_NUMBERS.as_ref()?.captures(head)?;
-    let part = |name: &str| std::str::from_utf8(found.name(name)?.as_bytes()).ok();
-    let (clock, half) = (part("clock")?, part("half").unwrap_or_default());
-    let (year, month, day) = match (part("y1"), part("a"), part("b")) {
-        (Some(year), ..) => (year, part("m1")?, part("d1")?),
-        (None, Some(first), Some(second)) => {
+    let count = digits(head);
+    let is_date = match (count, head.get(count)) {
+        (0, _) => is_name(0),
+        (1 | 2, Some(b'/' | b'-' | b'.')) | (4, Some(b'/' | b'-')) => true,
+        _ => count <= 2 && is_name(count + 1),
+    };
+    let date = DATE.as_ref().filter(|_| is_date)?.captures(head)?;
+    let rest = &head[date.get_match().len()..];
+    // An hour may have one digit.
+    let pad = usize::from(rest.get(1) == Some(&b':'));
+    let padded = [&b"0"[..pad], rest].concat();
+    fits(&padded, b"00:00:00")?;
+    let on = |date: &str, clock: &[u8]| timestamp(&[date.as_bytes(), b" ", clock].concat());
+    let (clock, behind) = padded.split_at(on("2000-01-01", &padded)?.0 - "2000-01-01 ".len());
+    let has_name = date.name("m1").or(date.name("m2")).is_some();
+    let behind = if has_name { BEHIND.as_ref()?.captures(behind) } else { None };
+    let part = |names: &[&str]| {
+        let named = |name: &&str| date.name(name).or_else(|| behind.as_ref()?.name(name));
+        std::str::from_utf8(names.iter().find_map(named)?.as_bytes()).ok()
+    };
+    let (month, day) = match (part(&["a"]), part(&["b"])) {
+        (Some(first), Some(second)) => {
             let is_day = |text: &str| text.parse::<u8>().is_ok_and(|number| number > 12);
-            let year = part("y2")?;
-            match (half.ends_with('M'), half.ends_with('m')) {
-                (true, _) => (year, first, second),
-                (_, true) => (year, second, first),
-                _ if is_day(first) => (year, second, first),
-                _ if is_day(second) => (year, first, second),
+            match (clock.contains(&b'M'), clock.contains(&b'm')) {
+                (true, _) => (first, second),
+                (_, true) => (second, first),
+                _ if is_day(first) => (second, first),
+                _ if is_day(second) => (first, second),
                 _ => return None,
             }
         }
-        _ => return None,
+        _ => (part(&["m1", "m2", "m3", "m4"])?, part(&["d1", "d2", "d3", "d4"])?),
     };
-    let pad = padding(clock);
-    let zone = part("zone").unwrap_or_default();
-    let spelled = format!("{year}-{month:0>2}-{day:0>2} {pad}{clock}{half}{zone}");
-    Some((found.get_match().len(), timestamp(spelled.as_bytes())?.1))
+    let named = MONTHS.iter().position(|name| *name == month).map(|place| (place + 1).to_string());
+    let (year, month) = (part(&["y1", "y2", "y3", "y4", "y5", "y6"])?, named.as_deref().unwrap_or(month));
+    let zone = if part(&["zone"]).is_some() { "Z" } else { "" };
+    let length = head.len() - rest.len() + clock.len() - pad;
+    let length = length + behind.as_ref().map_or(0, |behind| behind.get_match().len());
+    Some((length, on(&format!("{year}-{month:0>2}-{day:0>2}"), &[clock, zone.as_bytes()].concat())?.1))
 }
 
 /// True where the name of a day or a month may begin.
@@ -524,6 +489,12 @@ mod tests {
             ("6/1/2025, 9:59:58\u{202f}AM", 22, Some("2025-06-01T09:59:58")),
             ("1/6/2025, 9:59:58 pm", 20, Some("2025-06-01T21:59:58")),
             ("31/5/2025 9:59:58.5Z", 20, Some("2025-05-31T09:59:58.5Z")),
+            ("Jun 01, 2025 10:00:00 AM x", 24, Some("2025-06-01T10:00:00")),
+            ("Sun Jun  1 9:00:00 2025 x", 23, Some("2025-06-01T09:00:00")),
+            ("Sun Jun  1 09:00:00 UTC 2025", 28, Some("2025-06-01T09:00:00Z")),
+            ("01 Jun 2025 10:00:00,123", 24, Some("2025-06-01T10:00:00.123")),
+            ("Sun, 01 Jun 2025 10:00:00 GMT", 29, Some("2025-06-01T10:00:00Z")),
+            ("01/Jun/2025:10:00:00 +0000", 26, Some("2025-06-01T10:00:00+00:00")),
         ];
         for (line, length, time) in table {
             let time = time.and_then(|time| time.parse().ok()).map(Time::DateTime);
