@@ -125,9 +125,7 @@ impl AnswerArgs {
 
     /// True if the answer is for people to read: a table on standard output, with the default columns.
     pub fn is_screen(&self) -> bool {
-        matches!(self.to, None | Some(OutputName::Rows(ResultsFormat::Table)))
-            && !self.is_file()
-            && self.columns.is_empty()
+        matches!(self.to, None | Some(OutputName::Rows(ResultsFormat::Table))) && !self.is_file() && !self.has_columns()
     }
 
     /// True if columns are chosen.
@@ -210,11 +208,16 @@ impl AnswerWriter<'_> {
         let mut cut = 0;
         let written = match answer {
             Answer::Solutions(solutions) => {
-                let table = Table::default().with_width(self.width()).with_base(self.base.clone());
                 let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
-                let sections = names.starts_with(&SECTIONS);
-                let table = table.with_colour(self.has_colour()).with_sections(sections).with_live(self.live);
-                let table = table.with_all_columns(!self.args.columns.is_empty()).with_columns(self.columns.clone());
+                let table = Table {
+                    width: self.width(),
+                    base: self.base.clone(),
+                    colour: self.has_colour(),
+                    sections: names.starts_with(&SECTIONS),
+                    live: self.live,
+                    all_columns: self.args.has_columns(),
+                    columns: self.columns.clone(),
+                };
                 let Solutions { variables, rows } = self.columns(solutions)?;
                 let solutions = Solutions { variables, rows: Box::new(rows.take(self.limit.unwrap_or(usize::MAX))) };
                 let solutions = if self.args.csv_safe { guarded(solutions) } else { solutions };

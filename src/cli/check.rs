@@ -373,7 +373,7 @@ impl CheckCommand {
         cancel: &Cancel,
     ) -> anyhow::Result<()> {
         let mut output = self.target.open(false)?;
-        let table = Table::default().with_base(base);
+        let table = Table { base, ..Table::default() };
         for (index, judged) in judged.iter().enumerate() {
             let verdict = match &judged.verdict {
                 Verdict::Passed => "passed".to_owned(),

@@ -176,7 +176,7 @@ fn write(
                 Answer::Boolean(truth) => write_boolean(truth, format, &mut *writer),
                 Answer::Solutions(Solutions { variables, rows }) => {
                     let solutions = Solutions { variables, rows: Box::new(limited(rows, most)) };
-                    let table = Table::default().with_base(shared.base.clone());
+                    let table = Table { base: shared.base.clone(), ..Table::default() };
                     write_solutions(solutions, format, &table, &mut *writer).map(drop)
                 }
                 Answer::Graph(_) => return Err(failed("the answer is a graph")),

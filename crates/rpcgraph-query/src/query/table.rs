@@ -57,13 +57,21 @@ const PLAIN: &str = "\u{1b}[0m";
 /// The layout options of a table.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    width: Option<usize>,
-    base: Option<String>,
-    colour: bool,
-    sections: bool,
-    live: bool,
-    all_columns: bool,
-    columns: TableColumns,
+    /// The width in columns: long texts are cut and end in `…`, and rows that do not fit become records of lines. Without a
+    /// width, only cells of more than 400 columns are cut.
+    pub width: Option<usize>,
+    /// A prefix that IRIs lose, so that `<https://example.org/log#m12>` becomes `m12`.
+    pub base: Option<String>,
+    /// True if failures are red.
+    pub colour: bool,
+    /// True if the first column is a heading, which is not repeated in rows below.
+    pub sections: bool,
+    /// True if rows are shown one by one as they arrive, in columns whose widths do not depend on them.
+    pub live: bool,
+    /// True if all columns are shown.
+    pub all_columns: bool,
+    /// What is known of the columns.
+    pub columns: TableColumns,
 }
 
 /// The columns of a question, by name.
@@ -90,42 +98,6 @@ pub struct WrittenRows {
 }
 
 impl Table {
-    /// Limits the width in columns: long texts are cut and end in `…`, and rows that do not fit become records of
-    /// lines. Without a width, only cells of more than 400 columns are cut.
-    pub fn with_width(self, width: Option<usize>) -> Self {
-        Self { width, ..self }
-    }
-
-    /// Removes a prefix of IRIs, so that `<https://example.org/log#m12>` becomes `m12`.
-    pub fn with_base(self, base: Option<String>) -> Self {
-        Self { base, ..self }
-    }
-
-    /// Shows failures in red if true.
-    pub fn with_colour(self, colour: bool) -> Self {
-        Self { colour, ..self }
-    }
-
-    /// Treats the first column as a heading if true: it is not repeated in rows below.
-    pub fn with_sections(self, sections: bool) -> Self {
-        Self { sections, ..self }
-    }
-
-    /// Shows rows one by one as they arrive if true, in columns whose widths do not depend on them.
-    pub fn with_live(self, live: bool) -> Self {
-        Self { live, ..self }
-    }
-
-    /// True if all columns are shown.
-    pub fn with_all_columns(self, all_columns: bool) -> Self {
-        Self { all_columns, ..self }
-    }
-
-    /// Adds what is known of the columns.
-    pub fn with_columns(self, columns: TableColumns) -> Self {
-        Self { columns, ..self }
-    }
-
     /// Writes the rows, and counts them.
     pub(super) fn write(&self, solutions: Solutions<'_>, writer: &mut dyn Write) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
@@ -338,7 +310,7 @@ impl Table {
         writer: &mut dyn Write,
     ) -> Result<WrittenRows, ResultsError> {
         let names: Vec<_> = solutions.variables.iter().map(|variable| variable.as_str()).collect();
-        let whole = self.clone().with_width(Some(usize::MAX));
+        let whole = Self { width: Some(usize::MAX), ..self.clone() };
         let (mut rows, mut cells) = (solutions.rows, CellPage::new(names.len()));
         rows.by_ref().take(PAGE).try_for_each(|row| whole.add(&row?, &[], &mut cells))?;
         writeln!(writer, "| {} |", names.join(" | "))?;

@@ -28,7 +28,7 @@ fn what_all_rows_share_stands_above_them() {
         let time = Literal::new_typed_literal("2026-03-02T09:00:00Z", xsd::DATE_TIME);
         [node(&format!("https://example.org/logs/{file}")), time.into(), Literal::from("editor-for-all").into()]
     };
-    let wide = Table::default().with_width(Some(34));
+    let wide = Table { width: Some(34), ..Table::default() };
     let shown = table(&wide, &["session", "started", "server"], &[&row("a.log"), &row("a-very-long-name.log")]);
     let lines: Vec<_> = shown.lines().collect();
     assert_eq!(lines[..2], ["started: 2026-03-02T09:00:00Z", "server: editor-for-all   session:"]);
@@ -45,7 +45,7 @@ fn a_column_that_says_who_outlives_long_names() {
         let (server, requests) = (Literal::from(server), Literal::from(requests));
         [node(&format!("#session-20260302-091403-{name}")), server.into(), requests.into()]
     };
-    let narrow = Table::default().with_width(Some(42));
+    let narrow = Table { width: Some(42), ..Table::default() };
     let rows: [&[Term]; 2] = [&row("5121", "github", 12), &row("5122", "search", 7)];
     let shown = table(&narrow, &["session", "server", "requests"], &rows);
     assert_eq!(shown.lines().nth(2).unwrap(), "<#session-2…091403-5121>  github        12");
@@ -55,7 +55,7 @@ fn a_column_that_says_who_outlives_long_names() {
 fn columns_line_up_and_numbers_stand_right() {
     let json = Literal::new_typed_literal("[1]", rdf::JSON);
     let shown = table(
-        &Table::default().with_base(Some("https://example.org/log".to_owned())),
+        &Table { base: Some("https://example.org/log".to_owned()), ..Table::default() },
         &["message", "count", "params"],
         &[
             &[node("https://example.org/log#m1"), Literal::from(7).into(), json.into()],
@@ -90,7 +90,7 @@ fn long_texts_are_cut_on_a_terminal_only() {
     let long: Term = Literal::from("x".repeat(100)).into();
     let row: &[Term] = &[Literal::from("short").into(), long];
     assert!(table(&Table::default(), &["a", "b"], &[row]).contains(&"x".repeat(100)));
-    let cut = table(&Table::default().with_width(Some(40)), &["a", "b"], &[row]);
+    let cut = table(&Table { width: Some(40), ..Table::default() }, &["a", "b"], &[row]);
     for line in cut.lines() {
         assert!(line.width() <= 40, "{line}");
     }
@@ -102,7 +102,7 @@ fn texts_that_differ_where_they_are_cut_are_not_the_same() {
     let rows = ["a", "b"].map(|end| -> [Term; 1] { [Literal::from("x".repeat(WIDEST) + end).into()] });
     let shown = table(&Table::default(), &["a"], &[&rows[0], &rows[1]]);
     assert_eq!(shown.matches("x…\n").count(), 2, "{shown}");
-    let shown = table(&Table::default().with_sections(true), &["a"], &[&rows[0], &rows[1]]);
+    let shown = table(&Table { sections: true, ..Table::default() }, &["a"], &[&rows[0], &rows[1]]);
     assert_eq!(shown.matches("x…\n").count(), 2, "{shown}");
 }
 
@@ -127,12 +127,12 @@ fn rows_that_do_not_fit_are_records_of_lines() {
     let row = |text: &str| -> [Term; 3] { [Literal::from(&*id).into(), node("urn:a"), Literal::from(text).into()] };
     let rows = [row(&"word ".repeat(100)), row("b")];
     let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
-    let shown = table(&Table::default().with_width(Some(30)), &["id", "name", "text"], &rows[..1]);
+    let shown = table(&Table { width: Some(30), ..Table::default() }, &["id", "name", "text"], &rows[..1]);
     assert!(shown.lines().all(|line| line.width() <= 30), "{shown}");
     assert!(shown.starts_with("id    012345678901234567890123\n      456789"), "{shown}");
     assert!(shown.lines().count() == 3 + 1 + LINES && shown.ends_with("…\n"), "{shown}");
     // Failures are red.
-    let shown = table(&Table::default().with_colour(true), &["a", "b", "error"], &rows[..1]);
+    let shown = table(&Table { colour: true, ..Table::default() }, &["a", "b", "error"], &rows[..1]);
     assert!(shown.contains(&format!("{RED}word ")), "{shown}");
 }
 
@@ -142,11 +142,11 @@ fn the_least_columns_are_left_out_before_rows_are_records() {
         |name: &str| -> [Term; 3] { [node(name), Literal::from(name.repeat(9)).into(), Literal::from(name).into()] };
     let rows = [row("urn:a"), row("urn:b")];
     let rows: Vec<&[Term]> = rows.iter().map(|row| &row[..]).collect();
-    let narrow = Table::default().with_width(Some(40));
+    let narrow = Table { width: Some(40), ..Table::default() };
     let shown = table(&narrow, &["name", "id", "text"], &rows);
     assert!(shown.starts_with("name     text\n"), "{shown}");
     assert!(shown.ends_with("\nnot shown: id (--wide shows all)\n"), "{shown}");
-    let shown = table(&narrow.with_all_columns(true), &["name", "id", "text"], &rows);
+    let shown = table(&Table { all_columns: true, ..narrow }, &["name", "id", "text"], &rows);
     assert!(shown.starts_with("name  <urn:a>\nid    urn:a"), "{shown}");
 }
 
@@ -156,17 +156,18 @@ fn columns_have_units_and_are_chosen() {
         &[Literal::from("a").into(), Literal::from(0.111).into(), Literal::from(24_000).into(), node("urn:b")];
     let [shown, seconds, bytes] = [["a", "p95", "size"].as_slice(), &["p95"], &["size"]]
         .map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-    let known = Table::default().with_columns(TableColumns { shown, seconds, bytes, ..TableColumns::default() });
+    let known =
+        Table { columns: TableColumns { shown, seconds, bytes, ..TableColumns::default() }, ..Table::default() };
     let names = ["a", "p95", "size", "b"];
     let expected = "a     p95   size\n─  ──────  ─────\na  111 ms  24 kB\n\nnot shown: b (--wide shows all)\n";
     assert_eq!(table(&known, &names, &[row]), expected);
-    assert!(table(&known.with_all_columns(true), &names, &[row]).contains("24 kB  <urn:b>"));
+    assert!(table(&Table { all_columns: true, ..known }, &names, &[row]).contains("24 kB  <urn:b>"));
 }
 
 #[test]
 fn the_first_column_is_cut_last() {
     let row: &[Term] = &[Literal::from("k".repeat(20)).into(), Literal::from("t".repeat(60)).into()];
-    let shown = |width| table(&Table::default().with_width(Some(width)), &["key", "text"], &[row]);
+    let shown = |width| table(&Table { width: Some(width), ..Table::default() }, &["key", "text"], &[row]);
     assert!(shown(40).contains(&"k".repeat(20)), "{}", shown(40));
     assert!(shown(26).contains("kkk…kkk"), "{}", shown(26));
 }
