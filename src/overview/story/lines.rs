@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::{StoryPart, StoryRow};
-use crate::diagnostic::printable;
+use crate::diagnostic::markup::markdown;
 use crate::overview::facts::Facts;
 use crate::overview::incident::{Incident, IncidentKind};
 use crate::overview::lines::{Screen, ScreenStyle};
@@ -127,16 +127,4 @@ fn cells(facts: &Facts, row: &StoryRow) -> [String; 4] {
     };
     let count = count.map_or_else(String::new, number);
     [format!("{count:>6}"), one_line(&row.what), place, when.unwrap_or_default()]
-}
-
-/// Escapes what is a mark in Markdown or HTML.
-fn markdown(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in printable(text).chars() {
-        if "\\`*_[]<>|#&~".contains(character) {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }
