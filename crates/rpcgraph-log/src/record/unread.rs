@@ -15,14 +15,9 @@ const FILES: &[(&[u8], &str)] = &[
         b"SQLite format 3\0",
         "it is a SQLite database: `lsp-devtools record --to-file FILE` makes a log of what is recorded",
     ),
-    (b"\x7fELF", PROGRAM),
-    (b"MZ", PROGRAM),
-    (b"\xfe\xed\xfa", PROGRAM),
-    (b"\xce\xfa\xed\xfe", PROGRAM),
-    (b"\xcf\xfa\xed\xfe", PROGRAM),
-    (b"\xca\xfe\xba\xbe", PROGRAM),
 ];
-const PROGRAM: &str = "it is a program that can be executed: name the log that it writes";
+const UNDECODED: &str = "it has binary data, or text in another encoding than UTF-8, such as UTF-16 without a byte-order mark: \
+                         convert it, with `iconv -f UTF-16LE -t UTF-8` for example";
 
 /// Members of objects that are not JSON-RPC, with a description of the input.
 const OBJECTS: &[(&[&str], &str)] = &[
@@ -51,7 +46,7 @@ const MOST: usize = 32;
 
 /// Describes an input in which JSON-RPC was not found, with advice, if its first bytes show its kind.
 pub fn other_kind(head: &[u8]) -> Option<&'static str> {
-    if let Some(kind) = kind_of_file(head) {
+    if let Some(kind) = kind_of_file(head).or_else(|| undecoded(head)) {
         return Some(kind);
     }
     let starts = (0..head.len()).filter(|&at| at == 0 || head[at - 1] == b'\n');
@@ -65,47 +60,22 @@ pub fn other_kind(head: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Describes a file that is not text in UTF-8, with advice, if its first bytes show its kind.
 fn kind_of_file(head: &[u8]) -> Option<&'static str> {
-    if let Some((_, kind)) = FILES.iter().find(|(magic, _)| head.starts_with(magic)) {
-        return Some(kind);
-    }
-    if is_utf32(head) {
-        return Some("it is UTF-32 text: convert it to UTF-8, with `iconv -f UTF-32LE -t UTF-8` for example");
-    }
-    is_utf16(head).then_some(
-        "it is UTF-16 text without a byte-order mark: convert it to UTF-8, with `iconv -f UTF-16LE -t UTF-8` for example",
-    )
+    FILES.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| *kind)
 }
 
 /// Describes a text that was not decoded, in whole or in part, with advice: text in UTF-16 or UTF-32, or binary data.
 pub fn undecoded(text: &[u8]) -> Option<&'static str> {
-    text.chunks(WINDOW).find_map(|window| {
+    let is_undecoded = text.chunks(WINDOW).any(|window| {
         let zeros = window.iter().filter(|byte| **byte == 0).count();
         let invalid: usize = window.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
-        if zeros * 8 <= window.len() && (invalid * 4 <= window.len() || invalid < 16) {
-            return None;
-        }
-        Some(kind_of_file(&text[..text.len().min(WINDOW)]).unwrap_or(
-            "it has binary data, or text in another encoding than UTF-8: convert it to UTF-8, with `iconv` for example",
-        ))
-    })
+        zeros * 8 > window.len() || (invalid * 4 > window.len() && invalid >= 16)
+    });
+    is_undecoded.then(|| kind_of_file(text).unwrap_or(UNDECODED))
 }
 
 /// The size of the parts of a text that are examined, in bytes.
 const WINDOW: usize = 4096;
-
-/// True if more than five bytes of eight are zero, as in UTF-32 and, with Latin letters, not in UTF-16.
-fn is_utf32(head: &[u8]) -> bool {
-    head.len() > 4 && head.iter().filter(|byte| **byte == 0).count() * 8 > head.len() * 5
-}
-
-/// True if nearly every other byte is zero and few of the others are, as in UTF-16 with Latin letters.
-fn is_utf16(head: &[u8]) -> bool {
-    let pairs = head.len() / 2;
-    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
-    pairs > 1 && zeros(0).abs_diff(zeros(1)) * 4 > pairs * 3
-}
 
 /// Returns the option that reads the first possible message inside a JSON value or behind a prefix, given the first
 /// bytes of an input.
@@ -166,12 +136,11 @@ mod tests {
             (b"PK\x03\x04\x14".to_vec(), "zip archive"),
             (b"%PDF-1.7\n".to_vec(), "PDF"),
             (b"SQLite format 3\0\x10".to_vec(), "lsp-devtools record --to-file"),
-            (b"\x7fELF\x02".to_vec(), "program"),
-            (b"MZ\x90".to_vec(), "program"),
+            (b"\x7fELF\x02\0\0".to_vec(), "binary"),
             (utf16("{\"a\":1}\n", u16::to_le_bytes), "UTF-16"),
             (utf16("{\"a\":\"\u{e4}\u{20ac}\"}\n", u16::to_be_bytes), "UTF-16"),
-            (utf32("\u{feff}{\"a\":1}\n", u32::to_le_bytes), "UTF-32"),
-            (utf32("{\"a\":\"\u{e4}\u{20ac}\"}\n", u32::to_be_bytes), "UTF-32"),
+            (utf32("\u{feff}{\"a\":1}\n", u32::to_le_bytes), "UTF-16"),
+            (utf32("{\"a\":\"\u{e4}\u{20ac}\"}\n", u32::to_be_bytes), "UTF-16"),
             (b"Content-Length: 9\r\n\r\n{\"seq\":1,\"type\":\"request\",\"command\":\"launch\"}".to_vec(), "DAP"),
             (b"start\n{\"seq\":1,\"type\":\"event\",\"event\":\"output\",\"body\":{\"out".to_vec(), "DAP"),
             (b"[{\"_direction\":\"outgoing\",\"_type\":\"request\",\"id\":0,\"method\":\"m\"}]".to_vec(), "Zed"),
@@ -181,15 +150,13 @@ mod tests {
             let kind = other_kind(&head).unwrap_or_default();
             assert!(kind.contains(expected), "{}: {kind}", String::from_utf8_lossy(&head));
         }
-        for text in
-            ["", "{}", "a\0b", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"url\":1}", "GET / 200", "\u{e4}\n\u{f6}"]
-        {
+        for text in ["", "{}", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"url\":1}", "GET / 200", "\u{e4}\n\u{f6}"] {
             assert_eq!(other_kind(text.as_bytes()), None, "{text}");
         }
         let ascii = "a log of words\n".repeat(1000);
         for (text, expected) in [
             (utf16("{\"a\":1}\n", u16::to_le_bytes), "UTF-16"),
-            (utf32("{\"a\":1}\n", u32::to_be_bytes), "UTF-32"),
+            (utf32("{\"a\":1}\n", u32::to_be_bytes), "UTF-16"),
             ([ascii.as_bytes(), &utf16(&ascii, u16::to_le_bytes)].concat(), "binary"),
             ((0..=255).cycle().take(5000).collect(), "binary"),
             (ascii.clone().into_bytes(), ""),
