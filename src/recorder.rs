@@ -22,12 +22,13 @@
 //!
 //! | member | value |
 //! |---|---|
+//! | `headers` | of a request: the headers that MCP defines, by their names in lower case |
 //! | `status` | status of the response |
 //! | `event` | id of the server-sent event |
 //! | `resumed` | true for events of a stream that the client resumed with `Last-Event-ID` |
 //! | `closed` | true as the client closes the response before its end |
 //! | `error` | why the server did not answer |
-//! | `request` | the request of a response that failed, was closed or is empty: `method`, `url`, `headers` (MCP's session and version), and `ids` of the messages |
+//! | `request` | the request of a response that failed, was closed or is empty: `method`, `url`, `headers`, and `ids` of the messages |
 
 mod framing;
 mod http;

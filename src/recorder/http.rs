@@ -1,8 +1,8 @@
 //! A reverse proxy for MCP over HTTP: Streamable HTTP, and HTTP with SSE.
 //!
 //! Requests and responses pass as they are, event by event. Only `Accept-Encoding` is left out, since compressed messages could
-//! not be read, and headers that belong to one connection. No header is logged but `Mcp-Session-Id` and
-//! `MCP-Protocol-Version`, and whether there is a `Last-Event-ID`.
+//! not be read, and headers that belong to one connection. No header is logged but those that MCP defines, and whether there is
+//! a `Last-Event-ID`.
 
 use std::convert::Infallible;
 use std::io;
@@ -33,7 +33,9 @@ use crate::serve::ResponseBody;
 /// The longest body of a request, in bytes.
 const MAX_BODY: usize = 256 << 20;
 const SESSION: &str = "mcp-session-id";
-const VERSION: &str = "mcp-protocol-version";
+/// The headers of requests that MCP defines, and the beginning of the names of others.
+const OF_MCP: [&str; 4] = [SESSION, "mcp-protocol-version", "mcp-method", "mcp-name"];
+const PARAM: &str = "mcp-param-";
 const LAST_EVENT: &str = "last-event-id";
 /// Headers of one connection.
 const OF_CONNECTION: [HeaderName; 6] = [
@@ -189,7 +191,8 @@ struct Exchange {
 impl Exchange {
     fn log_request(&mut self) {
         if let Some((time, bytes)) = self.request.take() {
-            let (session, http) = (self.session.clone(), Some(HttpPart::default()));
+            let headers = Some(self.facts.headers.clone());
+            let (session, http) = (self.session.clone(), Some(HttpPart { headers, ..HttpPart::default() }));
             self.queue.send(Piece { time, sender: Some(Sender::Client), session, http, bytes });
         }
     }
@@ -230,11 +233,14 @@ fn request_part(method: &Method, url: &Url, headers: &HeaderMap, body: &[u8]) ->
     let mut url = url.clone();
     url.set_query(None);
     let (_, _) = (url.set_username(""), url.set_password(None));
-    let value = |name: &'static str| Some((name, headers.get(name)?.to_str().ok()?.to_owned()));
+    let is_of_mcp = |name: &str| OF_MCP.contains(&name) || name.starts_with(PARAM);
+    let of_mcp = headers.iter().filter(|(name, _)| is_of_mcp(name.as_str()));
     RequestPart {
         method: method.to_string(),
         url: url.to_string(),
-        headers: [SESSION, VERSION].into_iter().filter_map(value).collect(),
+        headers: of_mcp
+            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            .collect(),
         ids: requests.filter_map(|request| request.id).collect(),
     }
 }

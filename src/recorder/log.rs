@@ -51,6 +51,9 @@ pub struct HttpPart {
     pub error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Arc<RequestPart>>,
+    /// The headers of a request, beside its body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<BTreeMap<String, String>>,
 }
 
 /// An HTTP request.
@@ -58,8 +61,8 @@ pub struct HttpPart {
 pub struct RequestPart {
     pub method: String,
     pub url: String,
-    /// The headers that state MCP's session and version.
-    pub headers: BTreeMap<&'static str, String>,
+    /// The headers that MCP defines, by their names in lower case.
+    pub headers: BTreeMap<String, String>,
     /// The ids of the messages in its body.
     pub ids: Vec<Box<RawValue>>,
 }

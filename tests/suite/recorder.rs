@@ -189,7 +189,7 @@ fn http() {
         head.starts_with("HTTP/1.1 200") && head.contains("mcp-session-id: s1") && body == RESPONSE,
         "{head}{body}"
     );
-    post("Mcp-Session-Id: s1\r\n", &mut client);
+    post("Mcp-Session-Id: s1\r\nMcp-Param-City: here\r\n", &mut client);
     read_http(&mut client);
     // The first event passes before the second is sent.
     let mut passed = String::new();
@@ -217,6 +217,12 @@ fn http() {
     assert_eq!((&log[6]["status"], &log[6]["text"]), (&json!(404), &json!("gone")));
     assert_eq!((&log[6]["request"]["method"], &log[6]["request"]["ids"]), (&json!("POST"), &json!([1])));
     assert_eq!((&log[3]["event"], &log[3]["transport"]), (&json!("1"), &json!("http")));
+    let sent = json!({ "mcp-param-city": "here", "mcp-session-id": "s1" });
+    assert_eq!((&log[0]["headers"], &log[2]["headers"]), (&json!({}), &sent));
+    let ran = place.run(&["query", "SELECT * { ?m rpcg:requestHeaders ?headers }", "log", "-t", "csv", "--quiet"]);
+    assert!(ran.text().contains(&sent.to_string().replace('"', "\"\"")), "{}", ran.text());
+    let ran = place.run(&["convert", "log", "-t", "otlp", "--quiet"]);
+    assert!(ran.text().contains(r#"{"key":"mcp.session.id","value":{"stringValue":"s1"}}"#), "{}", ran.text());
 }
 
 /// Starts a recorder of HTTP, and returns the address that it listens on.

@@ -366,6 +366,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("log-line-is-kept", "DELETE { ?l rpcg:text ?t } WHERE { ?l a rpcg:LogLine ; rpcg:text ?t }"),
     ("exchange-method", "INSERT { ?l a rpcg:HttpExchange ; rpcg:uri 'http://h' } WHERE { ?l a rpcg:LogLine }"),
     ("exchange-url", "INSERT { ?l a rpcg:HttpExchange ; rpcg:httpMethod 'GET' } WHERE { ?l a rpcg:LogLine }"),
+    ("request-headers", "INSERT { ?m rpcg:requestHeaders '{}' } WHERE { ?m a jrpc:Request }"),
     ("http-status", "INSERT { ?m rpcg:httpStatus 7 } WHERE { ?m a jrpc:Response }"),
     ("failure-session", "DELETE { ?m rpcg:inSession ?s } WHERE { ?m a rpcg:Failure ; rpcg:inSession ?s }"),
     ("place-line", "INSERT { ?m rpcg:line 0 } WHERE { ?m a jrpc:Response }"),

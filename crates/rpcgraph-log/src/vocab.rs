@@ -114,6 +114,7 @@ vocabulary! {
         LATENCY_SECONDS = "latencySeconds",
         HTTP_METHOD = "httpMethod",
         HTTP_STATUS = "httpStatus",
+        REQUEST_HEADERS = "requestHeaders",
         AFTER = "after",
         COPY_OF = "copyOf",
         TOOL_NAME = "toolName",

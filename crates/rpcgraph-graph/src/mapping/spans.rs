@@ -3,7 +3,7 @@
 //! | message | attributes |
 //! |---|---|
 //! | every request | `rpc.system.name`, `rpc.method`, `jsonrpc.request.id`, `jsonrpc.protocol.version`, `session.id` |
-//! | a request in an archive of HTTP whose session has a `Mcp-Session-Id` | `mcp.session.id` |
+//! | a request over HTTP with a `Mcp-Session-Id`, or in an archive whose session has one | `mcp.session.id` |
 //! | the resource of every span | `service.name`: the name of the session's server, else of its client, else of the log |
 //! | a request of MCP | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.tool.name`, `gen_ai.prompt.name`, `gen_ai.operation.name` |
 //! | an error | `rpc.response.status_code` |
@@ -13,12 +13,15 @@
 //! | a request without an answer, if the log shows that | `rpcgraph.state`; the span ends with the session, in its restart, or as it was cancelled |
 //! | payloads, if enabled | the message of the status, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::facts::PayloadFacts;
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
-use crate::message::{ErrorMember, Id, Kind, Message, Problem};
+use crate::json::Canonical;
+use crate::message::{ErrorMember, Id, Kind, Message, Payload, Problem};
 use crate::protocol::{Statement, StatementObject, literal_of};
 use crate::record::units::{scaled, since_1970};
 use crate::record::{Protocols, Sender, Time, known_method};
@@ -108,7 +111,7 @@ impl SpanRecords {
                     session: session.to_owned(),
                     name: name.into_iter().flatten().collect::<Vec<_>>().join(" "),
                     trace: said(rpcg::TRACE_ID).zip(said(rpcg::PARENT_SPAN_ID)).map(<[String; 2]>::from),
-                    attributes: self.request(message, &facts, session),
+                    attributes: self.request(annotated, message, &facts, session),
                     events: Vec::new(),
                 };
                 SpanPart::Asks(annotated.name, Box::new(asked))
@@ -116,7 +119,13 @@ impl SpanRecords {
         })
     }
 
-    fn request(&self, message: &Message<'_>, facts: &PayloadFacts<'_>, session: &str) -> Vec<Value> {
+    fn request(
+        &self,
+        annotated: &Annotated<'_>,
+        message: &Message<'_>,
+        facts: &PayloadFacts<'_>,
+        session: &str,
+    ) -> Vec<Value> {
         let method = message.method.as_deref().unwrap_or_default();
         let id = match &message.id {
             Some(Id::String(text) | Id::Number(text)) => Some(&**text),
@@ -128,6 +137,9 @@ impl SpanRecords {
             attribute("rpc.method", method),
             attribute("session.id", &format!("{}{session}", self.iri)),
         ];
+        let headers = annotated.headers.map(|headers| Payload::new(headers, Canonical { interoperable: true }));
+        let id_of_session = headers.as_ref().and_then(|headers| headers.string_member("mcp-session-id"));
+        let id_of_session = id_of_session.map(Cow::into_owned).or_else(|| mcp_session(session));
         let tool = facts.tool_name.as_deref();
         let params = message.params.as_ref().filter(|_| is_mcp);
         let prompt = params.filter(|_| method == "prompts/get").and_then(|params| params.string_member("name"));
@@ -138,7 +150,7 @@ impl SpanRecords {
             ("jsonrpc.request.id", id),
             ("jsonrpc.protocol.version", message.version.as_deref()),
             ("mcp.method.name", is_mcp.then_some(method)),
-            ("mcp.session.id", mcp_session(session).as_deref()),
+            ("mcp.session.id", id_of_session.as_deref()),
             ("mcp.protocol.version", facts.protocol_version.as_deref()),
             ("gen_ai.tool.name", tool),
             ("gen_ai.prompt.name", prompt.as_deref()),

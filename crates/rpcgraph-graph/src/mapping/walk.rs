@@ -82,6 +82,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::BATCH_INDEX,
         rpcg::HTTP_METHOD,
         rpcg::HTTP_STATUS,
+        rpcg::REQUEST_HEADERS,
         rpcg::URI,
         rpcg::AFTER,
         rpcg::COPY_OF,
@@ -458,6 +459,9 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
         if let Some(status) = annotated.http.and_then(|http| http.status) {
             self.writer.count(rpcg::HTTP_STATUS, status.into());
+        }
+        if let Some(headers) = annotated.headers {
+            self.json(rpcg::REQUEST_HEADERS, &Payload::new(headers, Canonical { interoperable: true }));
         }
         if let Some(latency) = annotated.latency {
             self.writer.literal(rpcg::LATENCY_SECONDS, &latency.to_string(), xsd::DECIMAL);

@@ -113,6 +113,8 @@ pub struct Record<'a> {
     pub http: Option<Arc<Http>>,
     /// The id of the server-sent event that brought it.
     pub event: Option<Box<str>>,
+    /// The headers of MCP in its HTTP request, as a JSON object with names in lower case; `None` if the log has no headers.
+    pub headers: Option<Arc<String>>,
 }
 
 /// The facts about an HTTP exchange that a record needs.
@@ -203,6 +205,7 @@ impl<'a> Record<'a> {
             flags: Flags::default(),
             http: None,
             event: None,
+            headers: None,
         }
     }
 

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// Returns the messages of an entry in the order in which they were sent, with the offset of each body in the entry; or
@@ -54,6 +54,10 @@ pub(super) fn entries(text: &[u8], seen: &mut ArchiveFacts) -> Vec<FoundEntry<'s
         is_mcp: [SESSION, VERSION].iter().any(|name| header(&request, name).is_some()),
         is_authorized: header(&request, "authorization").is_some(),
         is_resumption: header(&request, LAST_EVENT).is_some(),
+        headers: request.as_ref().and_then(|request| {
+            let headers = elements(request.get("headers")?).filter_map(RawObject::parse);
+            request_headers(headers.filter_map(|header| Some((header.string("name")?, header.string("value")?))))
+        }),
         started,
         took,
     };
@@ -125,6 +129,8 @@ pub(super) struct HarExchange {
     pub is_authorized: bool,
     /// True if the request resumes a stream of events.
     pub is_resumption: bool,
+    /// The [headers of MCP](request_headers) in the request.
+    pub headers: Option<Arc<String>>,
     pub started: Option<Time>,
     pub took: Option<Decimal>,
 }
@@ -184,7 +190,8 @@ impl HarExchange {
                     let is_received = record.sender == Some(Sender::Server);
                     let http = if is_received { of_received.clone() } else { of_sent.clone() };
                     let flags = Flags { resumed: self.is_resumption && is_received, ..record.flags };
-                    (start, Record { http, flags, ..record }.into())
+                    let headers = self.headers.clone().filter(|_| !is_received);
+                    (start, Record { http, flags, headers, ..record }.into())
                 }
                 line => (start, line),
             })
@@ -406,6 +413,24 @@ pub(super) const LAST_EVENT: &str = "last-event-id";
 
 /// The header with the version of the Model Context Protocol.
 pub(super) const VERSION: &str = "mcp-protocol-version";
+
+/// The headers that [repeat](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
+/// what the body states; the last is the beginning of a name.
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+const PARAM: &str = "mcp-param-";
+
+/// Returns the headers of a request that the Model Context Protocol defines, as canonical JSON with names in lower case. No
+/// other header is kept, since it may be a secret. `None` if there are no headers at all: requests always have some, so they
+/// were left out.
+pub(super) fn request_headers<'n, 'v>(
+    headers: impl Iterator<Item = (Cow<'n, str>, Cow<'v, str>)>,
+) -> Option<Arc<String>> {
+    let mut all = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).peekable();
+    all.peek()?;
+    let own = all.filter(|(name, _)| [SESSION, VERSION, METHOD, NAME].contains(&&**name) || name.starts_with(PARAM));
+    serde_json::to_string(&own.collect::<BTreeMap<_, _>>()).ok().map(Arc::new)
+}
 
 /// Returns the session id in the URL that a client of
 /// [HTTP+SSE](https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse) posts to.

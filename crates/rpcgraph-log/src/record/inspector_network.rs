@@ -4,7 +4,7 @@
 use super::Sender;
 use super::decoder::Decoder;
 use super::elements::object_array;
-use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, LAST_EVENT, SESSION, VERSION, described};
+use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, LAST_EVENT, SESSION, VERSION, described, request_headers};
 use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, scalar};
 use super::times::duration;
@@ -45,6 +45,7 @@ fn open<'a>(
         is_mcp: [SESSION, VERSION].iter().any(|name| header(sent, name).is_some()),
         is_authorized: header(sent, "authorization").is_some(),
         is_resumption: header(sent, LAST_EVENT).is_some(),
+        headers: entry.object(sent).and_then(|headers| request_headers(headers.texts())),
         started,
         took,
     };

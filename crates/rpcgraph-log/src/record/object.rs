@@ -65,6 +65,11 @@ impl<'a> RawObject<'a> {
         self.members.iter().map(|(name, value)| (&**name, *value))
     }
 
+    /// Returns the members that are strings or other scalars.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'a, str>)> {
+        self.members().filter_map(|(name, value)| Some((String::from_utf8_lossy(name), scalar(value)?.into())))
+    }
+
     /// True if the object has a member of this name.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()

@@ -1,7 +1,7 @@
 //! `record`: the log that `rpcgraph record` writes, whose members `recorder.rs` of the program lists.
 
 use super::decoder::Decoder;
-use super::har_entry::{ArchiveFacts, HarExchange, SESSION, VERSION};
+use super::har_entry::{ArchiveFacts, HarExchange, SESSION, VERSION, request_headers};
 use super::lines::{Extras, FoundEntry, LineFormat, LineSplitter, in_envelope, with_others};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
 use super::surroundings::named_side;
@@ -53,7 +53,9 @@ fn open<'a>(object: &RawObject<'a>, line: &'a [u8]) -> Vec<FoundEntry<'a>> {
         let entry = match has_message || is_wire {
             true => {
                 let http = http.clone().map(|http| Arc::new(Http { exchange: None, ..http }));
-                Record { time, sender, session: session.clone(), event, flags, http, ..Record::new(bytes) }.into()
+                let headers = object.object("headers").and_then(|headers| request_headers(headers.texts()));
+                let session = session.clone();
+                Record { time, sender, session, event, flags, http, headers, ..Record::new(bytes) }.into()
             }
             // The recorder's own words have no sender.
             false => {

@@ -4,10 +4,10 @@
 use super::decoder::Decoder;
 use super::elements::{first_element, object_array};
 use super::har_entry::{
-    ArchiveFacts, HarExchange, HttpBody, LAST_EVENT, SESSION, VERSION, opened_session, posted_session,
+    ArchiveFacts, HarExchange, HttpBody, LAST_EVENT, SESSION, VERSION, opened_session, posted_session, request_headers,
 };
 use super::lines::{Extras, FoundEntry};
-use super::object::{RawObject, offset_in, scalar};
+use super::object::{RawObject, elements, offset_in, scalar};
 use super::rules::time;
 use super::tcp::{Segment, TcpConnections};
 use super::window::InputHead;
@@ -157,6 +157,11 @@ fn open<'a>(
     let lines: Vec<_> = layers.objects("http").flat_map(lines).collect();
     let session = header(&lines, SESSION);
     let is_mcp = session.is_some() || header(&lines, VERSION).is_some();
+    let headers = layers.objects("http").flat_map(|http| header_lines(&http)).collect::<Vec<_>>();
+    let headers = request_headers(headers.iter().filter_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        Some((name.into(), value.into()))
+    }));
     let uri = stated("http", ["http.request.full_uri", "http_http_request_full_uri"]).unwrap_or_default();
     let texts = bodies.unwrap_or_default().into_iter().map(|data| Some((data, scalar(data)?)));
     let Some(texts) = texts.collect::<Option<Vec<_>>>() else { return none() };
@@ -210,13 +215,22 @@ fn open<'a>(
     };
     more.entries.extend(found.into_iter().filter_map(|(start, entry)| match entry {
         Entry::Record(record) => {
+            let headers = headers.clone().filter(|_| is_request);
             let session = key.clone().map(Cow::Owned);
             let time = record.time.or(captured.filter(|_| record.is_exchange()));
-            Some((start, Record { time, session, ..record }.into()))
+            Some((start, Record { time, session, headers, ..record }.into()))
         }
         Entry::LogLine(_) => None,
     }));
     more.entries.pop_front().or_else(none)
+}
+
+/// Returns the lines of the headers of a request.
+fn header_lines(http: &RawObject<'_>) -> Vec<String> {
+    let is_line = |name: &[u8]| name.ends_with(b"request.line") || name.ends_with(b"request_line");
+    let values = http.members().filter(|(name, _)| is_line(name)).map(|(_, value)| value);
+    let lines = values.flat_map(|value| if value.starts_with(b"[") { elements(value).collect() } else { vec![value] });
+    lines.filter_map(scalar).collect()
 }
 
 /// Returns the value of a header among the lines of a request or response.
@@ -254,6 +268,8 @@ mod tests {
             let found = open(&object, packet.as_bytes(), &mut Extras::default(), &mut state);
             let Some((_, Entry::Record(record))) = found else { panic!("{line}") };
             assert_eq!(record.session.as_deref(), Some(session));
+            let headers = if line.starts_with("Mcp") { r#"{"mcp-session-id":"s-1"}"# } else { "{}" };
+            assert_eq!(record.headers.as_ref().map(|headers| headers.as_str()), Some(headers), "{line}");
             assert_eq!(state.sessions.contains_key("s-1"), line.starts_with("Mcp"), "{line}");
             assert!(!state.sessions.contains_key("quoted"), "{line}");
         }

@@ -127,6 +127,8 @@ pub struct Annotated<'a> {
     pub failure: Option<FailureKind>,
     /// The HTTP exchange that it belongs to.
     pub http: Option<&'a Http>,
+    /// The headers of MCP in its HTTP request, as a JSON object.
+    pub headers: Option<&'a str>,
     /// The older open request with the same id, if this request is the first one to reuse it.
     pub superseded: Option<Name>,
     /// The problems of the message.
@@ -180,7 +182,8 @@ impl<'a> Annotated<'a> {
     ) -> Self {
         let bytes = (!record.flags.oversized).then_some(&*record.bytes);
         let http = record.http.as_deref();
-        Self { time: record.time, sender, problems, http, ..Self::bare(name, record.location, bytes, node) }
+        let headers = record.headers.as_ref().map(|headers| headers.as_str());
+        Self { time: record.time, sender, problems, http, headers, ..Self::bare(name, record.location, bytes, node) }
     }
 
     /// Creates the node of the `nth` text that begins on its line, from 1.
@@ -206,6 +209,7 @@ impl<'a> Annotated<'a> {
             latency: None,
             failure: None,
             http: None,
+            headers: None,
             superseded: None,
             problems: Problems::default(),
             meaning: 0..0,

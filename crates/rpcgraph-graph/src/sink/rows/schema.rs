@@ -184,6 +184,7 @@ table! {
         HTTP_METHOD "http_method" Text nullable [Record rpcg HTTP_METHOD] "The method of an HttpExchange.",
         URL "url" Text nullable [Record rpcg URI] "The URL of an HttpExchange.",
         TARGET_URI "target_uri" Text nullable [Record rpcg TARGET_URI] "The document or resource that the params name (LSP, MCP).",
+        REQUEST_HEADERS "request_headers" Text nullable [Record rpcg REQUEST_HEADERS] "The headers of MCP in its HTTP request, as a JSON object.",
     }
 }
 

@@ -228,7 +228,9 @@ impl TableRow {
     /// Returns a record without its bytes.
     fn record(&self) -> Result<Record<'static>, TableError> {
         let (time, sender, location) = (self.time()?, self.sender(), self.location()?);
-        Ok(Record { time, sender, location, http: self.http()?.map(Arc::new), ..Record::new(Vec::new()) })
+        let (http, headers) =
+            (self.http()?.map(Arc::new), self.text("request_headers").map(|text| Arc::new(text.to_owned())));
+        Ok(Record { time, sender, location, http, headers, ..Record::new(Vec::new()) })
     }
 
     /// Returns the HTTP exchange of a record, as far as it is still needed.
