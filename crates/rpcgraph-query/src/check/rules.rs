@@ -17,13 +17,14 @@ use crate::vocab::{JSON_RPC_ONTOLOGY, rpcg};
 const BASE: &str = "https://w3id.org/rpcgraph/rules/";
 
 /// The files of the built-in rules, conditions first.
-pub const BUILT_IN: [(&str, &str); 7] = [
+pub const BUILT_IN: [(&str, &str); 8] = [
     ("conditions.ttl", include_str!("../../ontology/rules/conditions.ttl")),
     ("jsonrpc.ttl", include_str!("../../ontology/rules/jsonrpc.ttl")),
     ("lsp.ttl", include_str!("../../ontology/rules/lsp.ttl")),
     ("mcp.ttl", include_str!("../../ontology/rules/mcp.ttl")),
     ("mcp-tools.ttl", include_str!("../../ontology/rules/mcp-tools.ttl")),
     ("mcp-tasks.ttl", include_str!("../../ontology/rules/mcp-tasks.ttl")),
+    ("mcp-headers.ttl", include_str!("../../ontology/rules/mcp-headers.ttl")),
     ("mcp-2026-07-28.ttl", include_str!("../../ontology/rules/mcp-2026-07-28.ttl")),
 ];
 

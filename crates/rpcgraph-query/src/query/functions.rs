@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use oxigraph::sparql::SparqlEvaluator;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
@@ -39,6 +41,7 @@ pub(super) enum FunctionKind {
     Secrets,
     Conforms,
     SchemaProblem,
+    HeaderText,
     Percentile(usize),
     MostAtOnce,
     First,
@@ -81,6 +84,12 @@ pub const FUNCTIONS: &[Function] = &[
         "the reason why a JSON Schema is not valid in its dialect; unbound if it is valid or that is unknown",
         FunctionKind::SchemaProblem,
     ),
+    function(
+        "rpcg:headerText",
+        "the text of a header's value, which MCP encodes as =?base64?…?= if it has other characters than ASCII; unbound if \
+         that is not valid",
+        FunctionKind::HeaderText,
+    ),
     function("rpcg:median", "the median, as one of the numbers", FunctionKind::Percentile(50)),
     function("rpcg:p90", "the 90th percentile, as one of the numbers", FunctionKind::Percentile(90)),
     function("rpcg:p95", "the 95th percentile, as one of the numbers", FunctionKind::Percentile(95)),
@@ -100,7 +109,7 @@ const fn function(name: &'static str, gives: &'static str, kind: FunctionKind) -
 impl FunctionKind {
     /// Returns true for a function of the text of a payload.
     pub fn is_of_text(self) -> bool {
-        !self.is_aggregate() && !matches!(self, Self::Conforms | Self::SchemaProblem)
+        !self.is_aggregate() && !matches!(self, Self::Conforms | Self::SchemaProblem | Self::HeaderText)
     }
 
     fn is_aggregate(self) -> bool {
@@ -123,6 +132,7 @@ impl Function {
             FunctionKind::Secrets => "?json",
             FunctionKind::Conforms => "?json, ?schema",
             FunctionKind::SchemaProblem => "?schema",
+            FunctionKind::HeaderText => "?value",
             _ => "?json, \"/pointer\"",
         };
         format!("{}({arguments})", self.name)
@@ -132,7 +142,7 @@ impl Function {
     pub(super) fn takes(&self, arguments: usize) -> bool {
         match self.kind {
             FunctionKind::Conforms => arguments == 2,
-            FunctionKind::Secrets | FunctionKind::SchemaProblem => arguments == 1,
+            FunctionKind::Secrets | FunctionKind::SchemaProblem | FunctionKind::HeaderText => arguments == 1,
             _ => arguments == 1 || arguments == 2 && !self.is_aggregate(),
         }
     }
@@ -207,6 +217,13 @@ fn apply(kind: FunctionKind, arguments: &[Term], schemas: &QuerySchemas) -> Opti
         }
         (FunctionKind::SchemaProblem, [schema]) => {
             schemas.violation(None, text_of(schema)?).map(|error| Literal::from(error).into())
+        }
+        (FunctionKind::HeaderText, [value]) => {
+            let value = text_of(value)?;
+            let encoded = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+            let text =
+                encoded.map_or(Some(value.to_owned()), |text| String::from_utf8(STANDARD.decode(text).ok()?).ok());
+            text.map(|text| Literal::from(text).into())
         }
         (FunctionKind::Characters, [Term::NamedNode(node)]) => number(node.as_str().chars().count()),
         (FunctionKind::Characters, [Term::Literal(text)]) => number(text.value().chars().count()),
