@@ -209,6 +209,25 @@ fn verdicts_stay() {
     }
 }
 
+/// A header of MCP says what the body says, and a name that is a word of a protocol elsewhere is no word of it here.
+#[test]
+fn headers_stay_as_true_as_before() {
+    let call = |sequence: u32, header: &str, body: &str| {
+        format!(
+            r#"{{"time":"2026-08-01T10:00:0{sequence}Z","session":"s","sequence":{sequence},"transport":"http","sender":"client","headers":{{"mcp-method":"tools/call","mcp-protocol-version":"2026-07-28","mcp-name":"{header}"}},"message":{{"jsonrpc":"2.0","id":{sequence},"method":"tools/call","params":{{"name":"{body}","arguments":{{}},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}}}"#
+        ) + "\n"
+    };
+    let log = call(1, "add", "add") + &call(2, "fetch_ida", "fetch_ida") + &call(3, "=?base64?w6Q=?=", "ä");
+    let of_headers =
+        |log: &[u8]| findings(log).into_iter().filter(|(rule, ..)| rule.contains("headers")).collect::<Vec<_>>();
+    for drop_names in [false, true] {
+        let out = redactor(RedactOptions { drop_names, ..RedactOptions::default() }).log(log.as_bytes());
+        assert_eq!(of_headers(&out), of_headers(log.as_bytes()), "{}", String::from_utf8_lossy(&out));
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.contains("add\"") || text.contains("fetch_ida"), !drop_names, "{text}");
+    }
+}
+
 fn is_log(path: &Path) -> bool {
     path.extension().is_some_and(|extension| ["ndjson", "jsonl", "log", "io"].iter().any(|log| extension == *log))
 }

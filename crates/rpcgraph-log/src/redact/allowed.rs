@@ -108,6 +108,8 @@ pub(super) enum StringRole {
     Method,
     /// The name of a tool or a prompt.
     Name,
+    /// A header of HTTP with the name or the URI that a request of MCP is about: no word of a protocol.
+    NameHeader,
     /// A time or a duration, by the name of its member.
     Time,
     /// A word of a text, which is not searched.

@@ -193,13 +193,15 @@ impl Redactor {
         let stays = match rule {
             StringRole::Method => is_known_method(content) || allows_method(content) && self.keeps_name(content),
             StringRole::Name => is_name(content) && self.keeps_name(content),
-            StringRole::None | StringRole::Time | StringRole::Token => content.len() == 1 && is_digits,
+            StringRole::None | StringRole::Time | StringRole::Token | StringRole::NameHeader => {
+                content.len() == 1 && is_digits
+            }
         };
         if content.is_empty() || stays || self.options.keep.iter().any(|kept| kept == content) {
             return None;
         }
         // The name of a tool is its author's, also if a protocol has the word elsewhere.
-        let is_of_protocol = mode != ValuePosition::Open && rule != StringRole::Name;
+        let is_of_protocol = mode != ValuePosition::Open && !matches!(rule, StringRole::Name | StringRole::NameHeader);
         if is_of_protocol && (is_word(content) || mode == ValuePosition::Payload && is_known_method(content)) {
             self.stays("word of a protocol");
             return None;
@@ -229,7 +231,7 @@ impl Redactor {
             ("number", self.key.number(content))
         } else if rule != StringRole::Token && is_uri {
             return Some(self.uri(content));
-        } else if rule != StringRole::Token && mode.is_around() {
+        } else if !matches!(rule, StringRole::Token | StringRole::NameHeader) && mode.is_around() {
             return Some(String::from_utf8_lossy(&self.text(content.as_bytes())).into_owned());
         } else {
             ("text", self.key.text(content))
@@ -316,6 +318,9 @@ fn rule(levels: &[OpenContainer<'_>], mode: ValuePosition) -> StringRole {
     let name = &*level.name;
     if mode.is_around() && level.is_known && is_of_time(name) {
         return StringRole::Time;
+    }
+    if mode.is_around() && name.eq_ignore_ascii_case(b"mcp-name") {
+        return StringRole::NameHeader;
     }
     let is_deep = level.message.is_none_or(|message| levels.len() - message > DEEP);
     if is_deep || !matches!(name, b"method" | b"name") {
