@@ -27,15 +27,12 @@ use tokio::sync::mpsc::{Sender as Parts, channel};
 use url::Url;
 
 use super::log::{HttpPart, LogQueue, Piece, RecordLog, RequestPart};
-use crate::record::Sender;
+use crate::record::{Sender, is_mcp_header};
 use crate::serve::ResponseBody;
 
 /// The longest body of a request, in bytes.
 const MAX_BODY: usize = 256 << 20;
 const SESSION: &str = "mcp-session-id";
-/// The headers of requests that MCP defines, and the beginning of the names of others.
-const OF_MCP: [&str; 4] = [SESSION, "mcp-protocol-version", "mcp-method", "mcp-name"];
-const PARAM: &str = "mcp-param-";
 const LAST_EVENT: &str = "last-event-id";
 /// Headers of one connection.
 const OF_CONNECTION: [HeaderName; 6] = [
@@ -233,8 +230,7 @@ fn request_part(method: &Method, url: &Url, headers: &HeaderMap, body: &[u8]) ->
     let mut url = url.clone();
     url.set_query(None);
     let (_, _) = (url.set_username(""), url.set_password(None));
-    let is_of_mcp = |name: &str| OF_MCP.contains(&name) || name.starts_with(PARAM);
-    let of_mcp = headers.iter().filter(|(name, _)| is_of_mcp(name.as_str()));
+    let of_mcp = headers.iter().filter(|(name, _)| is_mcp_header(name.as_str()));
     RequestPart {
         method: method.to_string(),
         url: url.to_string(),

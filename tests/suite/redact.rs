@@ -209,7 +209,7 @@ fn verdicts_stay() {
     }
 }
 
-/// A header of MCP says what the body says, and a name that is a word of a protocol elsewhere is no word of it here.
+/// The verdicts on headers stay. The name of a tool in a header is replaced as in the body, even if a protocol has the same word.
 #[test]
 fn headers_stay_as_true_as_before() {
     let call = |sequence: u32, header: &str, body: &str| {

@@ -1,6 +1,7 @@
 //! The content of an entry of an HTTP Archive: the messages of an HTTP request and its response, or of a WebSocket.
 
 use super::certainty::Certainty;
+use super::http_headers::{LAST_EVENT, SESSION, VERSION, request_headers};
 use super::lines::FoundEntry;
 use super::object::{RawObject, elements, objects, offset_in, scalar, unescape};
 use super::times::{any, duration, later};
@@ -11,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 use oxsdatatypes::Decimal;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Returns the messages of an entry in the order in which they were sent, with the offset of each body in the entry; or
@@ -403,33 +404,6 @@ fn origin(url: &str) -> String {
         _ => &host,
     };
     format!("{scheme}://{host}")
-}
-
-/// The header with the session id of the Model Context Protocol. It comes with the response to the first request.
-pub(super) const SESSION: &str = "mcp-session-id";
-
-/// The header that [resumes](https://html.spec.whatwg.org/multipage/server-sent-events.html#the-last-event-id-header) a stream.
-pub(super) const LAST_EVENT: &str = "last-event-id";
-
-/// The header with the version of the Model Context Protocol.
-pub(super) const VERSION: &str = "mcp-protocol-version";
-
-/// The headers that [repeat](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
-/// what the body states; the last is the beginning of a name.
-const METHOD: &str = "mcp-method";
-const NAME: &str = "mcp-name";
-const PARAM: &str = "mcp-param-";
-
-/// Returns the headers of a request that the Model Context Protocol defines, as canonical JSON with names in lower case. No
-/// other header is kept, since it may be a secret. `None` if there are no headers at all: requests always have some, so they
-/// were left out.
-pub(super) fn request_headers<'n, 'v>(
-    headers: impl Iterator<Item = (Cow<'n, str>, Cow<'v, str>)>,
-) -> Option<Arc<String>> {
-    let mut all = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).peekable();
-    all.peek()?;
-    let own = all.filter(|(name, _)| [SESSION, VERSION, METHOD, NAME].contains(&&**name) || name.starts_with(PARAM));
-    serde_json::to_string(&own.collect::<BTreeMap<_, _>>()).ok().map(Arc::new)
 }
 
 /// Returns the session id in the URL that a client of

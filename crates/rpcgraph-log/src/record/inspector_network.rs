@@ -4,7 +4,8 @@
 use super::Sender;
 use super::decoder::Decoder;
 use super::elements::object_array;
-use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, LAST_EVENT, SESSION, VERSION, described, request_headers};
+use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, described};
+use super::http_headers::{LAST_EVENT, SESSION, VERSION, request_headers};
 use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, scalar};
 use super::times::duration;

@@ -1,7 +1,8 @@
 //! `record`: the log that `rpcgraph record` writes, whose members `recorder.rs` of the program lists.
 
 use super::decoder::Decoder;
-use super::har_entry::{ArchiveFacts, HarExchange, SESSION, VERSION, request_headers};
+use super::har_entry::{ArchiveFacts, HarExchange};
+use super::http_headers::{SESSION, VERSION, request_headers};
 use super::lines::{Extras, FoundEntry, LineFormat, LineSplitter, in_envelope, with_others};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
 use super::surroundings::named_side;

@@ -299,7 +299,7 @@ fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
         let clock = [&head[9..11], &head[11..13], &head[13..]].join(&b':');
         return timestamp(&[date, clock].join(&b'T')).map(|(length, time)| (length - 4, time));
     }
-    // What Go writes, without a pattern, since so many logs have it.
+    // Go's package `log` writes dates like this. They are too common to wait for the regular expression.
     if fits(head, b"0000/00/00 00:00:00").is_some() {
         let date = [&head[..4], &head[5..7], &head[8..10]].join(&b'-');
         return timestamp(&[&date, &head[10..]].concat());

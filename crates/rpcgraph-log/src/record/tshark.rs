@@ -3,9 +3,8 @@
 
 use super::decoder::Decoder;
 use super::elements::{first_element, object_array};
-use super::har_entry::{
-    ArchiveFacts, HarExchange, HttpBody, LAST_EVENT, SESSION, VERSION, opened_session, posted_session, request_headers,
-};
+use super::har_entry::{ArchiveFacts, HarExchange, HttpBody, opened_session, posted_session};
+use super::http_headers::{LAST_EVENT, SESSION, VERSION, request_headers};
 use super::lines::{Extras, FoundEntry};
 use super::object::{RawObject, elements, offset_in, scalar};
 use super::rules::time;
@@ -157,7 +156,8 @@ fn open<'a>(
     let lines: Vec<_> = layers.objects("http").flat_map(lines).collect();
     let session = header(&lines, SESSION);
     let is_mcp = session.is_some() || header(&lines, VERSION).is_some();
-    let headers = layers.objects("http").flat_map(|http| header_lines(&http)).collect::<Vec<_>>();
+    let headers =
+        layers.objects("http").filter(|_| is_request).flat_map(|http| header_lines(&http)).collect::<Vec<_>>();
     let headers = request_headers(headers.iter().filter_map(|line| {
         let (name, value) = line.split_once(": ")?;
         Some((name.into(), value.into()))
@@ -215,7 +215,7 @@ fn open<'a>(
     };
     more.entries.extend(found.into_iter().filter_map(|(start, entry)| match entry {
         Entry::Record(record) => {
-            let headers = headers.clone().filter(|_| is_request);
+            let headers = headers.clone();
             let session = key.clone().map(Cow::Owned);
             let time = record.time.or(captured.filter(|_| record.is_exchange()));
             Some((start, Record { time, session, headers, ..record }.into()))

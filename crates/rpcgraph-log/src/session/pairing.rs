@@ -220,7 +220,7 @@ fn kind(message: &Message<'_>) -> u16 {
     let method = message.method.as_deref().unwrap_or_default();
     let params = message.params.as_ref().filter(|_| method == "tools/call");
     let tool = params.and_then(|params| params.string_member("name")).unwrap_or_default();
-    // The same in each run, so that two runs agree.
+    // The seeds are fixed, so that a log gives the same graph in each run.
     RandomState::with_seeds(0, 0, 0, 0).hash_one((method, tool)) as u16
 }
 

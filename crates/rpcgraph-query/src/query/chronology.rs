@@ -29,10 +29,11 @@ pub(super) fn order_by_time(columns: &mut Columns) {
         return;
     }
     let literal = |term: &TermId| literal(columns, *term);
-    let times: HashMap<_, _, KeyedHashes> = columns.triples(rpcg::CAPTURED_AT).collect();
-    let numbers: HashMap<_, _, KeyedHashes> = columns.triples(rpcg::SEQUENCE).collect();
     let of_unordered = columns.triples(rpcg::IN_SESSION).filter(|(_, session)| unordered.contains(session));
     let session_of: HashMap<_, _, KeyedHashes> = of_unordered.collect();
+    let of_messages = |predicate| columns.triples(predicate).filter(|(message, _)| session_of.contains_key(message));
+    let times: HashMap<_, _, KeyedHashes> = of_messages(rpcg::CAPTURED_AT).collect();
+    let numbers: HashMap<_, _, KeyedHashes> = of_messages(rpcg::SEQUENCE).collect();
     let mut sessions: BTreeMap<TermId, BTreeMap<u64, TimedRecord>> = BTreeMap::new();
     for (&message, &session) in &session_of {
         let Some(term) = numbers.get(&message).copied() else { continue };
@@ -69,7 +70,7 @@ pub(super) fn order_by_time(columns: &mut Columns) {
 fn unordered_sessions(columns: &Columns) -> HashSet<TermId> {
     let mut times = columns.triples(rpcg::CAPTURED_AT).peekable();
     let (mut latest, mut unordered) = (HashMap::new(), HashSet::new());
-    // The triples are in the order of their subjects, which is that of the records.
+    // Both columns are sorted by message, and messages are numbered in the order of the log.
     for (message, session) in columns.triples(rpcg::IN_SESSION) {
         while times.next_if(|(timed, _)| *timed < message).is_some() {}
         let Some((_, time)) = times.next_if(|(timed, _)| *timed == message) else { continue };

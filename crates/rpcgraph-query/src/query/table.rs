@@ -70,7 +70,7 @@ pub struct Table {
     pub live: bool,
     /// True if all columns are shown.
     pub all_columns: bool,
-    /// What is known of the columns.
+    /// Which columns are shown and how, by name.
     pub columns: TableColumns,
 }
 
