@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal as _, Read, Write};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{self, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -44,7 +44,10 @@ pub fn record(command: &[OsString], log: RecordLog) -> io::Result<i32> {
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
     if let Ok(pid) = i32::try_from(server.id()) {
-        thread::Builder::new().spawn(move || pass_signals(pid, is_terminal))?;
+        let (waiting, passed) = channel();
+        thread::Builder::new().spawn(move || pass_signals(pid, is_terminal, waiting))?;
+        // The channel closes once signals are passed on. Output of the server comes after that, so that who waits for it can send one.
+        let _ = passed.recv();
     }
     if let Some(pipe) = server.stdin.take() {
         let queue = queue.clone();
@@ -86,8 +89,8 @@ fn pass(mut from: impl Read, mut to: impl Write, side: Sender, queue: &LogQueue)
     framing.end(&mut give);
 }
 
-/// Passes signals on to the server, which ends the program when it ends.
-fn pass_signals(server: i32, is_terminal: bool) {
+/// Passes signals on to the server, which ends the program when it ends. Drops `waiting` once no signal is missed.
+fn pass_signals(server: i32, is_terminal: bool, waiting: mpsc::Sender<()>) {
     let Some(server) = Pid::from_raw(server) else { return };
     let mut signals = vec![
         (SignalKind::terminate(), Signal::TERM),
@@ -110,7 +113,9 @@ fn pass_signals(server: i32, is_terminal: bool) {
                 }
             }))
         });
-        for task in tasks.collect::<Vec<_>>() {
+        let tasks: Vec<_> = tasks.collect();
+        drop(waiting);
+        for task in tasks {
             let _ = task.await;
         }
     });
