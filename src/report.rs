@@ -19,8 +19,6 @@ mod strip;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Write};
 
-use oxsdatatypes::Double;
-
 use self::facts::Handshakes;
 use self::index::{LogFacts, PageIndex, PageRow, RowKind};
 pub use self::page::OmittedTexts;
@@ -181,12 +179,7 @@ impl Report {
         for (before, next, restart) in log.paired.sessions.restarts() {
             let (before, next) = (self.index.text(before.unwrap_or_default()), self.index.text(next));
             log.facts.restarts.push((next, before));
-            let rows = &self.index.rows[log.facts.first as usize..];
-            let first = rows.partition_point(|row| row.record < restart.message.record);
-            let mut same = (first..rows.len()).take_while(|row| rows[*row].record == restart.message.record);
-            if let Some(row) = same.find(|row| rows[*row].kind != RowKind::LogLine) {
-                ends.insert(before, log.facts.first + u32::try_from(row).unwrap_or_default());
-            }
+            ends.extend(self.index.row_of(log.facts.first, restart.message).map(|row| (before, row)));
         }
         for (name, state) in log.paired.sessions.unanswered() {
             if let Some((number, _)) = log.open.get(&name) {
@@ -199,8 +192,9 @@ impl Report {
         }
         let origin = Origin { source: name.to_owned(), format: reader.format() };
         for end in log.paired.sessions.ends(&origin) {
-            let offset = end.clock_offset.map(|(seconds, _)| f64::from(Double::from(seconds)));
-            self.facts.clock_offset = offset.into_iter().chain(self.facts.clock_offset).reduce(f64::max);
+            let offset = end.clock_offset.map(|(seconds, _)| index::number(seconds));
+            self.facts.note_clocks(offset, !end.estimates.is_empty());
+            self.index.estimate(log.facts.first, &end.estimates);
             self.facts.requests_missing |= end.requests_missing;
             self.facts.has_exit |= end.exited.is_some();
         }

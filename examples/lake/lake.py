@@ -7,7 +7,7 @@ all nodes have to share), `hdfs://`, `s3a://` and so on. Executors run the binar
 memory as a whole. What is made:
 
     TABLES/manifests/NUMBER.json    the newest lists the valid files: `tables`, the files of each table, and `logs`
-    TABLES/messages/ingested=DATE/  and sessions, problems: the columns that `rpcgraph vocab columns` explains
+    TABLES/messages/ingested=DATE/  and sessions, problems, latencies: the columns that `rpcgraph vocab columns` explains
     TABLES/findings/                findings about logs: log, digest, status, finding, ingested
 
 Readers take the files that the newest manifest names, as `read` below does, and so see all of a run or nothing of it. What
@@ -58,7 +58,7 @@ from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-TABLES = ("messages", "sessions", "problems")
+TABLES = ("messages", "sessions", "problems", "latencies")
 FINDINGS = "log STRING, digest STRING, status INT, finding STRING, ingested DATE"
 # A larger log is converted alone; smaller ones together, up to these numbers of logs and bytes.
 SMALL_LOG, BATCH_LOGS, BATCH_BYTES = 8 << 20, 1000, 256 << 20
@@ -104,6 +104,10 @@ class Hadoop:
         finally:
             source.close()
         return bytes(sha256.digest()).hex()
+
+    def exists(self, uri):
+        system, path = self.path(uri)
+        return system.exists(path)
 
     def copy_out(self, local, uri):
         system, path = self.path(uri)
@@ -426,7 +430,7 @@ class Lake:
                 del sizes[old]
             sizes[part] = size
         for table in TABLES:
-            tables[table] = [f"{table}/{part}" for part in sorted(sizes)]
+            tables[table] = self.written(table, sorted(sizes))
         self.find([result for result in results if not result["same"]])
 
     def merge(self, group, stale):
@@ -441,13 +445,19 @@ class Lake:
                 kept = kept.join(replaced, f.substring_index("session_iri", "#", 1) == f.col("log"), "left_anti")
                 rows = kept if rows is None else rows.unionByName(kept, allowMissingColumns=True)
             order = ["session_iri", "seq", f.expr("kind = 'LogLine'"), "batch_index", "line"]
-            self.write(rows, order if table == "messages" else ["session_iri"], f"{self.tables}/{table}/{part}")
+            if rows is not None:
+                self.write(rows, order if table == "messages" else ["session_iri"], f"{self.tables}/{table}/{part}")
         system, path = self.hadoop.path(f"{self.tables}/messages/{part}")
         return part, system.getFileStatus(path).getLen()
 
     def rows(self, table, parts):
-        files = [f"{self.tables}/{table}/{part}" for part in parts]
+        files = [f"{self.tables}/{name}" for name in self.written(table, parts)]
         return self.spark.read.option("mergeSchema", "true").parquet(*files) if files else None
+
+    def written(self, table, parts):
+        """The files of a table; parts that an earlier version wrote have none of latencies."""
+        names = [f"{table}/{part}" for part in parts]
+        return names if table != "latencies" else [name for name in names if self.hadoop.exists(f"{self.tables}/{name}")]
 
     def write(self, rows, order, target):
         """Writes rows as one file."""

@@ -390,11 +390,10 @@ fn why_unread(input: &str, summary: &Summary, is_stated: bool, quiet: bool) -> O
     if !quiet && early > 0 {
         let answers = if early == 1 { "1 answer has a time".to_owned() } else { format!("{early} answers have times") };
         let effect = match summary.clock_offset {
-            Some(seconds) => {
-                format!(
-                    "clocks differ by {} or more, and latencies are uncertain by as much",
-                    duration(f64::from(Double::from(seconds)))
-                )
+            Some((seconds, are_estimated)) => {
+                let seconds = duration(f64::from(Double::from(seconds)));
+                let latencies = if are_estimated { "are corrected by it" } else { "are uncertain by as much" };
+                format!("clocks differ by {seconds} or more, and latencies {latencies}")
             }
             None => "latencies are of the other answers".to_owned(),
         };

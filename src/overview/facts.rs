@@ -170,6 +170,8 @@ pub struct Facts {
     pub requests_missing: bool,
     /// The most by which an answer is before its request, in seconds.
     pub clock_offset: Option<f64>,
+    /// True if the latencies of a session whose clocks differ are not corrected.
+    pub latencies_uncertain: bool,
     /// Problem, number and first message.
     pub problems: Vec<(String, usize, String)>,
     /// The sessions and the calls by their IRIs.
@@ -181,6 +183,12 @@ impl Facts {
     /// Creates facts about logs with these names.
     pub fn for_logs(logs: Vec<String>) -> Self {
         Self { logs, ..Self::default() }
+    }
+
+    /// Notes by how many seconds the clocks of a session differ, and whether its latencies are corrected.
+    pub(crate) fn note_clocks(&mut self, seconds: Option<f64>, are_corrected: bool) {
+        self.clock_offset = self.clock_offset.into_iter().chain(seconds).reduce(f64::max);
+        self.latencies_uncertain |= seconds.is_some() && !are_corrected;
     }
 
     /// Adds a session by its key. Returns its place.

@@ -111,7 +111,7 @@ impl Facts {
                 Part::Problems => self.take_problem(&row),
                 Part::Clocks => {
                     self.requests_missing |= row.text("requestsMissing").is_some();
-                    self.clock_offset = self.clock_offset.into_iter().chain(row.seconds("seconds")).reduce(f64::max);
+                    self.note_clocks(row.seconds("seconds"), row.text("estimated") == Some("true"));
                 }
             }
         }

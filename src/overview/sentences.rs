@@ -378,7 +378,10 @@ impl Facts {
         texts.extend(rare.take(MAX_PROBLEMS).map(|(problem, count, first)| {
             let behind = offset_of(problem).map(|seconds| {
                 let seconds = duration(seconds);
-                format!(" by up to {seconds}: clocks differ, latencies are uncertain by {seconds} or more")
+                match self.latencies_uncertain {
+                    true => format!(" by up to {seconds}: clocks differ, latencies are uncertain by {seconds} or more"),
+                    false => format!(" by up to {seconds}: clocks differ, latencies are corrected"),
+                }
             });
             let behind = behind.unwrap_or_default();
             (format!("{}: {}{behind}, first ", counted(*count, "message"), in_words(problem)), first)

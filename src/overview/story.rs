@@ -137,7 +137,13 @@ fn uncertainty(row: &AnswerRow) -> StoryRow {
         None => StoryRow {
             seconds: row.seconds("seconds"),
             count: Some(row.count("count")),
-            ..StoryRow::new(StoryPart::Certainty, "answers before their requests: a clock is behind")
+            ..StoryRow::new(
+                StoryPart::Certainty,
+                match row.text("estimated") {
+                    Some("true") => "answers before their requests: a clock is behind, latencies are corrected",
+                    _ => "answers before their requests: a clock is behind",
+                },
+            )
         },
     }
 }

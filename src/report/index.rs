@@ -13,7 +13,7 @@ use crate::diagnostic;
 use crate::json::{Value, quoted};
 use crate::message::{ErrorMember, Id, Message, Problem};
 use crate::record::{Format, LogLine, Sender};
-use crate::session::{Annotated, RequestState};
+use crate::session::{Annotated, Name, RequestState};
 
 /// The maximum length of a text in the index, in characters.
 const SHORT: usize = 120;
@@ -215,7 +215,7 @@ impl PageRow {
     }
 }
 
-fn number(seconds: Decimal) -> f64 {
+pub(super) fn number(seconds: Decimal) -> f64 {
     Double::from(seconds).into()
 }
 
@@ -327,6 +327,23 @@ impl PageIndex {
     pub fn push(&mut self, row: PageRow) -> u32 {
         self.rows.push(row);
         self.len() - 1
+    }
+
+    /// Returns the row of a message of the log that begins at the row `first`.
+    pub fn row_of(&self, first: u32, name: Name) -> Option<u32> {
+        let rows = self.rows.get(first as usize..)?;
+        let start = rows.partition_point(|row| row.record < name.record);
+        let mut same = (start..).zip(&rows[start..]).take_while(|(_, row)| row.record == name.record);
+        let is_own = |row: &PageRow| row.kind != RowKind::LogLine && row.element == name.element.unwrap_or_default();
+        same.find(|(_, row)| is_own(row)).and_then(|(row, _)| u32::try_from(row).ok()).map(|row| first + row)
+    }
+
+    /// Replaces the latencies of answers of the log that begins at the row `first`.
+    pub fn estimate(&mut self, first: u32, latencies: &[(Name, Decimal)]) {
+        for (answer, seconds) in latencies {
+            let row = self.row_of(first, *answer).and_then(|row| self.rows.get_mut(row as usize));
+            row.into_iter().for_each(|row| row.latency = Some(number(*seconds)));
+        }
     }
 
     /// Marks a row that a reader is likely to view.

@@ -306,6 +306,22 @@ fn the_verdict_is_that_of_the_first_screen() {
     }
 }
 
+/// The page has the latencies that the offset of the clocks corrects.
+#[test]
+fn latencies_are_corrected() {
+    let line = |(id, direction, second, member): (u32, &str, u32, &str)| {
+        format!(
+            "{{\"ts\":\"2026-03-10T09:00:{second}Z\",\"dir\":\"{direction}\",\"msg\":{{\"jsonrpc\":\"2.0\",\"id\":{id},{member}}}}}\n"
+        )
+    };
+    let call = |(id, asked, answered)| {
+        [line((id, "c2s", asked, "\"method\":\"sum\"")), line((id, "s2c", answered, "\"result\":0"))].concat()
+    };
+    let log = [(1, 13, 10), (2, 20, 18), (3, 21, 22)].map(call).concat();
+    let (page, _) = page(log.as_bytes(), &ReportOptions::default());
+    assert_eq!(index(&page)["latency"], serde_json::json!([null, 0.0, null, 1.0, null, 4.0]));
+}
+
 /// The text of HTML without entities.
 fn plain(html: &str) -> String {
     html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect()

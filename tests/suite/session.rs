@@ -4,6 +4,7 @@
 //! `<` the other), what (a request `?id`, a notification `.`, a result `=id`, an error `!id`, a batch of these `[…]`), maybe
 //! which method (`~…`), and maybe when (`@…`).
 
+mod clocks;
 mod states;
 
 use oxsdatatypes::Decimal;

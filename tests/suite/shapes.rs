@@ -298,6 +298,7 @@ const FAULTS: &[(&str, &str)] = &[
         "DELETE { ?m rpcg:latencySeconds ?l } INSERT { ?m rpcg:latencySeconds -0.5 }
          WHERE { ?m rpcg:latencySeconds ?l }",
     ),
+    ("answer-estimated-latency", "INSERT { ?m rpcg:estimatedLatencySeconds -0.5 } WHERE { ?m rpcg:latencySeconds ?l }"),
     (
         "answer-latency-is-of-a-pair",
         "DELETE { ?m rpcg:respondsTo ?r } WHERE { ?m a jrpc:Response ; rpcg:respondsTo ?r }",

@@ -28,10 +28,12 @@ use rpcgraph::record::Step;
 use crate::cli::{BASE, LOG, Place};
 use crate::support::{files, logs, own, tool};
 
-const TABLES: [&str; 3] = ["messages.parquet", "problems.parquet", "sessions.parquet"];
+const TABLES: [&str; 4] = ["messages.parquet", "problems.parquet", "sessions.parquet", "latencies.parquet"];
+/// The tables from which a log is rebuilt.
+const REBUILT: [&str; 3] = ["messages.parquet", "problems.parquet", "sessions.parquet"];
 
 /// The cells of a table that are not null, row by row, as they are printed.
-fn rows(table: &Path) -> Vec<BTreeMap<String, String>> {
+pub fn rows(table: &Path) -> Vec<BTreeMap<String, String>> {
     let reader = SerializedFileReader::new(File::open(table).expect("a table")).expect("Parquet");
     let rows = reader.into_iter().map(|row| row.expect("a row").into_columns());
     let printed = rows.map(|cells| cells.into_iter().map(|(name, cell)| (name, cell.to_string())));
@@ -284,7 +286,7 @@ fn tables_of_other_programs() {
         );
         place.run(&["errors", "tables"]).said(2, &said);
     }
-    for table in TABLES {
+    for table in REBUILT {
         place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
         fs::remove_file(place.path(&format!("tables/{table}"))).unwrap();
         place.run(&["errors", "tables"]).began(2, &format!("error: cannot read tables: {table}: No such file"));
@@ -324,7 +326,7 @@ fn damaged_tables_are_errors() {
     place.convert(&["log", "-t", "parquet", "-o", "tables", "--quiet"]).quietly();
     let folder = place.path("tables");
     assert_eq!(read_tables(&folder), Ok(5));
-    for table in TABLES {
+    for table in REBUILT {
         let path = folder.join(table);
         let whole = fs::read(&path).unwrap();
         let (mut tried, mut refused) = (0, 0);

@@ -15,7 +15,7 @@ logging.disable(logging.INFO)
 mapping, pairs = sys.argv[1], sys.argv[2:]
 differ = 0
 for folder, graph in zip(pairs[::2], pairs[1::2]):
-    for table in ("messages", "sessions", "problems"):
+    for table in ("messages", "sessions", "problems", "latencies"):
         duckdb.execute(f"CREATE OR REPLACE VIEW {table} AS FROM '{folder}/{table}.parquet'")
     with tempfile.TemporaryDirectory() as place:
         options = f"[CONFIGURATION]\noutput_format=N-QUADS\nna_values=None,nan,<NA>\nnumber_of_processes=1\nlogging_level=WARNING\n[log]\nmappings={mapping}\n"

@@ -51,7 +51,7 @@ def rows(values):
 
 differ = compared = 0
 for folder in map(pathlib.Path, sys.argv[2:]):
-    for table in ("messages", "sessions", "problems"):
+    for table in ("messages", "sessions", "problems", "latencies"):
         view(table, f"{folder}/tables/{table}.parquet")
     for query in sorted(folder.glob("*.sql")):
         with open(query.with_suffix(".csv"), newline="") as file:

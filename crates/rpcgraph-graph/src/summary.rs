@@ -66,8 +66,8 @@ pub struct Summary {
     pub one_sided: u64,
     /// The numbers of sessions that lack most answers, and the requests of most answers; see [`Sessions::incomplete`].
     pub incomplete: [u64; 2],
-    /// The most by which the clock of a side of a session is behind, in seconds.
-    pub clock_offset: Option<Decimal>,
+    /// The most by which the clock of a side of a session is behind, in seconds; see [`Sessions::clock_offset`].
+    pub clock_offset: Option<(Decimal, bool)>,
     /// True if there are times with a zone, and true if there are times without.
     zones: [bool; 2],
     /// The protocols whose methods implied senders that the log does not state.

@@ -13,6 +13,7 @@ mod annotated;
 mod answered;
 mod connection;
 mod failure;
+mod offset;
 mod pairing;
 mod sides;
 #[doc(hidden)]
@@ -410,6 +411,7 @@ impl Sessions {
                         Some(place),
                     )));
                 }
+                connection.measured.give_up(&mut self.answered.measured);
                 *session = KeyedSession::Idle(IdleTally::new(&connection.tally));
             }
         }
@@ -471,6 +473,7 @@ impl Sessions {
             ended: tally.times.map(|(_, ended)| ended),
             sender_inferred: tally.sides.inferred,
             clock_offset: tally.traffic.and_then(|traffic| traffic.clock_offset()),
+            estimates: self.at(place).map(Connection::estimates).unwrap_or_default(),
             one_sided: tally.is_one_sided(),
             answers_missing: self.at(place).is_some_and(Connection::lacks_answers),
             requests_missing: tally.traffic.is_some_and(|traffic| traffic.lacks_requests()),
@@ -523,9 +526,15 @@ impl Sessions {
         self.tallies().filter(|(_, tally)| tally.is_one_sided()).count() as u64
     }
 
-    /// The most seconds by which the clock of a side of a session is behind.
-    pub fn clock_offset(&self) -> Option<Decimal> {
-        self.tallies().filter_map(|(_, tally)| Some(tally.traffic?.clock_offset()?.0)).max()
+    /// The most seconds by which the clock of a side of a session is behind, and whether the latencies of all such sessions are
+    /// estimated.
+    pub fn clock_offset(&self) -> Option<(Decimal, bool)> {
+        let places = (0..self.keyed.len()).map(Some).chain([None]);
+        let offsets = places.filter_map(|place| {
+            let connection = self.at(place)?;
+            Some((connection.tally.traffic?.clock_offset()?.0, !connection.estimates().is_empty()))
+        });
+        offsets.reduce(|(most, all), (seconds, estimated)| (most.max(seconds), all && estimated))
     }
 
     /// The number of sessions that lack most answers to one side, and of those that lack the requests of most answers.

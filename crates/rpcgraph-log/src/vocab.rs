@@ -112,6 +112,7 @@ vocabulary! {
         BATCH_INDEX = "batchIndex",
         RESPONDS_TO = "respondsTo",
         LATENCY_SECONDS = "latencySeconds",
+        ESTIMATED_LATENCY_SECONDS = "estimatedLatencySeconds",
         HTTP_METHOD = "httpMethod",
         HTTP_STATUS = "httpStatus",
         REQUEST_HEADERS = "requestHeaders",

@@ -5,9 +5,10 @@ SELECT m.message_iri AS message, m.session_iri AS session, p.client, p.server, C
        m.error_kind AS kind,
        -- The first text of a tool's result, if its content begins with one.
        COALESCE(m.error_message, m.value, m.reason, json_extract_string(m.result, '/content/0/text'), m.result) AS error,
-       m.error_data AS data, m.latency_text AS seconds, m.failure
+       m.error_data AS data, COALESCE(l.seconds_text, m.latency_text) AS seconds, m.failure
 FROM messages m
 LEFT JOIN messages r ON r.message_iri = m.responds_to
+LEFT JOIN latencies l ON l.message_iri = m.message_iri
 LEFT JOIN (
   SELECT session_iri, MIN_BY(client, CASE WHEN client IS NOT NULL THEN asked END) AS client,
          MIN_BY(server, CASE WHEN server IS NOT NULL THEN answered END) AS server

@@ -1,7 +1,8 @@
 WITH asked AS (
-  SELECT r.method, a.kind AS answer, s.one_sided, a.failure, a.latency_s AS latency
+  SELECT r.method, a.kind AS answer, s.one_sided, a.failure, COALESCE(l.seconds, a.latency_s) AS latency
   FROM messages r
   LEFT JOIN messages a ON a.responds_to = r.message_iri
+  LEFT JOIN latencies l ON l.message_iri = a.message_iri
   JOIN sessions s ON s.session_iri = r.session_iri
   WHERE r.kind = 'Request'
 ), ranked AS (
@@ -9,7 +10,7 @@ WITH asked AS (
          COUNT(*) OVER (PARTITION BY method) AS number
   FROM asked
   WHERE latency IS NOT NULL
-), latencies AS (
+), timed AS (
   SELECT method, COUNT(*) AS known, MIN(latency) AS least, ROUND(AVG(latency), 6) AS average,
          MIN(CASE WHEN place * 2 >= number THEN latency END) AS median,
          MIN(CASE WHEN place * 100 >= number * 95 THEN latency END) AS high,
@@ -33,5 +34,5 @@ SELECT COALESCE(c.method, t.method) AS method, COALESCE(c.requests, 0) AS count,
        l.most AS max
 FROM counts c
 FULL OUTER JOIN told t ON t.method = c.method
-LEFT JOIN latencies l ON l.method = c.method
+LEFT JOIN timed l ON l.method = c.method
 ORDER BY 2 DESC, 5 DESC, 1

@@ -1,7 +1,9 @@
 SELECT r.message_iri AS request, r.session_iri AS session, p.client, p.server, COALESCE(r.time_text, r.clock) AS time,
-       a.latency_text AS seconds, r.method, r.tool, COALESCE(r.id_string, r.id_number) AS id, a.message_iri AS answer, a.kind
+       COALESCE(l.seconds_text, a.latency_text) AS seconds, r.method, r.tool,
+       COALESCE(r.id_string, r.id_number) AS id, a.message_iri AS answer, a.kind
 FROM messages a
 JOIN messages r ON r.message_iri = a.responds_to
+LEFT JOIN latencies l ON l.message_iri = a.message_iri
 LEFT JOIN (
   SELECT session_iri, MIN_BY(client, CASE WHEN client IS NOT NULL THEN asked END) AS client,
          MIN_BY(server, CASE WHEN server IS NOT NULL THEN answered END) AS server
@@ -19,6 +21,6 @@ LEFT JOIN (
   ) said
   GROUP BY session_iri
 ) p ON p.session_iri = r.session_iri
-WHERE a.latency_s IS NOT NULL
-ORDER BY a.latency_s DESC, r.message_iri
+WHERE COALESCE(l.seconds, a.latency_s) IS NOT NULL
+ORDER BY COALESCE(l.seconds, a.latency_s) DESC, r.message_iri
 LIMIT 20

@@ -1,7 +1,7 @@
 //! Annotated messages as rows of tables: the triples of the walk, and the columns that are derived. The nodes of protocols
 //! have no rows.
 
-use oxsdatatypes::DateTime;
+use oxsdatatypes::{DateTime, Decimal};
 
 use super::{InputMapper, MapPart, MapTarget, ReferenceError};
 use crate::message::{Id, Kind};
@@ -9,7 +9,7 @@ use crate::record::units::{scaled, since_1970};
 use crate::record::{Time, known_method};
 use crate::session::triples::NodeRef;
 use crate::session::{Annotated, FailureKind, Name, Node, RequestState, SessionEnd, asked_id, session_reference};
-use crate::sink::rows::schema::{messages, sessions};
+use crate::sink::rows::schema::{latencies, messages, sessions};
 use crate::sink::rows::{ExchangeRole, RecordRows, RowTriples};
 
 impl MapTarget for RecordRows {
@@ -57,11 +57,8 @@ impl RecordRows {
         {
             rows.number(messages::SIZE_BYTES, signed(record.len() as u64));
         }
-        if let Some(latency) = annotated.latency {
-            let billionths = i64::try_from(scaled(latency, 9)).ok();
-            if let Some(latency) = billionths.filter(|number| number.unsigned_abs() < 10_u64.pow(18)) {
-                rows.number(messages::LATENCY_S, latency);
-            }
+        if let Some(latency) = annotated.latency.and_then(billionths) {
+            rows.number(messages::LATENCY_S, latency);
         }
         rows.optional(messages::FAILURE, annotated.failure.map(FailureKind::name));
         match &annotated.node {
@@ -116,7 +113,21 @@ impl RecordRows {
             time.and_then(micros).into_iter().for_each(|micros| rows.number(column, micros));
         }
         rows.end_row();
+        for (answer, seconds) in &end.estimates {
+            let rows = &mut self.latencies;
+            rows.text_of(latencies::SESSION_IRI, [&*self.iri, &*session_reference(end.key)]);
+            rows.text(latencies::MESSAGE, answer.to_string());
+            rows.text(latencies::MESSAGE_IRI, format!("{}#{answer}", self.iri));
+            billionths(*seconds).into_iter().for_each(|number| rows.number(latencies::SECONDS, number));
+            rows.text(latencies::SECONDS_TEXT, seconds.to_string());
+            rows.end_row();
+        }
     }
+}
+
+/// Returns billionths of a second, as far as the column holds them.
+fn billionths(seconds: Decimal) -> Option<i64> {
+    i64::try_from(scaled(seconds, 9)).ok().filter(|number| number.unsigned_abs() < 10_u64.pow(18))
 }
 
 fn micros(time: DateTime) -> Option<i64> {

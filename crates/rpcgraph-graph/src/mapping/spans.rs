@@ -9,6 +9,7 @@
 //! | an error | `rpc.response.status_code` |
 //! | an answer over HTTP | `http.response.status_code` |
 //! | an answer with a time before its request | `rpcgraph.answer_before_request`; the span has no duration |
+//! | an answer whose latency the offset of the clocks corrects, from the first of these on | `rpcgraph.latency_estimated` |
 //! | a failure: an error, a tool or an HTTP exchange that failed | `error.type`, and the span's status |
 //! | a request without an answer, if the log shows that | `rpcgraph.state`; the span ends with the session, in its restart, or as it was cancelled |
 //! | payloads, if enabled | the message of the status, `mcp.resource.uri`, `gen_ai.tool.call.arguments` |
@@ -26,8 +27,8 @@ use crate::protocol::{Statement, StatementObject, literal_of};
 use crate::record::units::{scaled, since_1970};
 use crate::record::{Protocols, Sender, Time, known_method};
 use crate::session::triples::{NodeRef, PartKind, ProtocolPart};
-use crate::session::{Annotated, FailureKind, Name, Node};
-use crate::sink::otlp::{SpanPart, SpanRecords, TimedRequest, attribute};
+use crate::session::{Annotated, FailureKind, Name, Node, session_reference};
+use crate::sink::otlp::{Answer, SpanPart, SpanRecords, TimedRequest, attribute};
 use crate::vocab::{lsp, mcp, rpcg};
 
 impl MapTarget for SpanRecords {
@@ -35,6 +36,8 @@ impl MapTarget for SpanRecords {
         if let MapPart::End(end) = *part {
             let restarted = end.restart.and_then(|restart| restart.time).or(end.exited);
             let ended = restarted.or(end.ended.map(Time::DateTime)).and_then(nanoseconds);
+            let latencies = end.estimates.iter().map(|(answer, seconds)| (*answer, scaled(*seconds, 9))).collect();
+            self.parts.push(SpanPart::Ends(session_reference(end.key), latencies));
             self.parts.extend(end.unanswered.iter().map(|(name, state)| SpanPart::Silent(*name, ended, *state)));
         } else if let MapPart::Nodes(session, nodes, statements) = *part {
             for node in nodes {
@@ -164,18 +167,12 @@ impl SpanRecords {
     }
 
     fn answer(&self, annotated: &Annotated<'_>, request: Name, message: Option<&Message<'_>>) -> SpanPart {
-        let (mut attributes, status) = self.outcome(annotated, message);
-        let took = match annotated.latency {
-            Some(latency) => scaled(latency, 9),
-            // The duration is unknown.
-            None if annotated.problems.contains(Problem::AnswerBeforeRequest) => {
-                let key = "rpcgraph.answer_before_request";
-                attributes.push(json!({ "key": key, "value": { "boolValue": true } }));
-                0
-            }
-            None => return SpanPart::UntimedAnswer(request),
-        };
-        SpanPart::Answers(request, took, attributes, status)
+        let took = annotated.latency.map(|latency| scaled(latency, 9));
+        if took.is_none() && !annotated.problems.contains(Problem::AnswerBeforeRequest) {
+            return SpanPart::UntimedAnswer(request);
+        }
+        let (attributes, status) = self.outcome(annotated, message);
+        SpanPart::Answers(request, Box::new(Answer { name: annotated.name, took, attributes, status }))
     }
 
     /// Returns the attributes and the status that an answer gives its span.

@@ -124,6 +124,7 @@ pub(crate) static MAKERS: LazyLock<[MakerTerms; 3]> = LazyLock::new(|| {
         rpcg::RESPONDS_TO,
         rpcg::CANCELS,
         rpcg::LATENCY_SECONDS,
+        rpcg::ESTIMATED_LATENCY_SECONDS,
         rpcg::STATE,
         rpcg::PROBLEM,
     ];

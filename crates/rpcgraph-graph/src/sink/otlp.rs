@@ -3,7 +3,7 @@
 //! `mapping/spans.rs` makes the attributes, and documents them. Ids are derived from IRIs, so that the same log has the
 //! same spans.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::Write;
 
 use serde_json::{Value, json};
@@ -34,6 +34,10 @@ pub(crate) struct Spans<'w> {
     /// The names of the programs of sessions, by the references of these: the server, else the client.
     services: HashMap<String, String>,
     open: OpenRequests<TimedRequest>,
+    /// The sessions with answers before their requests, and their exchanges since the first one, until the sessions end:
+    /// their latencies may be corrected.
+    skewed: HashSet<String>,
+    held: VecDeque<(TimedRequest, Answer)>,
     pub counts: SpanCounts,
 }
 
@@ -68,13 +72,24 @@ pub(crate) struct TimedRequest {
     pub events: Vec<Value>,
 }
 
+/// What an answer gives to the span of its request.
+pub(crate) struct Answer {
+    pub name: Name,
+    /// The duration in nanoseconds; `None` if it is unknown, since the answer has a time before its request.
+    pub took: Option<i128>,
+    pub attributes: Vec<Value>,
+    pub status: Value,
+}
+
 /// The part that a message plays in a span.
 pub(crate) enum SpanPart {
     Asks(Name, Box<TimedRequest>),
     /// A program of a session states its name.
     Introduces(String, Sender, String),
-    /// An answer: its request, the duration in nanoseconds, attributes and status.
-    Answers(Name, i128, Vec<Value>, Value),
+    /// An answer to a request.
+    Answers(Name, Box<Answer>),
+    /// The end of a session: its reference, and the latencies of answers that the clocks' offset corrects, in nanoseconds.
+    Ends(String, HashMap<Name, i128>),
     /// A notification: the request that it refers to, and its event.
     Tells(Option<Name>, Value),
     /// A message without a time.
@@ -100,11 +115,17 @@ pub(crate) fn attribute(key: &str, text: &str) -> Value {
     json!({ "key": key, "value": { "stringValue": text } })
 }
 
+/// Creates an attribute that is true.
+fn flag(key: &str) -> Value {
+    json!({ "key": key, "value": { "boolValue": true } })
+}
+
 impl<'w> Spans<'w> {
     /// Creates a writer of spans. With `payloads`, it also writes error messages, and URIs and arguments of tools.
     pub fn new(writer: impl Write + Send + 'w, payloads: bool) -> Self {
-        let (source, services, counts) = Default::default();
-        Self { writer: Box::new(writer), payloads, source, services, open: OpenRequests::new(OPEN), counts }
+        let (source, services, skewed, held, counts) = Default::default();
+        let open = OpenRequests::new(OPEN);
+        Self { writer: Box::new(writer), payloads, source, services, open, skewed, held, counts }
     }
 
     fn write(
@@ -134,6 +155,44 @@ impl<'w> Spans<'w> {
         Ok(writeln!(self.writer, "{line}")?)
     }
 
+    /// Writes an exchange, now or as its session ends.
+    fn answered(&mut self, asked: TimedRequest, answer: Answer) -> Result<(), SinkError> {
+        if answer.took.is_none() && !self.skewed.contains(&asked.session) {
+            self.skewed.insert(asked.session.clone());
+        }
+        if !self.skewed.contains(&asked.session) {
+            return self.write_answered(asked, answer);
+        }
+        self.held.push_back((asked, answer));
+        match self.held.len() > OPEN {
+            true => self.held.pop_front().map_or(Ok(()), |(asked, answer)| self.write_answered(asked, answer)),
+            false => Ok(()),
+        }
+    }
+
+    fn write_answered(&mut self, asked: TimedRequest, mut answer: Answer) -> Result<(), SinkError> {
+        if answer.took.is_none() {
+            answer.attributes.push(flag("rpcgraph.answer_before_request"));
+        }
+        self.write(asked, answer.took.unwrap_or_default(), answer.attributes, &answer.status)
+    }
+
+    /// Writes the exchanges that were held for a session, or for all, with these latencies.
+    fn end_session(&mut self, session: Option<&str>, latencies: &HashMap<Name, i128>) -> Result<(), SinkError> {
+        let (ended, others) = std::mem::take(&mut self.held)
+            .into_iter()
+            .partition(|(asked, _)| session.is_none_or(|session| asked.session == session));
+        self.held = others;
+        for (asked, mut answer) in VecDeque::into_iter(ended) {
+            if let Some(took) = latencies.get(&answer.name) {
+                answer.took = Some(*took);
+                answer.attributes.push(flag("rpcgraph.latency_estimated"));
+            }
+            self.write_answered(asked, answer)?;
+        }
+        Ok(())
+    }
+
     /// Writes a request without an answer, up to its cancellation, the restart of the connection, or the end of its session.
     fn write_silent(&mut self, mut asked: TimedRequest, ended: i128, state: RequestState) -> Result<(), SinkError> {
         let told = asked.events.iter().rev().find_map(|event| event["timeUnixNano"].as_str()?.parse().ok());
@@ -153,6 +212,8 @@ impl RecordSink for Spans<'_> {
     type Rendered = SpanRecords;
 
     fn start(&mut self, input: &SinkInput<'_>) -> Result<(), SinkError> {
+        self.end_session(None, &HashMap::new())?;
+        self.skewed.clear();
         self.counts.unanswered += self.open.clear();
         self.services.clear();
         self.source = input.source.to_owned();
@@ -179,10 +240,11 @@ impl RecordSink for Spans<'_> {
                         *service = name;
                     }
                 }
-                SpanPart::Answers(request, took, attributes, status) => match self.open.take(request) {
-                    Some(asked) => self.write(asked, took, attributes, &status)?,
+                SpanPart::Answers(request, answer) => match self.open.take(request) {
+                    Some(asked) => self.answered(asked, *answer)?,
                     None => self.counts.apart += 1,
                 },
+                SpanPart::Ends(session, latencies) => self.end_session(Some(&session), &latencies)?,
                 SpanPart::Tells(about, event) => match about.and_then(|request| self.open.get_mut(request)) {
                     Some(asked) if asked.events.len() < EVENTS => asked.events.push(event),
                     _ => self.counts.apart += 1,
@@ -204,6 +266,7 @@ impl RecordSink for Spans<'_> {
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
+        self.end_session(None, &HashMap::new())?;
         self.counts.unanswered += self.open.clear();
         Ok(self.writer.flush()?)
     }

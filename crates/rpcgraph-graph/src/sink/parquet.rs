@@ -1,4 +1,4 @@
-//! Parquet: messages, sessions and problems as tables, for column-based query engines.
+//! Parquet: messages, sessions, problems and corrected latencies as tables, for column-based query engines.
 //!
 //! Each worker fills columns of its own (`sink/rows.rs`); the sink concatenates them.
 
@@ -107,7 +107,7 @@ impl RecordSink for TablesSink {
 
     fn take(&mut self, rendered: &mut RecordRows) -> Result<(), SinkError> {
         rendered.repeat_requests(&mut self.open, REPEATED);
-        let tables = [&rendered.messages, &rendered.sessions, &rendered.problems];
+        let tables = [&rendered.messages, &rendered.sessions, &rendered.problems, &rendered.latencies];
         for (writer, rows) in self.writers.iter_mut().zip(tables) {
             if rows.too_large {
                 let message = "a value has more than 2 GiB, which Parquet does not hold: lower --max-record-size";

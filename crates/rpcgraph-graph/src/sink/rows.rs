@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use oxrdf::{NamedNodeRef, Quad};
 
 use self::cells::TableRows;
-use self::schema::{CellType, ColumnNode, TABLES, messages, problems, sessions};
+use self::schema::{CellType, ColumnNode, TABLES, latencies, messages, problems, sessions};
 use crate::json::KeyedHashes;
 use crate::protocol::OpenRequests;
 use crate::record::streams_answers;
@@ -47,6 +47,7 @@ pub(crate) struct RecordRows {
     pub messages: TableRows,
     pub sessions: TableRows,
     pub problems: TableRows,
+    pub latencies: TableRows,
     /// The exchange of each row of messages.
     pub exchanges: Vec<ExchangeRole>,
 }
@@ -84,6 +85,7 @@ impl RecordRows {
             messages: TableRows::new(&messages::TABLE),
             sessions: TableRows::new(&sessions::TABLE),
             problems: TableRows::new(&problems::TABLE),
+            latencies: TableRows::new(&latencies::TABLE),
             exchanges: Vec::new(),
         }
     }
@@ -173,6 +175,7 @@ impl Rendered for RecordRows {
         self.messages.clear();
         self.sessions.clear();
         self.problems.clear();
+        self.latencies.clear();
         self.exchanges.clear();
     }
 }

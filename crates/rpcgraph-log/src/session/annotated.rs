@@ -266,6 +266,8 @@ pub struct SessionEnd<'a> {
     /// The seconds by which the clock of the side that answers is behind at least, and the number of answers with times
     /// before their requests, which show it.
     pub clock_offset: Option<(Decimal, u64)>,
+    /// The latencies of answers, corrected by the offset of the clocks, in the order of the log.
+    pub estimates: Vec<(Name, Decimal)>,
     /// True if the log holds the messages of one side alone.
     pub one_sided: bool,
     /// True if most answers to one side are missing in the log.

@@ -25,6 +25,8 @@ pub(super) struct RecentAnswers {
     order: VecDeque<(u128, u64)>,
     count: u64,
     early: EarlyAnswers,
+    /// The number of answers that are kept, in all sessions, since their latencies may have to be corrected.
+    pub measured: usize,
 }
 
 /// The last answer to an id.

@@ -7,9 +7,10 @@ use oxsdatatypes::{DateTime, Decimal};
 use super::annotated::{Annotated, FailureKind, Name, Node, RequestState};
 use super::answered::RecentAnswers;
 use super::failure::Tasks;
+use super::offset::MeasuredAnswers;
 use super::pairing::{Exchanges, OpenRequest, PairedAnswer};
 use super::sides::{MessageSide, Sides};
-use super::traffic::{AnswerRequest, SessionTraffic};
+use super::traffic::{AnswerRequest, EarlyAnswer, SessionTraffic};
 use crate::json::{self, ErrorKind};
 use crate::message::{Content, Id, Kind, Problem, Problems, Single};
 use crate::record::{DAY, Direction, HttpOutcome, KnownMethod, Protocols, Record, Sender, Time};
@@ -30,6 +31,7 @@ pub(super) struct Connection {
     last_initialize: u64,
     pub exchanges: Exchanges,
     tasks: Tasks,
+    pub measured: MeasuredAnswers,
 }
 
 /// An `initialize`: its sender, its direction, and its record.
@@ -124,6 +126,12 @@ impl Connection {
         let mut states: Vec<_> = states.map(|(name, state)| (name, unknown.unwrap_or(state))).collect();
         states.sort_unstable_by_key(|(name, _)| *name);
         states
+    }
+
+    /// Returns the latencies of answers, if its sides have clocks that differ and their number is bounded.
+    pub fn estimates(&self) -> Vec<(Name, Decimal)> {
+        let early = self.tally.traffic.and_then(|traffic| traffic.early_answers());
+        early.map(|early| self.measured.estimates(early.sender, early.most)).unwrap_or_default()
     }
 
     /// Annotates the content of its next record.
@@ -304,7 +312,10 @@ impl Connection {
         }
         problems.insert_if(answer.ambiguous, Problem::AmbiguousPairing);
         problems.insert_if(answer.duplicate, Problem::DuplicateAnswer);
-        let early = request.filter(|_| !answer.ambiguous).and_then(|request| seconds_early(record, request));
+        let early = request.filter(|_| !answer.ambiguous).and_then(|request| {
+            let seconds = seconds_early(record, request)?;
+            Some(EarlyAnswer { seconds, asked: request.name.record, answered: name.record })
+        });
         problems.insert_if(early.is_some(), Problem::AnswerBeforeRequest);
         if record.sender.is_none()
             && let Some(request) = &answer.request
@@ -337,12 +348,22 @@ impl Connection {
         annotated.superseded = superseded;
         annotated.failure = failure;
         annotated.responds_to = answer.request.as_ref().map(|request| request.name).or(answer.again);
+        let mut measured = None;
         if let Some(request) = answer.request {
             annotated.latency = if answer.ambiguous { record.latency } else { latency(record, &request) };
+            measured = early
+                .and_then(|early| early.seconds.checked_neg())
+                .or(annotated.latency.filter(|seconds| is_measured(record, &request, *seconds)));
         } else if answer.again.is_some() {
             annotated.latency = record.latency;
         }
         self.exchanges.note_latency(annotated.latency);
+        if let Some(seconds) = measured
+            && self.measured.is_open()
+        {
+            let seems = self.tally.traffic.is_some_and(|traffic| traffic.may_have_offset());
+            self.measured.note(name, party.sender, seconds, seems, &mut answered.measured);
+        }
         annotated
     }
 
@@ -399,6 +420,12 @@ fn latency(answer: &Record<'_>, request: &OpenRequest) -> Option<Decimal> {
         let (asked, answered) = (*request.time.as_deref()?, answer.time?);
         if answer.flags.shares_time && asked == answered { None } else { seconds_between(asked, answered) }
     })
+}
+
+/// True if a latency is the difference of the times, and not a duration that the log states.
+fn is_measured(answer: &Record<'_>, request: &OpenRequest, latency: Decimal) -> bool {
+    let between = || seconds_between(*request.time.as_deref()?, answer.time?);
+    answer.latency.is_none() || between() == Some(latency)
 }
 
 /// Returns the seconds by which the time of an answer is before the time of its request, so that it has no latency.

@@ -10,8 +10,12 @@ use crate::record::{Direction, Sender};
 const MIN_MESSAGES: u64 = 3;
 /// The minimum number of answers of a side, most of which have no request in the log, that show that requests are missing.
 const MIN_ANSWERS: u64 = 8;
-/// The clocks differ if one answer in this many is early, or more. Fewer early answers show that a clock was set.
+/// The clocks differ if one answer in this many is early, or more.
 const EARLY_SHARE: u64 = 3;
+/// So they do if one answer in this many is early, and this many requests were asked after the last early answer and
+/// answered early. Fewer show that a clock was set, which makes the answers to the open requests early.
+const AGAIN_SHARE: u64 = 8;
+const AGAIN: u64 = 8;
 
 /// The request of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +37,30 @@ pub(super) struct SessionTraffic {
     orphans: [u64; 3],
     /// Senders and directions of its records: client, server, in, out.
     sides: [bool; 4],
-    /// Answers with times before their requests: their sender, their number, and the most seconds.
-    early: Option<(Option<Sender>, u64, Decimal)>,
-    /// True if both sides sent such answers.
-    both_are_early: bool,
+    early: Option<EarlyAnswers>,
+}
+
+/// An answer with a time before its request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EarlyAnswer {
+    pub seconds: Decimal,
+    /// The records of the request and of the answer.
+    pub asked: u64,
+    pub answered: u64,
+}
+
+/// The answers with times before their requests.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EarlyAnswers {
+    pub sender: Option<Sender>,
+    pub count: u64,
+    /// The most seconds by which one is early.
+    pub most: Decimal,
+    /// True if both sides sent some.
+    are_of_both: bool,
+    /// The number of those to requests after the last of these, and its record.
+    again: u64,
+    last_again: u64,
 }
 
 impl SessionTraffic {
@@ -56,26 +80,43 @@ impl SessionTraffic {
     }
 
     /// Counts an answer, which may be `early` by some seconds.
-    pub fn note_answer(&mut self, sender: Option<Sender>, request: AnswerRequest, early: Option<Decimal>) {
+    pub fn note_answer(&mut self, sender: Option<Sender>, request: AnswerRequest, early: Option<EarlyAnswer>) {
         self.answers += 1;
         match request {
             AnswerRequest::Found => self.paired[side(sender)] += 1,
             AnswerRequest::Missing => self.orphans[side(sender)] += 1,
             AnswerRequest::AnsweredBefore => {}
         }
-        if let Some(seconds) = early {
-            let (side, count, most) = self.early.get_or_insert((sender, 0, seconds));
-            self.both_are_early |= *side != sender;
-            *count += 1;
-            *most = (*most).max(seconds);
+        if let Some(EarlyAnswer { seconds, asked, answered }) = early {
+            let none = EarlyAnswers { sender, count: 0, most: seconds, are_of_both: false, again: 0, last_again: 0 };
+            let all = self.early.get_or_insert(none);
+            all.are_of_both |= all.sender != sender;
+            all.count += 1;
+            all.most = all.most.max(seconds);
+            if asked > all.last_again {
+                (all.again, all.last_again) = (all.again + 1, answered);
+            }
         }
     }
 
     /// Returns the seconds by which the clock of the side that answers is behind at least, and the number of answers that
-    /// show it: several, of one side, and a third of its answers.
+    /// show it.
     pub fn clock_offset(&self) -> Option<(Decimal, u64)> {
-        let (sender, count, most) = self.early.filter(|(_, count, _)| *count > 1 && !self.both_are_early)?;
-        (count * EARLY_SHARE >= self.paired[side(sender)]).then_some((most, count))
+        self.early_answers().map(|early| (early.most, early.count))
+    }
+
+    /// True if it may have a clock offset at its end.
+    pub fn may_have_offset(&self) -> bool {
+        self.early
+            .is_some_and(|early| !early.are_of_both && early.count * AGAIN_SHARE >= self.paired[side(early.sender)])
+    }
+
+    /// Returns the early answers if they show that clocks differ: several of one side, and [enough](EARLY_SHARE) of its
+    /// answers.
+    pub fn early_answers(&self) -> Option<EarlyAnswers> {
+        let share = |early: &EarlyAnswers| if early.again >= AGAIN { AGAIN_SHARE } else { EARLY_SHARE };
+        let enough = |early: &EarlyAnswers| early.count * share(early) >= self.paired[side(early.sender)];
+        self.early.filter(|early| early.count > 1 && !early.are_of_both && enough(early))
     }
 
     /// True if the log holds answers of a side whose requests are mostly missing.

@@ -143,7 +143,9 @@ impl Budget {
                 "max-duration",
                 format!("An answer{about} takes longer than {text}"),
                 format!(
-                    "{requests} ?message rpcg:respondsTo ?request ; rpcg:latencySeconds ?seconds FILTER(?seconds > {most})
+                    "{requests} ?message rpcg:respondsTo ?request .
+                     OPTIONAL {{ ?message rpcg:estimatedLatencySeconds ?seconds }}
+                     OPTIONAL {{ ?message rpcg:latencySeconds ?seconds }} FILTER(?seconds > {most})
                      BIND(?request AS ?related) BIND(CONCAT(?name, \" took \", STR(?seconds), \" s\") AS ?text)"
                 ),
             );

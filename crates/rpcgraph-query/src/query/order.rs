@@ -95,6 +95,7 @@ impl PiecePattern {
 impl JoinOrder<'_> {
     fn pattern(&mut self, pattern: GraphPattern, around: &JoinContext) -> GraphPattern {
         let boxed = |pattern: GraphPattern| Box::new(pattern);
+        let pattern = self.without_empty(pattern);
         match pattern {
             GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Join { .. } => {
                 let mut pieces = Vec::new();
@@ -106,7 +107,6 @@ impl JoinOrder<'_> {
                 let (left, right) = (self.pattern(*left, around), self.pattern(*right, &behind));
                 GraphPattern::Lateral { left: boxed(left), right: boxed(right) }
             }
-            GraphPattern::LeftJoin { left, right, .. } if self.is_empty(&right) => self.pattern(*left, around),
             GraphPattern::LeftJoin { left, right, expression } => {
                 let behind = around.after(&left);
                 let both = expression.is_some().then(|| behind.after(&right));
@@ -128,13 +128,10 @@ impl JoinOrder<'_> {
                 let expression = self.condition(expression, &inner, around);
                 GraphPattern::Extend { inner: boxed(self.pattern(*inner, around)), variable, expression }
             }
-            GraphPattern::Union { left, right } if self.is_empty(&right) => self.pattern(*left, around),
-            GraphPattern::Union { left, right } if self.is_empty(&left) => self.pattern(*right, around),
             GraphPattern::Union { left, right } => GraphPattern::Union {
                 left: boxed(self.pattern(*left, around)),
                 right: boxed(self.pattern(*right, around)),
             },
-            GraphPattern::Minus { left, right } if self.is_empty(&right) => self.pattern(*left, around),
             GraphPattern::Minus { left, right } => GraphPattern::Minus {
                 left: boxed(self.pattern(*left, around)),
                 right: boxed(self.pattern(*right, &JoinContext::default())),
@@ -165,6 +162,23 @@ impl JoinOrder<'_> {
                 GraphPattern::Slice { inner: boxed(self.pattern(*inner, &JoinContext::default())), start, length }
             }
             GraphPattern::Values { .. } | GraphPattern::Graph { .. } | GraphPattern::Service { .. } => pattern,
+        }
+    }
+
+    /// Returns a pattern without the operands around it that have no solutions.
+    fn without_empty(&mut self, mut pattern: GraphPattern) -> GraphPattern {
+        loop {
+            pattern = match pattern {
+                GraphPattern::LeftJoin { left, right, .. }
+                | GraphPattern::Minus { left, right }
+                | GraphPattern::Union { left, right }
+                    if self.is_empty(&right) =>
+                {
+                    *left
+                }
+                GraphPattern::Union { left, right } if self.is_empty(&left) => *right,
+                pattern => return pattern,
+            }
         }
     }
 
@@ -231,7 +245,7 @@ impl JoinOrder<'_> {
     }
 
     fn flatten(&mut self, pattern: GraphPattern, pieces: &mut Vec<JoinInput>) {
-        match pattern {
+        match self.without_empty(pattern) {
             GraphPattern::Join { left, right } => {
                 self.flatten(*left, pieces);
                 self.flatten(*right, pieces);

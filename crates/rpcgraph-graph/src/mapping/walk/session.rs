@@ -47,6 +47,11 @@ impl<'v, W: NodeWriter<'v>> MessageWalk<'_, W> {
             self.writer.link(rpcg::INFERRED, NodeRef::Iri(rpcg::SENT_BY.as_str()));
         }
         self.writer.close();
+        for (answer, seconds) in &end.estimates {
+            self.writer.open(NodeRef::Message(*answer));
+            self.writer.literal(rpcg::ESTIMATED_LATENCY_SECONDS, &seconds.to_string(), xsd::DECIMAL);
+            self.writer.close();
+        }
         end.unanswered.iter().for_each(|(request, state)| self.state(*request, *state));
         for (request, forwarded) in &end.forwarded {
             self.writer.open(NodeRef::Message(*request));

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode_str;
 
 use super::cells::TableError;
-use super::tables::{TableFiles, TableRecords};
+use super::tables::{TABLES, TableFiles, TableRecords};
 use crate::diagnostic::printable_path;
 use crate::log::convert::Input;
 use crate::log::log_iri;
 use crate::record::{Decoder, Entry, Format, Location, LogLine, OwnEntries, ReaderOptions, Step, Time};
-use crate::sink::rows::schema::{TABLES, sessions};
+use crate::sink::rows::schema::sessions;
 
 /// The logs from which a folder of tables was made.
 pub struct TableLogs {

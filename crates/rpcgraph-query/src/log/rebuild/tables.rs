@@ -18,7 +18,7 @@ use crate::message::Problem;
 use crate::record::{
     Entry, Http, HttpExchange, HttpOutcome, Location, LogLine, ReaderOptions, Record, Sender, Time, file_id,
 };
-use crate::sink::rows::schema::{TABLES, TableSchema, messages, problems};
+use crate::sink::rows::schema::{TableSchema, messages, problems, sessions};
 
 /// The records of a table of messages, and the lines between records. A batch is one record, with its elements.
 pub struct TableRecords {
@@ -44,6 +44,9 @@ pub struct TableRecord {
 /// The number of attempts to open a folder while it is being replaced, and the pause between attempts.
 const TRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// The tables from which a log is rebuilt.
+pub(super) const TABLES: [&TableSchema; 3] = [&messages::TABLE, &sessions::TABLE, &problems::TABLE];
 
 /// The open tables of a folder. They stay the same when other files take their place.
 pub(super) struct TableFiles(Vec<File>);
