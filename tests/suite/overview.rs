@@ -183,15 +183,43 @@ fn an_incident_of_silent_calls_is_said_in_words() {
 #[test]
 fn an_incident_of_failures_needs_no_latencies() {
     let fails = |id| (480..720).contains(&id) && id % 4 == 0;
-    let log = steady(|id| Some((if id < 5 { 0.0 } else { -3.0 }, if fails(id) { BAD } else { GOOD })));
-    let mut place = Place::with("log.ndjson", log);
+    let log = steady(|id| Some((0.0, if fails(id) { BAD } else { GOOD })));
+    let untimed = |(number, line): (usize, &str)| match number >= 8 && line.contains("\"server\"") {
+        true => format!("{{{}\n", line.split_once(',').expect("a member behind the time").1),
+        false => format!("{line}\n"),
+    };
+    let mut place = Place::with("log.ndjson", log.lines().enumerate().map(untimed).collect::<String>());
     place.set("COLUMNS", "80");
     let text = place.run(&["log.ndjson"]).text().to_owned();
-    assert!(text.contains("✗ 60 of 1,199 calls failed (5 %), 59 of them 14:08–14:12\n"), "{text}");
+    assert!(text.contains("✗ 60 of 1,199 calls failed (5 %), 60 of them 14:08–14:12\n"), "{text}");
     assert!(!text.contains("p95"), "{text}");
     // Latencies of a few answers do not stand for the others.
     assert!(text.contains("· latencies are of 4 of 1,199 answers\n"), "{text}");
-    assert!(text.contains("! 1,195 messages: answer before request by up to 3.00 s: clocks differ,\n"), "{text}");
+}
+
+/// Where clocks differ, the rows and the incident have the corrected latencies.
+#[test]
+fn an_incident_between_clocks_that_differ() {
+    let log = steady(|id| {
+        Some((
+            if id < 5 {
+                0.0
+            } else if (480..720).contains(&id) {
+                -1.0
+            } else {
+                -2.9
+            },
+            GOOD,
+        ))
+    });
+    let mut place = Place::with("log.ndjson", log);
+    place.set("COLUMNS", "80");
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    let differ =
+        "! 1,195 messages: answer before request by up to 2.90 s: clocks differ,\n  latencies are corrected, first ";
+    for said in ["✗ calls were slow 14:08–14:12: p95 1.90 s of ", differ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
 }
 
 /// Times without a date go on after midnight.

@@ -23,8 +23,8 @@ impl Skewed {
         let request = format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{{"name":"sum"}}}}"#);
         let answer = format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"content":[]}}}}"#);
         for ((direction, clock), time, message) in [(clocks[0], asked, request), (clocks[1], asked + took, answer)] {
-            let shown = time + clock;
-            let (hours, minutes) = (9 + shown / 3_600_000, shown / 60_000 % 60);
+            let shown = 9 * 3_600_000 + time + clock;
+            let (hours, minutes) = (shown / 3_600_000, shown / 60_000 % 60);
             let seconds = format!("{:02}.{:03}", shown / 1_000 % 60, shown % 1_000);
             let line = format!(
                 r#"{{"ts":"2026-03-10T{hours:02}:{minutes:02}:{seconds}Z","session":"{session}","dir":"{direction}","msg":{message}}}"#
@@ -83,7 +83,12 @@ fn latencies_are_corrected_everywhere() {
         // Nothing shows that a clock is ahead, and a session of one clock stays as it is.
         Skewed::default().session("a", -1_700, false).session("b", 0, true),
     ] {
-        let place = Place::with("log", skewed.log());
+        let log = skewed.log();
+        let mut by_time: Vec<_> = log.lines().collect();
+        by_time.sort_unstable();
+        let place = Place::with("log", &log);
+        // As if the logs of the machines were merged by their times.
+        place.put("merged.log", by_time.join("\n"));
         let all = skewed.latencies.len();
         let place_of = |log: &str, arguments: &[&str]| {
             let ran = place.run(&[arguments, &[log, "-t", "csv", "--quiet"]].concat());
@@ -91,14 +96,18 @@ fn latencies_are_corrected_everywhere() {
         };
         place.convert(&["log", "-t", "nquads", "-o", "graph.nq", "--quiet"]).quietly();
         let questions = [("tools", "tool", "sum,"), ("methods", "method", "tools/call,")];
-        for ((question, key, row), log) in questions.into_iter().flat_map(|row| [(row, "log"), (row, "graph.nq")]) {
-            let found = place_of(log, &[question, "--columns", &format!("{key},timed,p50,p95,max")]);
+        let logs = |row| ["log", "graph.nq", "merged.log"].map(|log| (row, log));
+        for ((question, key, row), log) in questions.into_iter().flat_map(logs) {
+            let found = place_of(log, &[question, "--columns", &format!("{key},count,timed,p50,p95,max")]);
             let cells = found.iter().find_map(|line| line.strip_prefix(row)).unwrap();
             let cells: Vec<_> = cells.split(',').collect();
-            assert_eq!(cells[0], all.to_string(), "{question}");
-            assert_near(millis(cells[1]), skewed.percentile(50));
-            assert_near(millis(cells[2]), skewed.percentile(95));
-            assert_near(millis(cells[3]), skewed.percentile(100));
+            assert_eq!(cells[..2], [all.to_string(), all.to_string()], "{question}");
+            assert_near(millis(cells[2]), skewed.percentile(50));
+            assert_near(millis(cells[3]), skewed.percentile(95));
+            assert_near(millis(cells[4]), skewed.percentile(100));
+            // Also where the server asks.
+            let pings = found.iter().find_map(|line| line.strip_prefix("ping,"));
+            assert!(pings.is_none_or(|cells| cells.starts_with("67,67,")), "{log}: {pings:?}");
         }
         let slowest = place_of("log", &["slowest", "--columns", "seconds"]);
         slowest[1..]
@@ -125,6 +134,17 @@ fn latencies_are_corrected_everywhere() {
         let longest = latencies.values().max().unwrap();
         assert_near(*longest, skewed.percentile(100));
     }
+}
+
+/// One answer that is far earlier than all others shows that a clock was set: by how much clocks differ is then unknown.
+#[test]
+fn no_latency_rests_on_one_answer() {
+    let mut skewed = Skewed::default().session("a", -1_700, false);
+    skewed.exchange("a", (900_000, 10), [("c2s", 0), ("s2c", -3_600_000)], ["late", "tools/call"]);
+    let place = Place::with("log", skewed.log());
+    let said = "note: log: 170 answers have times before the request; clocks differ by 1 h 0 min or more, and latencies are \
+                uncertain by as much\n";
+    place.run(&["tools", "log"]).began(0, said);
 }
 
 /// The milliseconds of a span of a tool.

@@ -9,6 +9,8 @@ use crate::record::Sender;
 
 /// The maximum number of answers of a session that are kept while nothing shows that clocks differ.
 const FIRST: usize = 32;
+/// The minimum number of answers that show that one is far from all others: farther than half of them are from the next.
+const SEVERAL: usize = 8;
 /// The maximum number of answers that are kept, for all sessions together: 24 MiB.
 const MAX_MEASURED: usize = 1 << 19;
 
@@ -51,8 +53,18 @@ impl MeasuredAnswers {
 
     /// Returns the latencies of the answers, in the order of the log, if the clock of the side `behind` is at least `least`
     /// seconds behind. It is behind by at most the smallest difference of the other side, and by the middle if both are known,
-    /// as in [NTP](https://www.rfc-editor.org/rfc/rfc5905#section-8). Empty if this contradicts the least.
+    /// as in [NTP](https://www.rfc-editor.org/rfc/rfc5905#section-8). Empty if this contradicts the least, or if the least is that
+    /// of one answer far from all others, as where a clock was set.
     pub fn estimates(&self, behind: Option<Sender>, least: Decimal) -> Vec<(Name, Decimal)> {
+        let own = self.answers.iter().filter(|answer| answer.sender == behind);
+        let mut own: Vec<_> = own.map(|answer| answer.seconds).collect();
+        own.sort_unstable();
+        if let [first, second, .., _] = own.as_slice()
+            && own.len() >= SEVERAL
+            && second.checked_sub(*first) > own[own.len() / 2].checked_sub(*second)
+        {
+            return Vec::new();
+        }
         let others = self.answers.iter().filter(|answer| answer.sender != behind);
         let offset = match others.map(|answer| answer.seconds).min() {
             None => Some(least),

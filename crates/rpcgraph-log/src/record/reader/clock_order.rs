@@ -41,6 +41,7 @@ fn other(side: StatedSide) -> StatedSide {
 type RequestKey = (Option<String>, Vec<u8>, Option<StatedSide>);
 
 /// The request that a record is or answers.
+#[derive(PartialEq)]
 enum Exchange {
     Request(RequestKey),
     Answer(RequestKey),
@@ -144,8 +145,13 @@ struct HeldEntry {
     entry: Entry<'static>,
     session: Option<String>,
     time: Option<i128>,
-    /// The request that it answers.
-    answers: Option<RequestKey>,
+    exchange: Option<Exchange>,
+}
+
+impl HeldEntry {
+    fn is_answer(&self) -> bool {
+        matches!(self.exchange, Some(Exchange::Answer(_)))
+    }
 }
 
 impl ClockOrder {
@@ -155,9 +161,9 @@ impl ClockOrder {
         Self { side, behind, now: None, last: None, asked, asked_before, held, held_bytes: 0, ready }
     }
 
-    fn hold(&mut self, entry: Entry<'static>, session: Option<String>, answers: Option<RequestKey>) {
+    fn hold(&mut self, entry: Entry<'static>, session: Option<String>, exchange: Option<Exchange>) {
         self.held_bytes += entry.bytes().len();
-        self.held.push_back(HeldEntry { entry, session, time: self.last, answers });
+        self.held.push_back(HeldEntry { entry, session, time: self.last, exchange });
         while self.held.len() > MAX_RECORDS || self.held_bytes > MAX_BYTES {
             self.give(0);
         }
@@ -176,7 +182,7 @@ impl ClockOrder {
         let Some(now) = self.now else { return };
         let mut at = 0;
         while let Some(held) = self.held.get(at) {
-            let wait = if held.answers.is_some() { 2 * self.behind + 1_000_000_000 } else { self.behind };
+            let wait = if held.is_answer() { 2 * self.behind + 1_000_000_000 } else { self.behind };
             match held.time.is_none_or(|time| time + wait <= now) {
                 true => self.give(at),
                 false => at += 1,
@@ -184,26 +190,36 @@ impl ClockOrder {
         }
     }
 
-    /// Notes that a request was given, and gives its answer if this waits, with the messages of its session before.
+    /// Notes that a request was given, and gives its answer if this waits.
     fn note_request(&mut self, key: RequestKey) {
-        let Some(mut end) = self.held.iter().position(|held| held.answers.as_ref() == Some(&key)) else {
+        let answer = Exchange::Answer(key);
+        if !self.give_other(&answer)
+            && let Exchange::Answer(key) = answer
+        {
             self.asked.insert(key);
             if self.asked.len() > MIN_ASKED {
                 self.asked_before = mem::take(&mut self.asked);
             }
-            return;
+        }
+    }
+
+    /// Gives the other message of an exchange if it waits, with the messages of its session before.
+    fn give_other(&mut self, exchange: &Exchange) -> bool {
+        let Some(mut end) = self.held.iter().position(|held| held.exchange.as_ref() == Some(exchange)) else {
+            return false;
         };
         let mut at = 0;
         while at < end {
-            match &self.held[at] {
-                HeldEntry { session, answers: None, .. } if *session == key.0 => {
+            match !self.held[at].is_answer() && self.held[at].session == self.held[end].session {
+                true => {
                     self.give(at);
                     end -= 1;
                 }
-                _ => at += 1,
+                false => at += 1,
             }
         }
         self.give(end);
+        true
     }
 }
 
@@ -220,12 +236,16 @@ impl EntryOrder for ClockOrder {
                 if self.asked.remove(&key) || self.asked_before.remove(&key) {
                     return self.ready.push_back(entry);
                 }
-                self.hold(entry, session, Some(key));
+                self.hold(entry, session, Some(Exchange::Answer(key)));
             }
-            _ if is_behind && side.is_some() => self.hold(entry, session, None),
+            exchange if is_behind && side.is_some() => self.hold(entry, session, exchange),
             exchange => {
                 self.now = self.now.max(time);
                 self.release();
+                if let Some(Exchange::Answer(key)) = exchange {
+                    self.give_other(&Exchange::Request(key));
+                    return self.ready.push_back(entry);
+                }
                 self.ready.push_back(entry);
                 if let Some(Exchange::Request(key)) = exchange {
                     self.note_request(key);
