@@ -176,6 +176,10 @@ impl<'v, T: TripleSink> NodeWriter<'v> for TripleWriter<'_, 'v, T> {
 
     fn close(&mut self) {}
 
+    fn wants(&self, property: NamedNodeRef<'static>) -> bool {
+        self.triples.wants(property)
+    }
+
     fn announce(&mut self, link: BlockTerm, node: NodeRef<'_>) {
         self.link(link.property, node);
     }

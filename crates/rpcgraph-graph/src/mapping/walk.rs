@@ -170,6 +170,11 @@ pub(super) trait NodeWriter<'v> {
     /// Ends the most recently opened node.
     fn close(&mut self);
 
+    /// Returns true if statements with the property may be wanted.
+    fn wants(&self, _property: NamedNodeRef<'static>) -> bool {
+        true
+    }
+
     /// Writes a link to a node that will be opened as a child.
     fn announce(&mut self, link: BlockTerm, node: NodeRef<'_>);
 
@@ -492,7 +497,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         }
         if whole_record {
             self.writer.count(rpcg::BYTE_OFFSET, annotated.location.byte);
-            if let Some(record) = annotated.record {
+            if let Some(record) = annotated.record.filter(|_| self.writer.wants(rpcg::SHA256)) {
                 self.string(rpcg::SHA256, &sha256(record));
             }
         }

@@ -222,6 +222,11 @@ pub trait TripleSink {
         self.triple(predicate, object);
     }
 
+    /// Returns true if triples of the predicate may be wanted: their objects are not computed in vain.
+    fn wants(&self, _predicate: NamedNodeRef<'_>) -> bool {
+        true
+    }
+
     /// Adds quads of the record, which may be in graphs of their own, with the quads of each subject one after the
     /// other.
     fn quads(&mut self, quads: &[Quad]);

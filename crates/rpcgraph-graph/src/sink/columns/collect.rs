@@ -276,6 +276,10 @@ impl TripleSink for Collector {
         };
     }
 
+    fn wants(&self, predicate: NamedNodeRef<'_>) -> bool {
+        self.selection.wants(predicate, None)
+    }
+
     fn triple(&mut self, predicate: NamedNodeRef<'_>, object: ObjectRef<'_>) {
         let place = self.column_index(predicate);
         self.add(place, object, false);
