@@ -6,7 +6,7 @@
 //! | `BASE#m7-content3` and the like | base, 12 bits; record, 31; 1, 1; kind, 4; index, 12 |
 //! | a blank node of a record | input, 12 bits; record, 32; index, 16 |
 //! | `xsd:integer`, `xsd:decimal` | value, and number of digits after the point |
-//! | `xsd:dateTime`, `xsd:time`, in UTC or without a zone | microseconds, and number of digits after the point |
+//! | `xsd:dateTime`, `xsd:time`, in UTC or without a zone | microseconds, and number of zeros that end the fraction |
 //! | a string of at most 7 bytes | the bytes |
 //! | a literal of which a query needs only the values of functions | index of the row of these values |
 //! | anything else | index in the store of texts |
@@ -247,12 +247,12 @@ impl TermId {
                 Some(local) => (local, 1),
                 None => (time, 0),
             };
-            let (micros, digits) = clock(local)?;
+            let (micros, zeros) = clock(local)?;
             let micros = date(day)?.checked_mul(DAY)?.checked_add(micros)?;
-            Some(Self::new(DATE_TIME, u64::from(digits) << 57 | zone << 56 | signed(micros, 56)?))
+            Some(Self::new(DATE_TIME, zeros << 57 | zone << 56 | signed(micros, 56)?))
         } else if datatype == xsd::TIME.as_str() {
-            let (micros, digits) = clock(lexical)?;
-            Some(Self::new(TIME, u64::from(digits) << 57 | signed(micros, 56)?))
+            let (micros, zeros) = clock(lexical)?;
+            Some(Self::new(TIME, zeros << 57 | signed(micros, 56)?))
         } else {
             None
         }
@@ -408,8 +408,8 @@ fn digits(text: &[u8]) -> Option<i64> {
     text.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
 }
 
-/// Parses `HH:MM:SS`, with at most six digits after a point, into microseconds and the number of those digits.
-fn clock(text: &str) -> Option<(i64, u8)> {
+/// Parses `HH:MM:SS`, with at most six digits after a point, into microseconds and the number of zeros at the end.
+fn clock(text: &str) -> Option<(i64, u64)> {
     let text = text.as_bytes();
     let (whole, fraction) = text.split_at_checked(8)?;
     let [hour @ .., b':', m1, m2, b':', s1, s2] = whole else { return None };
@@ -422,10 +422,17 @@ fn clock(text: &str) -> Option<(i64, u8)> {
     let scale = u32::try_from(6 - fraction.len()).ok()?;
     let micros = digits(fraction)? * 10_i64.pow(scale);
     let in_range = hour < 24 && minute < 60 && second < 60;
-    in_range.then_some((((hour * 60 + minute) * 60 + second) * 1_000_000 + micros, u8::try_from(fraction.len()).ok()?))
+    let zeros = fraction.len() as u64 - fraction_digits(micros);
+    in_range.then_some((((hour * 60 + minute) * 60 + second) * 1_000_000 + micros, zeros))
 }
 
-fn clock_text(micros: i64, digits: u64) -> String {
+/// Returns the least number of digits after the point that microseconds need.
+fn fraction_digits(micros: i64) -> u64 {
+    (1..=6).rev().find(|digits| micros / 10_i64.pow(6 - digits) % 10 != 0).unwrap_or_default().into()
+}
+
+fn clock_text(micros: i64, zeros: u64) -> String {
+    let digits = fraction_digits(micros) + zeros;
     let seconds = micros / 1_000_000;
     let mut text = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
     if digits > 0 {
