@@ -141,6 +141,7 @@ impl PackedLiterals {
                 (packer.forms.find(form) == Some(number)).then(|| self.forms.add(form))
             })
             .collect();
+        let mut is_used = vec![false; packer.pieces.len()];
         let Self { places, table, .. } = self;
         let taken = packer.places.iter().map(|place| {
             let digest_of = |number: &u32| places.get(*number as usize).map(|place: &PackedPlace| place.digest);
@@ -150,6 +151,7 @@ impl PackedLiterals {
                 Entry::Vacant(entry) => {
                     let number = u32::try_from(places.len()).unwrap_or(u32::MAX);
                     entry.insert(number);
+                    is_used.get_mut(place.piece as usize).into_iter().for_each(|is_used| *is_used = true);
                     let form = forms.get(place.form as usize).copied().unwrap_or_default();
                     places.push(PackedPlace { piece: behind.saturating_add(place.piece), form, ..*place });
                     number
@@ -157,7 +159,16 @@ impl PackedLiterals {
             }
         });
         let taken = taken.collect();
-        self.pieces.extend(packer.pieces.iter().cloned());
+        self.pieces.extend(packer.pieces.iter().zip(is_used).map(|(piece, is_used)| match piece {
+            piece if is_used => piece.clone(),
+            // All its literals were known.
+            piece => {
+                if let PackedPiece::Plain(text) = piece {
+                    self.plain.fetch_sub(text.len(), Ordering::Relaxed);
+                }
+                PackedPiece::Plain("".into())
+            }
+        }));
         taken
     }
 
