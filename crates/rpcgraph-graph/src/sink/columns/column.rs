@@ -11,6 +11,9 @@ const PART: usize = 1 << 12;
 /// that it names.
 const ASKED: usize = 8;
 
+/// The number of triples that are sorted at once for an index, and one of how many is looked at to choose them.
+const SORTED: usize = 1 << 18;
+const SAMPLE: usize = 1 << 6;
 /// The number of rows scanned one by one before a binary search for a subject.
 const NEAR: usize = 8;
 /// A part is read as a whole after one look-up for this number of its triples.
@@ -26,7 +29,8 @@ struct ColumnPart {
 
 /// Numbers as offsets from the least, without the low bits that are 0 in all offsets.
 enum OffsetNumbers {
-    Same(u64),
+    /// The first number, and the difference of each to the next.
+    Steady(u64, u64),
     Nearest(u64, u32, Box<[u16]>),
     Near(u64, u32, Box<[u32]>),
     Far(Box<[u64]>),
@@ -34,25 +38,25 @@ enum OffsetNumbers {
 
 impl OffsetNumbers {
     fn new(numbers: impl Iterator<Item = u64> + Clone) -> Self {
+        let steps = numbers.clone().zip(numbers.clone().skip(1)).map(|(number, next)| next.wrapping_sub(number));
+        let step = steps.clone().next().unwrap_or_default();
+        if steps.clone().all(|other| other == step) {
+            return Self::Steady(numbers.clone().next().unwrap_or_default(), step);
+        }
         let least = numbers.clone().min().unwrap_or_default();
         let used = numbers.clone().fold(0, |used, number| used | (number - least));
         let shift = used.trailing_zeros();
         let more = || numbers.clone().map(|number| (number - least) >> shift);
-        match used.checked_shr(shift) {
-            None => Self::Same(least),
-            Some(..=0xffff) => {
-                Self::Nearest(least, shift, more().filter_map(|more| u16::try_from(more).ok()).collect())
-            }
-            Some(..=0xffff_ffff) => {
-                Self::Near(least, shift, more().filter_map(|more| u32::try_from(more).ok()).collect())
-            }
-            Some(_) => Self::Far(numbers.collect()),
+        match used >> shift {
+            ..=0xffff => Self::Nearest(least, shift, more().filter_map(|more| u16::try_from(more).ok()).collect()),
+            ..=0xffff_ffff => Self::Near(least, shift, more().filter_map(|more| u32::try_from(more).ok()).collect()),
+            _ => Self::Far(numbers.collect()),
         }
     }
 
     fn get(&self, at: usize) -> Option<TermId> {
         Some(TermId(match self {
-            Self::Same(number) => *number,
+            Self::Steady(first, step) => first.wrapping_add(step.wrapping_mul(at as u64)),
             Self::Nearest(least, shift, more) => least + (u64::from(*more.get(at)?) << shift),
             Self::Near(least, shift, more) => least + (u64::from(*more.get(at)?) << shift),
             Self::Far(numbers) => *numbers.get(at)?,
@@ -61,7 +65,7 @@ impl OffsetNumbers {
 
     fn read(&self, length: usize, into: &mut Vec<TermId>) {
         match self {
-            Self::Same(number) => into.extend((0..length).map(|_| TermId(*number))),
+            Self::Steady(..) => into.extend((0..length).filter_map(|at| self.get(at))),
             Self::Nearest(least, shift, more) => {
                 into.extend(more.iter().map(|more| TermId(least + (u64::from(*more) << shift))));
             }
@@ -76,7 +80,10 @@ impl OffsetNumbers {
     fn first_not_less(&self, number: TermId, length: usize) -> usize {
         let number = number.0;
         match self {
-            Self::Same(same) => length * usize::from(*same < number),
+            Self::Steady(first, 0) => length * usize::from(*first < number),
+            Self::Steady(first, step) => {
+                usize::try_from(number.saturating_sub(*first).div_ceil(*step)).map_or(length, |place| place.min(length))
+            }
             Self::Nearest(least, shift, more) => {
                 more.partition_point(|more| least + (u64::from(*more) << shift) < number)
             }
@@ -168,49 +175,61 @@ pub struct Column {
 
 impl Column {
     pub fn push(&mut self, subject: TermId, object: TermId) {
-        let triple = (subject, object);
-        self.disordered |= self.last.is_some_and(|last| last >= triple);
-        self.repeats |= self.last.is_some_and(|(last, _)| last == subject);
-        self.last = Some(triple);
-        self.open.push(triple);
-        if self.open.len() == PART {
+        self.open.push((subject, object));
+        if self.open.len() == 2 * PART {
             self.close();
         }
     }
 
+    /// Makes a part of the first open triples. Those that are closely out of order, such as the triples of one record, are
+    /// sorted here.
     fn close(&mut self) {
-        let Some((last, _)) = self.open.last() else { return };
+        if !self.open.is_sorted_by(|one, next| one < next) {
+            self.open.sort_unstable();
+            self.open.dedup();
+        }
+        let rest = self.open.split_off(self.open.len().min(PART));
+        let closed = std::mem::replace(&mut self.open, rest);
+        let Some((first, last)) = closed.first().zip(closed.last()) else { return };
+        self.disordered |= self.last.is_some_and(|last| last >= *first);
+        self.repeats |= self.last.is_some_and(|(last, _)| last == first.0);
+        self.repeats |= closed.iter().zip(closed.iter().skip(1)).any(|((one, _), (next, _))| one == next);
         let part = ColumnPart {
-            subjects: OffsetNumbers::new(self.open.iter().map(|(subject, _)| subject.0)),
-            objects: OffsetNumbers::new(self.open.iter().map(|(_, object)| object.0)),
-            last: *last,
+            subjects: OffsetNumbers::new(closed.iter().map(|(subject, _)| subject.0)),
+            objects: OffsetNumbers::new(closed.iter().map(|(_, object)| object.0)),
+            last: last.0,
         };
-        self.parts.push((part, self.open.len()));
-        self.open.clear();
+        self.last = Some(*last);
+        self.parts.push((part, closed.len()));
     }
 
     /// Ends filling: sorts the triples and removes duplicates.
     pub fn finish(&mut self) {
-        self.close();
-        self.open = Vec::new();
-        if !std::mem::take(&mut self.disordered) {
-            return;
+        while !self.open.is_empty() {
+            self.close();
         }
-        *self = Self::sorted(self.triples().collect());
+        self.open = Vec::new();
+        if std::mem::take(&mut self.disordered) {
+            *self = Self::sorted(self.triples().collect());
+        }
     }
 
     fn sorted(mut triples: Vec<(TermId, TermId)>) -> Self {
         triples.sort_unstable();
         triples.dedup();
+        Self::of(triples.into_iter())
+    }
+
+    fn of(triples: impl Iterator<Item = (TermId, TermId)>) -> Self {
         let mut column = Self::default();
-        triples.into_iter().for_each(|(subject, object)| column.push(subject, object));
+        triples.for_each(|(subject, object)| column.push(subject, object));
         column.finish();
         column
     }
 
     /// Returns the column with other objects, each by a function of its triple.
     pub fn with_objects(&self, object: impl Fn(TermId, TermId) -> TermId) -> Self {
-        Self::sorted(self.triples().map(|(subject, known)| (subject, object(subject, known))).collect())
+        Self::of(self.triples().map(|(subject, known)| (subject, object(subject, known))))
     }
 
     /// Returns the triples, in the order of the subjects.
@@ -304,8 +323,19 @@ impl Column {
     /// Returns the triples with subjects and objects exchanged, in the order of the objects.
     pub fn by_object(&self) -> &Self {
         self.by_object.get_or_init(|| {
-            let exchanged = self.triples().map(|(subject, object)| (object, subject));
-            Box::new(Self::sorted(exchanged.collect()))
+            let mut objects: Vec<_> = self.triples().step_by(SAMPLE).map(|(_, object)| object).collect();
+            objects.sort_unstable();
+            let mut bounds: Vec<_> = objects.into_iter().step_by(SORTED / SAMPLE).skip(1).collect();
+            bounds.push(TermId::UNBOUND);
+            bounds.dedup();
+            let mut least = TermId(0);
+            Box::new(Self::of(bounds.into_iter().flat_map(|bound| {
+                let objects = std::mem::replace(&mut least, bound)..bound;
+                let some = self.triples().filter(|(_, object)| objects.contains(object));
+                let mut some: Vec<_> = some.map(|(subject, object)| (object, subject)).collect();
+                some.sort_unstable();
+                some
+            })))
         })
     }
 }
