@@ -47,8 +47,8 @@ const OF_CLASS: &str = "?this a <>";
 const TARGETS: [(&str, &str); 4] = [
     ("targetNode", "VALUES ?this { <> }"),
     ("targetClass", OF_CLASS),
-    ("targetSubjectsOf", "?this <> ?value"),
-    ("targetObjectsOf", "?subject <> ?this"),
+    ("targetSubjectsOf", "?this <> []"),
+    ("targetObjectsOf", "[] <> ?this"),
 ];
 
 /// The entries in the comments before a rule's query.

@@ -6,7 +6,9 @@ use spargebra::Query;
 use spargebra::algebra::{
     AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression, QueryDataset,
 };
-use spargebra::term::Variable;
+use spargebra::term::{TermPattern, TriplePattern, Variable};
+
+use super::scope::certain;
 
 /// Returns the pattern of a query, mutably.
 pub(super) fn pattern_mut(query: &mut Query) -> &mut GraphPattern {
@@ -37,10 +39,9 @@ pub(super) fn projected(pattern: &GraphPattern) -> &[Variable] {
     }
 }
 
-/// Joins a pattern with the targets of a shape, below the conditions and bindings of each group, which see `?this` as
-/// [SHACL's pre-binding](https://www.w3.org/TR/shacl/#pre-binding) defines.
+/// Restricts a pattern to the targets of a shape, below the conditions and bindings of each group, which see `?this` as
+/// [SHACL's pre-binding](https://www.w3.org/TR/shacl/#pre-binding) defines. `targets` is a subselect of `?this`.
 pub(super) fn join_targets(pattern: &mut GraphPattern, targets: &GraphPattern) {
-    let is_this = |variable: &Variable| variable.as_str() == "this";
     match pattern {
         GraphPattern::Extend { inner, variable, .. } if !is_this(variable) => join_targets(inner, targets),
         GraphPattern::Project { inner, variables } if variables.iter().any(is_this) => join_targets(inner, targets),
@@ -53,17 +54,48 @@ pub(super) fn join_targets(pattern: &mut GraphPattern, targets: &GraphPattern) {
         | GraphPattern::LeftJoin { left: inner, .. }
         | GraphPattern::Minus { left: inner, .. } => join_targets(inner, targets),
         GraphPattern::Union { left, right } => [left, right].into_iter().for_each(|part| join_targets(part, targets)),
-        GraphPattern::Join { left, right } => {
-            join_targets(left, targets);
-            if !matches!(**right, GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. }) {
-                join_targets(right, targets);
-            }
+        GraphPattern::Join { left, right } if !(is_joined(left) && is_joined(right)) => {
+            [left, right].into_iter().filter(|part| !is_joined(part)).for_each(|part| join_targets(part, targets));
         }
-        _ => {
-            let right = Box::new(std::mem::take(pattern));
-            *pattern = GraphPattern::Join { left: Box::new(targets.clone()), right };
-        }
+        _ => restrict(pattern, targets),
     }
+}
+
+fn is_this(variable: &Variable) -> bool {
+    variable.as_str() == "this"
+}
+
+/// Returns true if a pattern has no conditions and bindings that see `?this`: a join with the targets restricts it.
+fn is_joined(pattern: &GraphPattern) -> bool {
+    match pattern {
+        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => true,
+        GraphPattern::Join { left, right } => is_joined(left) && is_joined(right),
+        GraphPattern::Project { variables, .. } => !variables.iter().any(is_this),
+        GraphPattern::Distinct { inner } => is_joined(inner),
+        _ => false,
+    }
+}
+
+/// Joins a pattern with targets, or tests each solution: a set of all targets would take memory for each message.
+fn restrict(pattern: &mut GraphPattern, targets: &GraphPattern) {
+    let inner = std::mem::take(pattern);
+    let one_by_one = parts(targets).pop().and_then(|selected| parts(selected).pop());
+    let is_blank = |triple: &TriplePattern| {
+        [&triple.subject, &triple.object].into_iter().any(|term| matches!(term, TermPattern::BlankNode(_)))
+    };
+    *pattern = match one_by_one {
+        // Each target is found once.
+        Some(targets @ GraphPattern::Values { .. }) => join(targets, inner),
+        Some(targets @ GraphPattern::Bgp { patterns }) if !patterns.iter().any(is_blank) => join(targets, inner),
+        Some(targets) if certain(&inner).iter().any(is_this) => {
+            GraphPattern::Filter { expr: Expression::Exists(Box::new(targets.clone())), inner: Box::new(inner) }
+        }
+        _ => join(targets, inner),
+    };
+}
+
+fn join(targets: &GraphPattern, pattern: GraphPattern) -> GraphPattern {
+    GraphPattern::Join { left: Box::new(targets.clone()), right: Box::new(pattern) }
 }
 
 /// Returns the dataset clause of a query, mutably.
