@@ -173,6 +173,21 @@ fn a_long_log_with_the_newest_line_first() {
     assert_eq!(answered.count(), 500);
 }
 
+/// Times without a date give latencies. They begin anew with the program, and times since the line before are others.
+#[test]
+fn times_since_the_beginning_of_a_log() {
+    for (name, expected) in [
+        ("since-start.log", &["0.1005", "11.75", "0.189", "0.25"][..]),
+        ("since-start-member.jsonl", &["0.1005", "11.75"]),
+        ("since-last-line.log", &[]),
+    ] {
+        let log = std::fs::File::open(own("tests/learned").join(name)).unwrap();
+        let messages = Log::read(name, log).messages().map(Result::unwrap);
+        let found: Vec<_> = messages.filter_map(|message| Some(message.latency?.as_secs_f64().to_string())).collect();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
 /// The sender, or the direction, of each message.
 fn sides(log: &str) -> Vec<Option<String>> {
     let side = |record: &Record<'_>| match (record.sender, record.direction) {

@@ -3,7 +3,7 @@
 use crate::renderings::entries;
 use crate::support::convert;
 use proptest::prelude::*;
-use rpcgraph::record::{Entry, Reader, ReaderOptions, Time};
+use rpcgraph::record::{Entry, Reader, ReaderOptions};
 use rpcgraph::vocab::rpcg;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -264,10 +264,7 @@ fn an_exchange_in_one_record_has_no_latency_of_its_time() {
 #[test]
 fn times_that_logs_spell_in_their_own_way() {
     let first = |log: &str| match &entries(log.as_bytes())[0] {
-        Entry::Record(record) => record.time.map(|time| match time {
-            Time::DateTime(time) => time.to_string(),
-            Time::Clock(time) => time.to_string(),
-        }),
+        Entry::Record(record) => record.time.map(|time| time.to_string()),
         Entry::LogLine(_) => None,
     };
     let table = [

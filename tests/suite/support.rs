@@ -11,7 +11,7 @@ use rpcgraph::convert::{Converter, Input, Options};
 use rpcgraph::json::{Object, Value};
 use rpcgraph::mapping::{Mapper, Mapping};
 use rpcgraph::message::Member;
-use rpcgraph::record::{Entry, Location, Sender, Time};
+use rpcgraph::record::{Entry, Location, Sender};
 use rpcgraph::sink::{Sink, Tables};
 
 /// A file or folder of the project.
@@ -187,11 +187,7 @@ pub fn shown(entry: &Entry<'_>) -> String {
                 Some(Sender::Server) => "server",
                 None => "-",
             };
-            let time = match record.time {
-                Some(Time::DateTime(time)) => time.to_string(),
-                Some(Time::Clock(time)) => time.to_string(),
-                None => "-".to_owned(),
-            };
+            let time = record.time.map_or_else(|| "-".to_owned(), |time| time.to_string());
             let mut text = format!("{} {sender} {time}", place(record.location));
             if let Some(latency) = record.latency {
                 text.push_str(&format!(" latency={latency}"));

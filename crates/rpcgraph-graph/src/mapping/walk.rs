@@ -444,7 +444,7 @@ impl<'w, 'v, W: NodeWriter<'v>> MessageWalk<'w, W> {
         match annotated.time {
             Some(Time::DateTime(time)) => self.writer.literal(rpcg::CAPTURED_AT, &date_time_text(time), xsd::DATE_TIME),
             Some(Time::Clock(time)) => self.writer.literal(rpcg::CLOCK_TIME, &time.to_string(), xsd::TIME),
-            None => {}
+            Some(Time::Elapsed(_)) | None => {}
         }
         if let Some(sender) = annotated.sender {
             self.writer.link(rpcg::SENT_BY, NodeRef::Iri(role(sender).as_str()));

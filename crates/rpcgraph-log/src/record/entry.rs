@@ -54,6 +54,8 @@ pub enum Time {
     DateTime(oxsdatatypes::DateTime),
     /// A time of day, in a log without dates.
     Clock(oxsdatatypes::Time),
+    /// The seconds since the beginning of a log, or of the program that wrote it.
+    Elapsed(oxsdatatypes::Decimal),
 }
 
 /// The number of seconds in a day.
@@ -61,7 +63,7 @@ pub(crate) const DAY: i64 = 86_400;
 
 impl Time {
     /// Returns the seconds from this time to another, negative if the other is earlier. `None` unless both are of one
-    /// kind: times of day, dates with a timezone, or dates without.
+    /// kind: times of day, times since a beginning, dates with a timezone, or dates without.
     pub fn seconds_to(self, other: Self) -> Option<oxsdatatypes::Decimal> {
         let duration = match (self, other) {
             (Self::DateTime(one), Self::DateTime(other)) => {
@@ -69,6 +71,7 @@ impl Time {
                 same_kind.then(|| other.checked_sub(one))?
             }
             (Self::Clock(one), Self::Clock(other)) => other.checked_sub(one),
+            (Self::Elapsed(one), Self::Elapsed(other)) => return other.checked_sub(one),
             _ => None,
         };
         duration.map(|duration| duration.as_seconds())
@@ -81,6 +84,7 @@ impl fmt::Display for Time {
         match self {
             Self::DateTime(time) => time.fmt(f),
             Self::Clock(time) => time.fmt(f),
+            Self::Elapsed(seconds) => seconds.fmt(f),
         }
     }
 }

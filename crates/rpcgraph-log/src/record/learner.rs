@@ -4,6 +4,7 @@
 //! A *place* is the text in front of a value, with its varying parts, the members that lead to the message, and the
 //! spelling. A place with one message for sure is a place of messages: every object there with a message's shape is one.
 
+mod elapsed;
 mod front;
 mod headings;
 mod print;

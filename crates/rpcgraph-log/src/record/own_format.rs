@@ -136,7 +136,7 @@ pub(super) fn envelope_parts(
 ) -> Result<EnvelopeParts, OwnFormatError> {
     let mut parts = EnvelopeParts::default();
     for (name, pointer) in pairs {
-        let (pointer, unit) = match pointer.rsplit_once(':').filter(|_| name == "duration") {
+        let (pointer, unit) = match pointer.rsplit_once(':').filter(|_| ["duration", "elapsed"].contains(&&*name)) {
             Some((pointer, unit)) => {
                 let unit = DurationUnit::named(unit).ok_or_else(|| OwnFormatError::Unit(unit.to_owned()))?;
                 (pointer.to_owned(), Some(unit))

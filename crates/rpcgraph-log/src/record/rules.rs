@@ -98,8 +98,8 @@ pub(super) type EnvelopeParts = [Vec<Pointer>; PARTS.len()];
 /// The parts of an entry, by the names of pointers and groups: `message` is an object or an array, also in a string;
 /// `value` is anything, as it is; `text` is the text of a string.
 /// The `peer` is a second part of the session's key; `status` and `error` are the outcome of an exchange over HTTP; the
-/// `date` belongs to a time of day.
-pub(super) const PARTS: [&str; 13] = [
+/// `date` belongs to a time of day; `elapsed` is the time since a beginning, and counts without another time.
+pub(super) const PARTS: [&str; 14] = [
     "message",
     "value",
     "text",
@@ -113,6 +113,7 @@ pub(super) const PARTS: [&str; 13] = [
     "status",
     "error",
     "date",
+    "elapsed",
 ];
 
 /// Groups of a line that are members of its message, which is reconstructed. The last one continues to the end of the line.
@@ -148,7 +149,7 @@ impl DurationUnit {
         self.seconds(text).is_some()
     }
 
-    fn seconds(self, text: &str) -> Option<Decimal> {
+    pub fn seconds(self, text: &str) -> Option<Decimal> {
         let parts = match self {
             Self::Seconds => 1,
             Self::Milliseconds => 1000,
@@ -383,7 +384,8 @@ impl FormatRule {
     /// Returns the facts that the members of an object state, or else the facts before it.
     fn around(&self, object: &RawObject<'_>, line: &[u8], before: &EnvelopeFacts, has_sender: bool) -> EnvelopeFacts {
         let Some(parts) = &self.envelope else { return before.clone() };
-        let [_, _, _, _, times, durations, senders, sessions, truncated, peers, statuses, errors, dates] = parts;
+        let [_, _, _, _, times, durations, senders, sessions, truncated, peers, statuses, errors, dates, elapsed] =
+            parts;
         let text = |pointer: &Pointer| pointer.find(object, line).and_then(|(_, value)| scalar(&value));
         let duration = |pointer: &Pointer| {
             let text = text(pointer)?;
@@ -397,12 +399,14 @@ impl FormatRule {
                 |object| instant(&object),
             )
         };
+        let since =
+            || elapsed.iter().find_map(|pointer| self::elapsed(&text(pointer)?, pointer.unit)).map(Time::Elapsed);
         let senders = if has_sender { &senders[..] } else { &[] };
         let key = |pointers: &[Pointer]| pointers.iter().filter_map(text).find(|key| !key.is_empty());
         let (session, went) = self.connection(key(sessions), key(peers));
         let meaning = senders.iter().filter_map(text).find_map(|text| self.meaning(&text));
         EnvelopeFacts {
-            time: times.iter().find_map(time).or(before.time),
+            time: times.iter().find_map(time).or(before.time).or_else(since),
             latency: durations.iter().find_map(duration).or(before.latency),
             meaning: meaning.or(went.filter(|_| has_sender)).or(before.meaning),
             session: session.or_else(|| before.session.clone()),
@@ -416,7 +420,9 @@ impl FormatRule {
         let text = |name: &str| Some(String::from_utf8_lossy(captures.name(name)?.as_bytes()).into_owned());
         let (session, went) = self.connection(text(session), text("peer"));
         EnvelopeFacts {
-            time: text("time").and_then(|time| time_on(text("date").as_deref(), &time)),
+            time: text("time")
+                .and_then(|time| time_on(text("date").as_deref(), &time))
+                .or_else(|| elapsed(&text("elapsed")?, None).map(Time::Elapsed)),
             latency: text("duration").and_then(|text| duration(&text)),
             meaning: text("sender").and_then(|word| self.meaning(&word)).or(went),
             session,
@@ -506,4 +512,9 @@ fn time_on(date: Option<&str>, text: &str) -> Option<Time> {
 /// Parses a number of milliseconds, or a duration with its unit.
 fn duration(text: &str) -> Option<Decimal> {
     times::with_units(text).or_else(|| times::duration(text.as_bytes()))
+}
+
+/// Parses a number of seconds, or of the unit, or a duration with its unit.
+fn elapsed(text: &str, unit: Option<DurationUnit>) -> Option<Decimal> {
+    unit.unwrap_or(DurationUnit::Seconds).seconds(text)
 }

@@ -195,8 +195,11 @@ pub(super) fn of_day(date: Option<&[u8]>, text: &[u8]) -> Option<Time> {
 
 /// Returns the time that many seconds later.
 pub(super) fn later(time: Time, seconds: Decimal) -> Option<Time> {
-    let Time::DateTime(time) = time else { return None };
-    time.checked_add_day_time_duration(DayTimeDuration::new(seconds)).map(Time::DateTime)
+    match time {
+        Time::DateTime(time) => time.checked_add_day_time_duration(DayTimeDuration::new(seconds)).map(Time::DateTime),
+        Time::Clock(_) => None,
+        Time::Elapsed(time) => time.checked_add(seconds).map(Time::Elapsed),
+    }
 }
 
 /// Parses a date and time at the start of a line, such as `2025-06-01 10:00:00.123`, Python's with `,123`, or

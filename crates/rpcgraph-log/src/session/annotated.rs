@@ -183,7 +183,9 @@ impl<'a> Annotated<'a> {
         let bytes = (!record.flags.oversized).then_some(&*record.bytes);
         let http = record.http.as_deref();
         let headers = record.headers.as_ref().map(|headers| headers.as_str());
-        Self { time: record.time, sender, problems, http, headers, ..Self::bare(name, record.location, bytes, node) }
+        // The graph states the latencies that follow from a time without a known beginning.
+        let time = record.time.filter(|time| !matches!(time, Time::Elapsed(_)));
+        Self { time, sender, problems, http, headers, ..Self::bare(name, record.location, bytes, node) }
     }
 
     /// Creates the node of the `nth` text that begins on its line, from 1.

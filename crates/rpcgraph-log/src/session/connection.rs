@@ -441,6 +441,6 @@ pub(crate) fn seconds_between(request: Time, answer: Time) -> Option<Decimal> {
     match answer {
         _ if seconds >= Decimal::from(0) => Some(seconds),
         Time::Clock(_) if seconds < Decimal::from(-DAY / 2) => seconds.checked_add(DAY),
-        Time::Clock(_) | Time::DateTime(_) => None,
+        _ => None,
     }
 }

@@ -4,6 +4,7 @@ use super::super::rules::{WordMeaning, duration_unit, named_meaning};
 use super::super::spelling::Spelling;
 use super::super::surroundings::TIMES;
 use super::super::{Direction, Sender, times};
+use super::elapsed::Elapsed;
 use super::front::{Token, TokenSet, blanks, labelled, shape, skeleton, tokens};
 use super::scan::Candidate;
 use super::sessions::Field;
@@ -48,7 +49,7 @@ impl LearnedFormat<'_> {
         }
         for heading in &self.headings {
             let _ = write!(text, "\n[[rule]]\ngives = \"heading\"\n");
-            let line = expression(&heading.tokens, heading.stated.clone(), &[], true);
+            let line = expression(&heading.tokens, heading.stated.clone(), &[], None);
             let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}$")));
             let words = heading.words.iter().map(|(word, meaning)| (word.as_str(), *meaning));
             print_words(&mut text, words);
@@ -60,8 +61,10 @@ impl LearnedFormat<'_> {
     /// Prints the rule of places that differ in the members that lead to the message only. `None` if there are too many.
     fn rule(&self, group: &[&Place], sessions: &[Field]) -> Option<String> {
         let first = group.first()?;
-        let found: Vec<usize> = group.iter().flat_map(|place| place.found.iter().copied()).collect();
+        let mut found: Vec<usize> = group.iter().flat_map(|place| place.found.iter().copied()).collect();
+        found.sort_unstable();
         let candidates = || found.iter().map(|number| &self.candidates[*number]);
+        let since = Elapsed::of(candidates().collect());
         let is_line = !candidates().all(|candidate| candidate.is_alone)
             || first.key.spelling != Spelling::Json.name()
             || !self.headings.is_empty() && group.iter().all(|place| place.key.pointer.is_empty());
@@ -80,13 +83,15 @@ impl LearnedFormat<'_> {
                 .iter()
                 .filter_map(|field| if let Field::Word(nth) = field { Some(*nth) } else { None })
                 .collect();
-            let line = expression(&sets, most_frequent(ranges), &words, true);
+            let fronts: Vec<_> = candidates().map(|candidate| &candidate.front[..]).collect();
+            let elapsed = since.word(&fronts);
+            let line = expression(&sets, most_frequent(ranges), &words, elapsed);
             let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}(?<value>.*)")));
             let _ = writeln!(text, "spelling = \"{}\"", first.key.spelling);
             if let Some(within) = &first.key.within {
                 let _ = writeln!(text, "within = {}", toml_string(within));
             }
-            if let Some(behind) = behind(candidates(), sessions) {
+            if let Some(behind) = behind(candidates(), sessions, &since) {
                 let _ = writeln!(text, "behind = {}", toml_string(&behind));
             }
         }
@@ -100,6 +105,7 @@ impl LearnedFormat<'_> {
             pointers.entry("message").or_default().extend(messages.into_iter().rev());
         }
         let members = || candidates().flat_map(|candidate| candidate.members.iter());
+        let elapsed = since.member();
         let mut named = |part: &'static str, names: &[&str], fits: &dyn Fn(&str, &str) -> bool| {
             let all: BTreeSet<&str> = members()
                 .filter(|(pointer, value)| fits(pointer, value))
@@ -110,7 +116,11 @@ impl LearnedFormat<'_> {
                 |pointer: &str| names.iter().position(|name| *name == last_token(pointer)).unwrap_or(names.len());
             all.sort_by_key(|pointer| (usize::MAX - pointer.matches('/').count(), rank(pointer)));
             if !all.is_empty() {
-                let unit = |pointer| if part == "duration" { unit(pointer) } else { "" };
+                let unit = |pointer| match part {
+                    "duration" => unit(pointer),
+                    "elapsed" => elapsed.map_or("", |(_, unit)| unit),
+                    _ => "",
+                };
                 let all = all.into_iter().map(|pointer| format!("{pointer}{}", unit(pointer)));
                 pointers.entry(part).or_default().extend(all);
             }
@@ -130,9 +140,11 @@ impl LearnedFormat<'_> {
         named("time", &TIMES, &is_time);
         let is_started = members().any(|(pointer, _)| last_token(pointer) == "startedDateTime");
         named("date", &[], &|pointer, _| last_token(pointer) == "date");
+        named("elapsed", &[], &|pointer, _| elapsed.is_some_and(|(known, _)| known == pointer));
         named("duration", &[], &|pointer, value| {
             let name = last_token(pointer);
             match unit(pointer) {
+                _ if elapsed.is_some_and(|(known, _)| known == pointer) => false,
                 ":ms" => is_started,
                 ":ns" => true,
                 _ => (name != "elapsed" || group.len() > 1) && duration_unit(name).is_some_and(|unit| unit.fits(value)),
@@ -177,8 +189,13 @@ impl LearnedFormat<'_> {
 }
 
 /// Returns a regular expression for tokens, with groups for the time, the sender and the words that name the session.
-fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions: &[usize], with_time: bool) -> String {
-    let (mut text, mut nth, mut has_time) = (String::new(), 0, !with_time);
+fn expression(
+    sets: &[TokenSet],
+    sender: Option<RangeInclusive<usize>>,
+    sessions: &[usize],
+    elapsed: Option<usize>,
+) -> String {
+    let (mut text, mut nth, mut has_time) = (String::new(), 0, false);
     for (at, set) in sets.iter().enumerate() {
         let (mut open, mut close) = (String::new(), "");
         match set.kind {
@@ -191,6 +208,10 @@ fn expression(sets: &[TokenSet], sender: Option<RangeInclusive<usize>>, sessions
                 let _ = write!(text, "(?<date>{})", shapes.into_iter().collect::<Vec<_>>().join("|"));
                 nth += 1;
                 continue;
+            }
+            Token::Word(_) if elapsed == Some(at) => {
+                (open, close) = ("(?<elapsed>".to_owned(), ")");
+                nth += 1;
             }
             Token::Word(_) if is_duration(sets, at) && !text.contains("(?<duration>") => {
                 (open, close) = ("(?<duration>".to_owned(), ")");
@@ -236,7 +257,11 @@ fn is_duration(sets: &[TokenSet], at: usize) -> bool {
 }
 
 /// Returns a regular expression for the texts after values, with groups for the words that name the session.
-fn behind<'c>(candidates: impl Iterator<Item = &'c Candidate>, sessions: &[Field]) -> Option<String> {
+fn behind<'c>(
+    candidates: impl Iterator<Item = &'c Candidate>,
+    sessions: &[Field],
+    since: &Elapsed<'_>,
+) -> Option<String> {
     let texts: Vec<_> =
         candidates.filter_map(|candidate| candidate.behind.as_deref()).filter(|text| !text.is_empty()).collect();
     let labels: Vec<_> = sessions
@@ -246,10 +271,11 @@ fn behind<'c>(candidates: impl Iterator<Item = &'c Candidate>, sessions: &[Field
     let first = tokens(texts.first()?);
     if texts.iter().all(|text| skeleton(&tokens(text)) == skeleton(&first)) {
         let mut sets = TokenSet::of(&first);
-        texts.iter().for_each(|text| TokenSet::add(&mut sets, &tokens(text)));
+        let all: Vec<_> = texts.iter().map(|text| tokens(text)).collect();
+        all.iter().for_each(|tokens| TokenSet::add(&mut sets, tokens));
         let place = |label: &&str| labelled(&first).find(|(own, ..)| own == label).map(|(_, nth, _)| nth);
         let words: Vec<usize> = labels.iter().filter_map(place).collect();
-        return Some(expression(&sets, None, &words, true));
+        return Some(expression(&sets, None, &words, since.word(&all)));
     }
     if let [label] = labels[..] {
         return Some(format!(r"(?:[^{{]*?\b|){}(?<session>[\w./@:-]+)[^{{]*", blanks(&regex::escape(label))));

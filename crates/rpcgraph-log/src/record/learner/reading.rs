@@ -27,7 +27,7 @@ impl Reading {
                             reading.messages += 1;
                             reading.times += match record.time {
                                 Some(Time::DateTime(_)) => 2,
-                                Some(Time::Clock(_)) => 1,
+                                Some(Time::Clock(_) | Time::Elapsed(_)) => 1,
                                 None => 0,
                             };
                             let has_side = record.sender.is_some();

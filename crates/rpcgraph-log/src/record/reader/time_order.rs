@@ -213,7 +213,7 @@ impl EntryOrder for TimeOrder {
     }
 }
 
-/// Returns nanoseconds since 1970, in UTC or in the log's own zone. A time of day is within twelve hours of the time before.
+/// Returns nanoseconds since 1970, in UTC or in the log's own zone, or since the log's beginning. A time of day is within twelve hours of the time before.
 pub(super) fn time_after(time: Time, before: Option<i128>) -> Option<i128> {
     match time {
         Time::DateTime(time) => nanoseconds(time),
@@ -224,5 +224,6 @@ pub(super) fn time_after(time: Time, before: Option<i128>) -> Option<i128> {
             let days = before.map_or(0, |before| (before - time + day / 2).div_euclid(day));
             Some(time + days * day)
         }
+        Time::Elapsed(seconds) => Some(scaled(seconds, 9)),
     }
 }
