@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use rpcgraph::Log;
-use rpcgraph::record::{Entry, Follow, OwnFormat, Reader, ReaderOptions, Record};
+use rpcgraph::record::{Entry, Follow, OwnFormat, Reader, ReaderOptions, Record, Sender};
 
 use crate::renderings::Pieces;
 use crate::support::{corpora, files, own, shown};
@@ -298,4 +298,53 @@ fn words_above_messages() {
     let below = [call(1, "a"), answer(1), call(2, "b"), call(3, "c")];
     let log = log(&["received:", &below[0], "sent:", &below[1], "received:", &below[2], "idle now", &below[3]]);
     assert_eq!(sides(&log), [into.clone(), out, into, None], "{log}");
+}
+
+/// Logs of Dart's analysis server, of its clients and of Flutter's daemon, whose messages lack a version. An answer without a
+/// result has an id alone.
+#[test]
+fn logs_of_dart() {
+    let (out, into) = ("None Some(Out)", "None Some(In)");
+    let (asked, bare, answered) =
+        (r#"{"id":"1","method":"device.enable"}"#, r#"{"id":"1"}"#, r#"{"id":"1","result":null}"#);
+    let pid = r#"{"event":"daemon.connected","params":{"pid":3}}"#;
+    for (lines, expected) in [
+        (
+            [
+                format!("[10:00:00 AM] [Analyzer] [Info] ==> {asked}"),
+                format!("[10:00:00 AM] [Analyzer] [Info] <== {bare}"),
+            ],
+            [out, into],
+        ),
+        ([format!("[  +31 ms] <== [{asked}]"), format!("[ +104 ms] ==> [{answered}]")], [into, out]),
+        (
+            [
+                format!("2026-01-05 10:00:00,150 [   1284]  INFO - FlutterDaemon - --> [{asked}]"),
+                format!("2026-01-05 10:00:00,250 [   1384]  INFO - FlutterDaemon - <-- [{answered}]"),
+            ],
+            [out, into],
+        ),
+    ] {
+        // A second exchange, behind an event that is not JSON-RPC.
+        let [request, answer] = &lines;
+        let other = |line: &str| line.replace(bare, answered).replace("\"1\"", "\"2\"");
+        let event = answer.replace(bare, pid).replace(answered, pid);
+        let log = [request, answer, &event, &other(request), &other(answer)].map(|line| format!("{line}\n")).concat();
+        let expected: Vec<_> = expected.iter().chain(&expected).map(|side| Some((*side).to_owned())).collect();
+        assert_eq!(sides(&log), expected, "{log}");
+        let paired = Log::read("log", std::io::Cursor::new(log.into_bytes())).messages().map(Result::unwrap);
+        assert_eq!(paired.filter(|message| message.responds_to.is_some()).count(), 2);
+    }
+    // The protocol tells requests of the client from requests of the server, where words name the kinds only.
+    let log = [
+        r#"1699000000010:Req:{"jsonrpc":"2.0","id":1,"method":"initialize"}"#,
+        r#"1699000000110:Res:{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        r#"1699000000130:Res:{"jsonrpc":"2.0","id":1,"method":"workspace/configuration"}"#,
+        r#"1699000000150:Req:{"jsonrpc":"2.0","id":1,"result":[]}"#,
+        r#"1699000000160:Noti:{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics"}"#,
+    ];
+    let senders = Log::read("log", std::io::Cursor::new(log.join("\n").into_bytes())).messages().map(Result::unwrap);
+    let senders: String =
+        senders.map(|message| if message.sender == Some(Sender::Client) { 'c' } else { 's' }).collect();
+    assert_eq!(senders, "csscs");
 }

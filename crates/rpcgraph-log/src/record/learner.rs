@@ -26,7 +26,7 @@ use self::sides::{Hops, Stated};
 use super::certainty::{Certainty, is_member_of_messages};
 use super::elements::element_lines;
 use super::methods::known_method;
-use super::object::{RawObject, scalar};
+use super::object::{RawObject, objects, scalar};
 use super::rules::{WordMeaning, duration_unit};
 use super::spelling::Spelling;
 use super::surroundings::{SENDERS, TIMES, named_direction};
@@ -217,8 +217,9 @@ const OWN_MEMBERS: usize = 2;
 /// Returns the members that JSON-RPC does not define. `None` if there are too many, or if one is not a text, as in
 /// envelopes and in records of other kinds.
 fn own_members(candidate: &Candidate) -> Option<Vec<(String, String)>> {
-    let object = RawObject::parse(&candidate.message).filter(|_| !candidate.is_broken)?;
-    let own: Vec<_> = object.members().filter(|(name, _)| !is_member_of_messages(name)).collect();
+    let objects: Vec<_> = objects(&candidate.message).filter(|_| !candidate.is_broken).collect();
+    let members = objects.first().map(|_| objects.iter().flat_map(RawObject::members))?;
+    let own: Vec<_> = members.filter(|(name, _)| !is_member_of_messages(name)).collect();
     let text = |(name, value): &(&[u8], &[u8])| {
         let text = scalar(value).filter(|_| value.starts_with(b"\""))?;
         Some((String::from_utf8_lossy(name).into_owned(), text))

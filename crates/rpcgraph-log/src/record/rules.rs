@@ -9,7 +9,7 @@ use super::har_entry::ids;
 use super::lines::{Extras, FoundEntry, LineFormat as _, LineSplitter, with_others};
 use super::object::{RawObject, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
-use super::spelling::{Spelling, has_shape};
+use super::spelling::{Spelling, has_shape, is_bare_answer};
 use super::surroundings::{instant, named_direction, named_side};
 use super::value::{Extent, value};
 use super::{Direction, Entry, Flags, Http, HttpExchange, HttpOutcome, LogLine, Record, Sender, Time, times, vscode};
@@ -259,7 +259,8 @@ impl EnvelopeFacts {
             Some(WordMeaning::Went(direction)) => (None, Some(direction)),
             None => (None, None),
         };
-        let flags = Flags { truncated: self.is_truncated, ..Flags::default() };
+        let result_unknown = is_bare_answer(&message);
+        let flags = Flags { truncated: self.is_truncated, result_unknown, ..Flags::default() };
         let session = self.key();
         Record { time: self.time, sender, direction, session, flags, latency: self.latency, ..Record::new(message) }
     }
@@ -353,7 +354,7 @@ impl FormatRule {
         let message = |value| inside(value, message);
         let mut found = all(messages, message, true);
         if !self.is_sure {
-            found.retain(|(_, value)| has_shape(value));
+            found.retain(|(_, value)| has_shape(value) || is_bare_answer(value));
             // Of an object and a part of it, the part is the message.
             found.dedup_by(|(_, whole), (_, part)| whole.len() > part.len() && memmem::find(whole, part).is_some());
         }

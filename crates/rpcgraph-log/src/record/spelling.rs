@@ -331,6 +331,13 @@ pub(super) fn has_shape(json: &[u8]) -> bool {
         || super::object::objects(json).any(|object| is_shaped(&object))
 }
 
+/// True for an answer without a result, as Dart's analysis server writes it: an object with an id and nothing else.
+pub(super) fn is_bare_answer(json: &[u8]) -> bool {
+    let is_id =
+        |object: RawObject<'_>| object.is_whole() && object.members().all(|(name, id)| name == b"id" && id != b"null");
+    json.len() < 64 && json.starts_with(b"{\"id\"") && RawObject::parse(json).is_some_and(is_id)
+}
+
 /// True if an object has the members of a call or of an answer, whatever else it has.
 pub(super) fn is_shaped(object: &RawObject<'_>) -> bool {
     object.has("jsonrpc")

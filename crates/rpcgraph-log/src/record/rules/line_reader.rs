@@ -9,7 +9,7 @@ use super::super::lines::{
 };
 use super::super::object::{ObjectBuilder, RawObject, offset_in, string};
 use super::super::pointer::Pointer;
-use super::super::spelling::{Spelling, has_shape, may_continue};
+use super::super::spelling::{Spelling, has_shape, is_bare_answer, may_continue};
 use super::super::value::{Extent, is_whole, value};
 use super::super::{Entry, Flags, LogLine, Record};
 use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, VALUES, WordMeaning, message, text_of};
@@ -240,7 +240,7 @@ impl RuleReader {
         let start = captures.name("value")?.start();
         let found = rule.spelling?.decode(&text[start..])?;
         let is_message = rule.envelope.as_ref().is_some_and(|parts| !parts[0].is_empty());
-        if !rule.is_sure && !is_message && !has_shape(&found.json) {
+        if !rule.is_sure && !is_message && !has_shape(&found.json) && !is_bare_answer(&found.json) {
             return None;
         }
         let end = start + found.used;
@@ -281,6 +281,7 @@ impl RuleReader {
                 said.is_truncated |= is_cut;
                 let result_unknown = cut.as_ref().is_some_and(|cut| cut.result_unknown);
                 let mut record = said.of_rule(rule, cut.map_or(found.json, |cut| cut.json.into()));
+                let result_unknown = result_unknown || record.flags.result_unknown;
                 record.flags = Flags { shares_time, reconstructed: is_cut, result_unknown, ..record.flags };
                 (at, record.into())
             }
