@@ -142,12 +142,14 @@ pub(super) fn skeleton(tokens: &[Token]) -> String {
     tokens.iter().map(part).collect()
 }
 
-/// Returns the words of a text, each with its label, the word and the marks in front, and its number among the words.
-pub(super) fn labelled(tokens: &[Token]) -> impl Iterator<Item = (String, usize, &str)> {
+/// Returns the words of a text, each with its label, the word and the marks in front, and its number among the words. Behind
+/// `to`, the label is the same as behind `from`: both name the connection.
+pub(super) fn labelled<'t>(tokens: &'t [Token]) -> impl Iterator<Item = (String, usize, &'t str)> {
     let words = tokens.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_)));
     words.enumerate().map(|(nth, (at, word))| {
         let from = tokens[..at].iter().rposition(|token| !matches!(token, Token::Mark(_))).unwrap_or(0);
-        (tokens[from..at].iter().map(Token::text).collect(), nth, word.text())
+        let part = |token: &'t Token| if token.text() == "to" { "from" } else { token.text() };
+        (tokens[from..at].iter().map(part).collect(), nth, word.text())
     })
 }
 

@@ -278,7 +278,8 @@ fn behind<'c>(
         return Some(expression(&sets, None, &words, since.word(&all)));
     }
     if let [label] = labels[..] {
-        return Some(format!(r"(?:[^{{]*?\b|){}(?<session>[\w./@:-]+)[^{{]*", blanks(&regex::escape(label))));
+        let label = blanks(&regex::escape(label)).replace("from", "(?:from|to)");
+        return Some(format!(r"(?:[^{{]*?\b|){label}(?<session>[\w./@:-]+)[^{{]*"));
     }
     let shapes: BTreeSet<_> = texts.iter().map(|text| shape(text)).collect();
     Some(if shapes.len() <= 4 { shapes.into_iter().collect::<Vec<_>>().join("|") } else { r"[^{\[]*".to_owned() })

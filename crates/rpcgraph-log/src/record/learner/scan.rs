@@ -280,7 +280,8 @@ fn labels<'a>(object: &'a RawObject<'_>, pointer: &str) -> impl Iterator<Item = 
     let inner = object.members().filter(|(_, value)| Certainty::of(value) == Certainty::No && !has_shape(value));
     inner.filter_map(|(outer, value)| Some((outer, RawObject::parse(value)?))).flat_map(move |(outer, inner)| {
         let label = |(name, value): (&[u8], &[u8])| {
-            let text = scalar(value).filter(|text| text.len() <= SCALAR && value.starts_with(b"\""))?;
+            let is_key = value.first().is_some_and(|first| *first == b'"' || first.is_ascii_digit());
+            let text = scalar(value).filter(|text| text.len() <= SCALAR && is_key)?;
             let is_fact = is_fact(&String::from_utf8_lossy(name));
             (!is_fact).then(|| (format!("{pointer}/{}/{}", token(outer), token(name)), text))
         };
