@@ -202,7 +202,7 @@ fn functions_of_payloads_answer_as_in_the_store() {
     let pointers = [
         "/a", "/b", "/b/0/c", "/b/*/c", "/a/a~1b", "/a/~0", "/a/c/*", "/c\\\"d", "/*/c", "/1", "/2", "/3/0", "/é", "/x",
     ];
-    for function in ["json", "jsonLength", "jsonSize", "jsonKeys", "jsonType"] {
+    for function in ["json", "jsonLength", "jsonSize", "jsonKeys", "jsonPointers", "jsonType"] {
         for pointer in pointers {
             let call = format!("rpcg:{function}(?p, \"{pointer}\")");
             let found = format!("SELECT ?m ?v {{ ?m jrpc:hasParameters ?p BIND({call} AS ?v) }}");

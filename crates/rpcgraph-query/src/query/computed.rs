@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn members_have_the_same_values_alone_as_in_the_whole() {
         let pointers = ["", "/a", "/a/*", "/a/*/b", "/*", "/*/b", "/a/0/b", "/a~1b", "/q\"", "/none/x", "/", "/ü"];
-        let kinds = ["json", "jsonLength", "jsonSize", "jsonKeys", "jsonType"];
+        let kinds = ["json", "jsonLength", "jsonSize", "jsonKeys", "jsonPointers", "jsonType"];
         let name = |kind| format!("{}{kind}", rpcg::NAMESPACE);
         let names = kinds.iter().flat_map(|kind| pointers.map(|pointer| (name(kind), pointer.to_owned())));
         let functions = PayloadFunctions::new(names.collect());

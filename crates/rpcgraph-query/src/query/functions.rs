@@ -37,6 +37,7 @@ pub(super) enum FunctionKind {
     Length,
     Size,
     Keys,
+    Pointers,
     Type,
     Secrets,
     Conforms,
@@ -63,6 +64,12 @@ pub const FUNCTIONS: &[Function] = &[
     function("rpcg:jsonLength", "how many elements an array has, or members an object", FunctionKind::Length),
     function("rpcg:jsonSize", "how many bytes the value has as canonical JSON", FunctionKind::Size),
     function("rpcg:jsonKeys", "the member names of an object, as an rdf:JSON array", FunctionKind::Keys),
+    function(
+        "rpcg:jsonPointers",
+        "the JSON Pointers, from the value, of all strings, numbers, booleans and nulls in it, as an rdf:JSON array; unbound \
+         if they are longer than 1 MiB",
+        FunctionKind::Pointers,
+    ),
     function(
         "rpcg:jsonType",
         "\"object\", \"array\", \"string\", \"number\", \"boolean\" or \"null\"",
@@ -299,8 +306,32 @@ impl<'t> JsonText<'t> {
             (FunctionKind::Length, b'{') => number(self.object()?.members.len()),
             (FunctionKind::Size, _) => number(self.canonical()?.len()),
             (FunctionKind::Keys, b'{') => array(self.object()?.members.iter().map(|(name, _)| name_text(name))),
+            (FunctionKind::Pointers, _) => {
+                let mut found = Vec::new();
+                self.scalars("", &mut found, &mut (1 << 20))?;
+                array(found.into_iter())
+            }
             (FunctionKind::Type, first) => Some(Literal::from(type_name(first)).into()),
             _ => None,
+        }
+    }
+
+    /// Adds the pointers to all scalars in the value, as JSON. `None` if they take more than `room` bytes.
+    fn scalars(self, at: &str, found: &mut Vec<String>, room: &mut usize) -> Option<()> {
+        *room = room.checked_sub(at.len() + 1)?;
+        match self.first() {
+            b'{' => json::members(self.text).try_for_each(|(name, text)| {
+                let name = json::unescaped(name).unwrap_or(Cow::Borrowed(name));
+                Self { text, ..self }.scalars(&format!("{at}/{}", json::pointer_token(&name)), found, room)
+            }),
+            b'[' => self
+                .elements()
+                .enumerate()
+                .try_for_each(|(index, element)| element.scalars(&format!("{at}/{index}"), found, room)),
+            _ => {
+                found.push(quoted(at));
+                Some(())
+            }
         }
     }
 
@@ -524,6 +555,11 @@ mod tests {
         assert_eq!(call(FunctionKind::Value, r#"{"a":[1, 2]}"#, "/a"), json("[1,2]"));
         assert_eq!(call(FunctionKind::Value, r#"{"a":null}"#, "/a"), json("null"));
         assert_eq!(call(FunctionKind::Keys, r#"{"a":{"x":1,"y":2}}"#, "/a"), json(r#"[\"x\",\"y\"]"#));
+        assert_eq!(
+            call(FunctionKind::Pointers, r#"{"a":{"x/y":1,"z":[null,{},[2]]}}"#, "/a"),
+            json(r#"[\"/x~1y\",\"/z/0\",\"/z/2/0\"]"#)
+        );
+        assert_eq!(call(FunctionKind::Pointers, &format!("{{\"{}\":{{\"a\":1}}}}", "x".repeat(1 << 20)), ""), None);
         assert_eq!(call(FunctionKind::Value, "true", ""), typed("true", "boolean"));
     }
 
