@@ -39,7 +39,7 @@ impl Part {
             Self::TimesOfDay => NamedQuery { name: "clock", text: include_str!("clock.rq") },
             Self::Edges => NamedQuery { name: "edges", text: include_str!("edges.rq") },
             Self::Calls => NamedQuery { name: "calls", text: include_str!("calls.rq") },
-            Self::Sessions => *NamedQuery::find("sessions")?,
+            Self::Sessions => NamedQuery { name: "sessions", text: include_str!("sessions.rq") },
             Self::Programs => *NamedQuery::find("handshake")?,
             Self::Failures => *NamedQuery::find("errors")?,
             Self::Silent => *NamedQuery::find("unanswered")?,
@@ -142,9 +142,6 @@ impl Facts {
     }
 
     fn take_edges(&mut self, row: &AnswerRow) {
-        if let Some(log) = row.text("session").and_then(|session| session.split('#').next()) {
-            self.of_logs.entry(log.to_owned()).or_default()[2] += row.count("count");
-        }
         for (name, is_first) in [("from", true), ("to", false)] {
             // The least and the greatest time of day are not the edges of a log that passes midnight.
             let time = row.text(name).filter(|_| self.before_midnight.is_none()).and_then(|text| self.time(text));
@@ -158,22 +155,29 @@ impl Facts {
         }
     }
 
-    /// Takes a session. Returns its place and the session that it restarted, if there is one.
+    /// Takes a class of a session's records. Returns the place of the session and the session that it restarted, if there is one.
     fn take_session(&mut self, row: &AnswerRow) -> Option<(usize, String)> {
         let (session, format) = (row.text("session")?, row.owned("format").unwrap_or_default());
+        let log = session.split('#').next().unwrap_or_default();
+        let [messages, others, malformed] = self.of_logs.entry(log.to_owned()).or_default();
+        let count = row.count("count");
+        match row.text("type").and_then(|class| class.rsplit('#').next()) {
+            Some("Request" | "Notification" | "Response" | "ErrorResponse") => *messages += count,
+            Some("InvalidMessage") => *others += count,
+            Some("MalformedRecord") => (*others, *malformed) = (*others + count, *malformed + count),
+            _ => {}
+        }
         if !self.formats.contains(&format) {
             self.formats.push(format);
         }
-        let log = session.split('#').next().unwrap_or_default();
-        let counts = self.of_logs.entry(log.to_owned()).or_default();
-        counts[0] +=
-            ["requests", "notifications", "responses", "errors"].map(|kind| row.count(kind)).iter().sum::<usize>();
-        counts[1] += row.count("others");
-        let label = match session.split_once("#session-") {
-            Some((_, key)) => percent_decode_str(key).decode_utf8_lossy().into_owned(),
-            None => row.owned("source").unwrap_or_default(),
-        };
-        let place = self.begin_session(label);
+        let known = self.session(row);
+        let place = known.unwrap_or_else(|| {
+            let label = match session.split_once("#session-") {
+                Some((_, key)) => percent_decode_str(key).decode_utf8_lossy().into_owned(),
+                None => row.owned("source").unwrap_or_default(),
+            };
+            self.begin_session(label)
+        });
         self.places.insert(session.to_owned(), place);
         Some((place, row.owned("before")?))
     }

@@ -534,6 +534,10 @@ fn sessions_are_chosen_by_their_programs() {
         rows(&["ask", "sessions", "--columns", "client,server"]),
         "client,server agent,jira agent,search agent,search "
     );
+    assert_eq!(
+        rows(&["ask", "sessions", "--columns", "server,timed,p50,p95,max"]),
+        "server,timed,p50,p95,max jira,600,0.1,1.5,1.5 search,448,0.1,1.5,1.5 search,151,0.1,0.1,0.1 "
+    );
     assert_eq!(rows(&["tools", "--server", "jir?", "--columns", "tool,p99"]), "tool,p99 find,1.5 ");
     assert_eq!(rows(&["ask", "sessions", "--server", "jira", "--columns", "requests"]), "requests 600 ");
     assert_eq!(rows(&["methods", "--server", "jira", "--client", "other", "--columns", "method"]), "method ");

@@ -4,7 +4,7 @@ SELECT s.session_iri AS session, s.source, s.format, p.client, p.server, s.recor
        COALESCE(c.others, 0) AS others,
        CASE WHEN s.one_sided THEN 0 ELSE COALESCE(c.requests - c.answered, 0) END AS noAnswer,
        s.started_text AS started, s.ended_text AS ended,
-       COALESCE(c.failures, 0) AS failures, b.before
+       COALESCE(c.failures, 0) AS failures, b.before, l.timed, l.min, l.mean, l.p50, l.p95, l.p99, l.max
 FROM sessions s
 LEFT JOIN (
   SELECT m.session_iri, o.session_iri AS before FROM sessions o JOIN messages m ON m.message_iri = o.restarted_by
@@ -38,4 +38,17 @@ LEFT JOIN (
   ) said
   GROUP BY session_iri
 ) p ON p.session_iri = s.session_iri
+LEFT JOIN (
+  SELECT session_iri, COUNT(*) AS timed, MIN(latency_s) AS min, ROUND(AVG(latency_s), 6) AS mean,
+         MIN(CASE WHEN place * 2 >= number THEN latency_s END) AS p50,
+         MIN(CASE WHEN place * 100 >= number * 95 THEN latency_s END) AS p95,
+         MIN(CASE WHEN place * 100 >= number * 99 THEN latency_s END) AS p99, MAX(latency_s) AS max
+  FROM (
+    SELECT session_iri, latency_s, ROW_NUMBER() OVER (PARTITION BY session_iri ORDER BY latency_s) AS place,
+           COUNT(*) OVER (PARTITION BY session_iri) AS number
+    FROM messages
+    WHERE latency_s IS NOT NULL AND responds_to IS NOT NULL
+  ) ranked
+  GROUP BY session_iri
+) l ON l.session_iri = s.session_iri
 ORDER BY 1
