@@ -37,10 +37,15 @@ const MIN_TIMED: usize = 200;
 const BUCKETS: usize = 60;
 
 impl Facts {
-    /// Returns the incident: of buckets of the length that a screen of 80 columns has, or a burst in shorter ones.
-    pub(crate) fn incident(&self) -> Option<incident::Incident> {
-        let burst = |parts| self.buckets(parts * BUCKETS)?.burst();
-        self.buckets(BUCKETS)?.incident().or_else(|| [2, 4, 8].into_iter().find_map(burst))
+    /// Returns the incidents, the worst first: of buckets of the length that a screen of 80 columns has, or bursts in shorter
+    /// ones.
+    pub(crate) fn incidents(&self) -> Vec<incident::Incident> {
+        let of_parts = |parts| {
+            let mut found = self.buckets(parts * BUCKETS)?.incidents();
+            found.retain(|incident| parts == 1 || incident.is_burst());
+            (!found.is_empty()).then_some(found)
+        };
+        [1, 2, 4, 8].into_iter().find_map(of_parts).unwrap_or_default()
     }
 
     /// The number of calls with a time whose outcome is known. Failures need no latencies.

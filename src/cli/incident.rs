@@ -59,7 +59,7 @@ impl IncidentCommand {
         let texts: Vec<_> = beside.iter().map(|one| one.text(None)).collect::<Result<_, _>>()?;
         let before = self.before.as_deref().map(shown);
         screen::ask(&mut self.ask, &self.filter, (sources, &texts), |ask, mut facts, (source, cancel)| {
-            let found = facts.incident();
+            let found = facts.incidents().into_iter().next();
             let mut rows = Vec::new();
             if let Some(incident) = &found {
                 for (one, text) in beside.into_iter().zip(&texts) {

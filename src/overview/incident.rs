@@ -1,4 +1,6 @@
-//! Calls in buckets of time, and the incident: buckets in a row in which calls fail or take long more often than in the rest.
+//! Calls in buckets of time, and incidents: buckets in a row in which calls fail or take long more often than in the rest.
+
+use std::cmp::Reverse;
 
 use super::facts::{Call, CallOutcome, Facts};
 use super::moment::{clock, date};
@@ -83,16 +85,8 @@ impl Buckets {
         Some(Self { start, step, buckets })
     }
 
-    /// Returns the incident with the most failures, if these are more than chance would make.
-    pub fn burst(&self) -> Option<Incident> {
-        self.incident().filter(|Incident { within, rest, .. }| {
-            let expected = rest.bad() as f64 / rest.calls.max(1) as f64 * within.calls as f64;
-            within.bad() as f64 - expected >= BURST_DEVIATIONS * expected.max(1.0).sqrt()
-        })
-    }
-
-    /// Returns the incident with the most failures, and else with the most calls.
-    pub fn incident(&self) -> Option<Incident> {
+    /// Returns the incidents: those with the most failures first, and else with the most calls.
+    pub fn incidents(&self) -> Vec<Incident> {
         // Begins with the faster half as the rest, so that a long incident does not hide itself.
         let mut slowness: Vec<f64> = self.buckets.iter().filter_map(Bucket::p95).collect();
         slowness.sort_by(f64::total_cmp);
@@ -106,8 +100,7 @@ impl Buckets {
             }
             flagged = now;
         }
-        let mut incidents = Vec::new();
-        let mut place = 0;
+        let (mut spans, mut place) = (Vec::new(), 0);
         while let Some(begin) = (place..flagged.len()).find(|place| flagged[*place]) {
             // A quiet bucket between two of an incident belongs to it.
             let mut end = begin;
@@ -115,15 +108,19 @@ impl Buckets {
                 end += 1;
             }
             place = end + 1;
-            let (within, rest) =
-                (self.sum(|place| (begin..=end).contains(&place)), self.sum(|place| !(begin..=end).contains(&place)));
-            if end > begin && stands_out(&within, &rest, MIN_CALLS) {
-                let from = self.start + begin as f64 * self.step;
-                let to = self.start + (end + 1) as f64 * self.step;
-                incidents.push(Incident { from, to, step: self.step, within, rest });
-            }
+            spans.extend((end > begin).then_some(begin..place));
         }
-        incidents.into_iter().max_by_key(|incident| (incident.within.bad(), incident.within.calls))
+        // An incident does not hide another.
+        let rest = self.sum(|place| !spans.iter().any(|span| span.contains(&place)));
+        let incidents = spans.iter().map(|span| {
+            let [from, to] = [span.start, span.end].map(|edge| self.start + edge as f64 * self.step);
+            let within = self.sum(|place| span.contains(&place));
+            Incident { from, to, step: self.step, within, rest: rest.clone() }
+        });
+        let mut incidents: Vec<_> =
+            incidents.filter(|incident| stands_out(&incident.within, &rest, MIN_CALLS)).collect();
+        incidents.sort_by_key(|incident| Reverse((incident.within.bad(), incident.within.calls)));
+        incidents
     }
 
     fn sum(&self, takes: impl Fn(usize) -> bool) -> Bucket {
@@ -155,7 +152,7 @@ pub enum IncidentKind {
     Slow,
 }
 
-/// Buckets in a row, and the others.
+/// Buckets in a row, and those of no incident.
 #[derive(Debug)]
 pub struct Incident {
     /// Its times, from the edge of a bucket to another.
@@ -175,6 +172,13 @@ impl Incident {
             true => IncidentKind::Silent,
             false => IncidentKind::Failing,
         }
+    }
+
+    /// True if its failures are more than chance would make.
+    pub fn is_burst(&self) -> bool {
+        let Self { within, rest, .. } = self;
+        let expected = rest.bad() as f64 / rest.calls.max(1) as f64 * within.calls as f64;
+        within.bad() as f64 - expected >= BURST_DEVIATIONS * expected.max(1.0).sqrt()
     }
 
     /// Formats its times, in a log of several days with the date.
@@ -204,7 +208,8 @@ mod tests {
     }
 
     fn incident(calls: &[Call]) -> Option<(f64, f64, usize)> {
-        let incident = Buckets::new(calls, 60).unwrap().incident()?;
+        let incidents = Buckets::new(calls, 60).unwrap().incidents();
+        let incident = incidents.first()?;
         Some((incident.from, incident.to, incident.within.failed))
     }
 
@@ -224,9 +229,10 @@ mod tests {
         // A burst in a single bucket of the usual length is found in shorter ones; a few failures close together are chance.
         let burst = all(&|second| (600..618).contains(&second), &|_| 0.1);
         assert_eq!(incident(&burst), None);
-        let found = Buckets::new(&burst, 240).unwrap().burst().unwrap();
-        assert_eq!((found.from, found.to, found.within.failed), (600.0, 620.0, 18));
+        let found = Buckets::new(&burst, 240).unwrap().incidents();
+        assert!(found[0].is_burst());
+        assert_eq!((found[0].from, found[0].to, found[0].within.failed), (600.0, 620.0, 18));
         let close = all(&|second| second % 50 == 0 || second == 601 || second == 606, &|_| 0.1);
-        assert!(Buckets::new(&close, 240).unwrap().burst().is_none());
+        assert!(!Buckets::new(&close, 240).unwrap().incidents().iter().any(Incident::is_burst));
     }
 }

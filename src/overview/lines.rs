@@ -42,9 +42,9 @@ pub fn lines(facts: &Facts, style: ScreenStyle) -> String {
     screen.head();
     let buckets = facts.buckets(strip::bars(style.width));
     if let Some(buckets) = &buckets {
-        screen.incident = facts.incident();
+        screen.incidents = facts.incidents();
         screen.blank();
-        for row in strip::rows(facts, buckets, screen.incident.as_ref()) {
+        for row in strip::rows(facts, buckets, &screen.incidents) {
             screen.plain(row);
         }
     }
@@ -62,12 +62,13 @@ pub(super) struct Screen<'f> {
     facts: &'f Facts,
     pub(super) style: ScreenStyle,
     pub(super) lines: Vec<Line>,
-    incident: Option<Incident>,
+    /// The worst first.
+    incidents: Vec<Incident>,
 }
 
 impl<'f> Screen<'f> {
     pub(super) fn new(facts: &'f Facts, style: ScreenStyle) -> Self {
-        Self { facts, style, lines: Vec::new(), incident: None }
+        Self { facts, style, lines: Vec::new(), incidents: Vec::new() }
     }
 
     pub(super) fn styled(&mut self, text: String, style: Style) {
@@ -129,7 +130,7 @@ impl<'f> Screen<'f> {
 
     /// The sentences, and below each what it counts.
     fn sentences(&mut self) {
-        for sentence in self.facts.sentences(self.incident.as_ref()) {
+        for sentence in self.facts.sentences(&self.incidents) {
             let text = sentence.text();
             let mut lines = self.folded(&text);
             let text = lines.next().unwrap_or_default();
@@ -156,7 +157,7 @@ impl<'f> Screen<'f> {
     }
 
     fn is_failing(&self) -> bool {
-        self.incident.as_ref().is_some_and(|incident| incident.kind() == IncidentKind::Failing)
+        self.incidents.first().is_some_and(|incident| incident.kind() == IncidentKind::Failing)
     }
 
     /// Why calls failed.
@@ -367,7 +368,7 @@ impl<'f> Screen<'f> {
             .map(|failure| &failure.name)
             .chain(self.facts.silent.iter().filter(|silent| is_missing(silent)).map(|silent| &silent.name))
             .collect();
-        let next = match (&self.incident, names.as_slice()) {
+        let next = match (self.incidents.first(), names.as_slice()) {
             (Some(incident), _) => {
                 let question = match incident.kind() {
                     IncidentKind::Failing => "errors",

@@ -11,6 +11,7 @@ use super::units::{counted, duration, in_words, number, share};
 
 const MAX_PROBLEMS: usize = 3;
 const MAX_RESTARTS: usize = 4;
+const MAX_INCIDENTS: usize = 3;
 /// Other text is named if it is at least one line of this many.
 const MANY_LINES: usize = 10;
 /// A cancelled call has waited for long after these seconds.
@@ -107,11 +108,21 @@ impl Facts {
     }
 
     /// Returns the sentences: of what was not read, on which all that follows depends, then the worst first.
-    pub fn sentences(&self, incident: Option<&Incident>) -> Vec<Sentence<'_>> {
+    pub fn sentences(&self, incidents: &[Incident]) -> Vec<Sentence<'_>> {
+        let incident = incidents.first();
         let mut all = self.unread();
         all.extend(self.incomplete());
         self.failed(incident, &mut all);
         self.unanswered(incident, &mut all);
+        let others = incidents.get(1..).unwrap_or_default();
+        all.extend(others.iter().take(MAX_INCIDENTS - 1).map(|incident| {
+            let during = || Sentence { level: Severity::Bad, topic: Topic::Other, ..self.during(incident) };
+            self.slow(Some(incident)).unwrap_or_else(during)
+        }));
+        if incidents.len() > MAX_INCIDENTS {
+            let more = counted(incidents.len() - MAX_INCIDENTS, "more incident");
+            all.push(Sentence::new(Severity::Plain, Topic::Other, more));
+        }
         all.extend(self.normal());
         let (timed, answered) = timed_answers(self.calls.iter());
         if timed > 0 && timed < answered {
@@ -208,22 +219,30 @@ impl Facts {
             all.push(sentence);
             return all.extend(self.slow(incident));
         };
-        let Incident { within, rest, .. } = incident;
-        let text = format!(", {} of them ", number(within.failed));
+        let text = format!(", {} of them ", number(incident.within.failed));
         sentence.phrases.extend([Phrase::Text(text), incident.phrase(self)]);
-        all.push(sentence);
+        all.extend([sentence, self.during(incident)]);
+    }
+
+    /// Says how many calls failed or were never answered in an incident, and how long calls took.
+    fn during(&self, incident: &Incident) -> Sentence<'static> {
+        let Incident { within, rest, .. } = incident;
+        let (count, what) = match incident.kind() {
+            IncidentKind::Silent => (within.silent, "were never answered"),
+            _ => (within.failed, "failed"),
+        };
         let p95 = within.p95().zip(rest.p95());
         let p95 = p95.map(|(within, rest)| format!("; p95 {}, else {}", duration(within), duration(rest)));
         let text = format!(
-            ": {} of {} failed ({}){}",
-            number(within.failed),
+            ": {} of {} {what} ({}){}",
+            number(count),
             counted(within.calls, "call"),
-            share(within.failed, within.calls),
+            share(count, within.calls),
             p95.unwrap_or_default()
         );
         let mut during = Sentence::new(Severity::Plain, Topic::Incident, text);
         during.phrases.insert(0, incident.phrase(self));
-        all.push(during);
+        during
     }
 
     /// Says when calls were slow, for an incident in which they neither failed nor stayed unanswered.

@@ -17,9 +17,8 @@ pub fn bars(width: Option<usize>) -> usize {
     width.map_or(60, |width| width.saturating_sub(NAMES + MOST).clamp(10, 120))
 }
 
-/// Draws the rows, and below them a mark of the incident.
-pub fn rows(facts: &Facts, buckets: &Buckets, incident: Option<&Incident>) -> Vec<String> {
-    let count = buckets.buckets.len();
+/// Draws the rows, and below them marks of the incidents.
+pub fn rows(facts: &Facts, buckets: &Buckets, incidents: &[Incident]) -> Vec<String> {
     let per_minute = |most: f64| {
         let rate = most * 60.0 / buckets.step;
         match rate {
@@ -30,7 +29,7 @@ pub fn rows(facts: &Facts, buckets: &Buckets, incident: Option<&Incident>) -> Ve
     let calls = buckets.buckets.iter().map(|bucket| bucket.calls as f64).collect::<Vec<_>>();
     let failed = buckets.buckets.iter().map(|bucket| bucket.failed as f64).collect::<Vec<_>>();
     let silent = buckets.buckets.iter().map(|bucket| bucket.silent as f64).collect::<Vec<_>>();
-    let is_silent = incident.is_some_and(|incident| incident.kind() == IncidentKind::Silent);
+    let is_silent = incidents.iter().any(|incident| incident.kind() == IncidentKind::Silent);
     let p95 = buckets.buckets.iter().map(|bucket| Bucket::p95(bucket).unwrap_or(0.0)).collect::<Vec<_>>();
     let (timed, answered) = timed_answers(facts.calls.iter());
     let mut rows = vec![labels(buckets)];
@@ -47,24 +46,35 @@ pub fn rows(facts: &Facts, buckets: &Buckets, incident: Option<&Incident>) -> Ve
         };
         rows.push(format!("{name:<NAMES$}{}{text:>MOST$}", heights(&values, most)));
     }
-    if let Some(incident) = incident {
-        let span = incident.span(facts);
-        let place = |time: f64| (time - buckets.start) / buckets.step;
-        let begin = place(incident.from).floor().max(0.0) as usize;
-        let end = (place(incident.to).ceil() as usize).clamp(begin + 1, count.max(begin + 1));
-        let (left, room) = (NAMES + begin, end - begin);
-        let width = span.chars().count();
-        let mark =
-            if room >= width + 2 { format!("╰{}╯", centred(&span, room - 2)) } else { format!("╰{span}╯") };
-        let left = left.min((NAMES + count).saturating_sub(mark.chars().count()).max(NAMES));
-        rows.push(format!("{}{mark}", " ".repeat(left)));
-    }
+    rows.extend((!incidents.is_empty()).then(|| marks(facts, buckets, incidents)));
     rows
 }
 
-fn centred(text: &str, width: usize) -> String {
-    let left = (width - text.chars().count()) / 2;
-    format!("{}{text}{}", "─".repeat(left), "─".repeat(width - left - text.chars().count()))
+/// Marks each incident, with its times if they fit before the next.
+fn marks(facts: &Facts, buckets: &Buckets, incidents: &[Incident]) -> String {
+    let count = buckets.buckets.len();
+    let place = |time: f64| (time - buckets.start) / buckets.step;
+    let mut spans: Vec<_> = incidents
+        .iter()
+        .map(|incident| {
+            let begin = place(incident.from).floor().max(0.0) as usize;
+            let end = (place(incident.to).ceil() as usize).clamp(begin + 1, count.max(begin + 1));
+            (begin, end - begin, incident.span(facts))
+        })
+        .collect();
+    spans.sort_unstable();
+    let (mut line, mut end) = (" ".repeat(NAMES), 0);
+    for (nth, (begin, room, span)) in spans.iter().enumerate() {
+        let next = spans.get(nth + 1).map_or(count, |(begin, ..)| *begin);
+        let width = (span.chars().count() + 2).max(*room);
+        let left = (*begin).min(next.saturating_sub(width)).max(end);
+        let fits = left + width <= next || spans.len() == 1;
+        let (left, width, span) =
+            if fits { (left, width, span.as_str()) } else { ((*begin).max(end), (*room).max(2), "") };
+        line += &format!("{}╰{span:─^1$}╯", " ".repeat(left - end), width - 2);
+        end = left + width;
+    }
+    line
 }
 
 fn heights(values: &[f64], most: f64) -> String {

@@ -17,7 +17,7 @@ const MAX_LISTED: usize = 200;
 
 /// Returns the front as HTML.
 pub(super) fn html(title: &str, facts: &Facts, handshakes: &Handshakes) -> String {
-    let incident = facts.incident();
+    let incidents = facts.incidents();
     let mut html = format!("<div id=\"front\">\n<div data-part=\"title\"><h1 id=\"title\">{}</h1> ", escaped(title));
     let _ = write!(
         html,
@@ -25,7 +25,7 @@ pub(super) fn html(title: &str, facts: &Facts, handshakes: &Handshakes) -> Strin
         about(facts, handshakes)
     );
     let mut lines: Vec<String> = Vec::new();
-    for sentence in facts.sentences(incident.as_ref()) {
+    for sentence in facts.sentences(&incidents) {
         match (sentence.topic, lines.last_mut()) {
             (Topic::Incident, Some(line)) => {
                 *line += &format!(
@@ -43,7 +43,7 @@ pub(super) fn html(title: &str, facts: &Facts, handshakes: &Handshakes) -> Strin
         let _ = write!(html, "<p>{line}</p>");
     });
     html += "</div>\n";
-    html += &strip::svg(facts, incident.as_ref());
+    html += &strip::svg(facts, &incidents);
     html += &listed(facts);
     html + "</div>"
 }

@@ -25,7 +25,7 @@ const MAX_MARKS: usize = 40;
 struct StripBucket([usize; 4], Vec<f64>);
 
 /// Draws the strip; empty without times.
-pub(super) fn svg(facts: &Facts, incident: Option<&Incident>) -> String {
+pub(super) fn svg(facts: &Facts, incidents: &[Incident]) -> String {
     let (Some(from), Some(to)) = (facts.from, facts.to) else { return String::new() };
     if to <= from || facts.calls.iter().all(|call| call.time.is_none()) {
         return String::new();
@@ -47,7 +47,7 @@ pub(super) fn svg(facts: &Facts, incident: Option<&Incident>) -> String {
     let label =
         format!("{} over time by outcome, with percentiles of their latencies", counted(facts.calls.len(), "call"));
     let mut svg = format!("<svg width=\"100%\" height=\"118\" role=\"img\" aria-label=\"{label}\">");
-    if let Some(incident) = incident {
+    for incident in incidents {
         let (left, right) = (share(incident.from.max(from)), share(incident.to.min(to)));
         let _ = write!(
             svg,

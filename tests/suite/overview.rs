@@ -179,6 +179,35 @@ fn an_incident_of_silent_calls_is_said_in_words() {
     assert!(text.contains("✗ 100 calls were open as the log ended\n") && !text.contains('╰'), "{text}");
 }
 
+/// Failures twice, a slow span and calls without an answer: the worst comes first, and decides what to run next.
+#[test]
+fn each_incident_is_marked_and_said() {
+    let log = steady(|id| match id {
+        120..160 | 600..720 => Some((0.1, BAD)),
+        360..480 => Some((2.0, GOOD)),
+        960..1000 => None,
+        _ => Some((0.1, GOOD)),
+    });
+    let mut place = Place::with("log.ndjson", log);
+    place.set("COLUMNS", "80");
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    for said in [
+        "\n              ╰╯         ╰14:06–14:08╯╰14:10–14:12╯     ╰╯\n",
+        "✗ 160 of 1,199 calls failed (13.3 %), 120 of them 14:10–14:12\n",
+        "\n  14:10–14:12: 120 of 120 calls failed (100 %); p95 100 ms, else 100 ms\n",
+        "✗ 14:02:00–14:02:40: 40 of 40 calls failed (100 %); p95 100 ms, else 100 ms\n",
+        "✗ 14:16:00–14:16:40: 40 of 40 calls were never answered (100 %)\n· 1 more incident\n",
+        "next: rpcgraph errors log.ndjson --since 14:10:00 --until 14:11:59\n",
+    ] {
+        assert!(text.contains(said), "{said} is missing in\n{text}");
+    }
+    let text = place.run(&["incident", "log.ndjson"]).text().to_owned();
+    assert!(text.contains("✗ Incident 14:10:00–14:12:00 UTC ") && !text.contains("14:02"), "{text}");
+    place.run(&["report", "log.ndjson", "-o", "page.html"]).quietly();
+    let page = String::from_utf8(place.read("page.html")).unwrap();
+    assert_eq!(page.matches("<rect class=\"incident\"").count(), 4);
+}
+
 /// The clock of a server that is behind leaves no latencies.
 #[test]
 fn an_incident_of_failures_needs_no_latencies() {

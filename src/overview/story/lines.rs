@@ -41,7 +41,7 @@ pub fn story_lines(
     if !is_markdown {
         screen.bad(&title);
     }
-    for sentence in facts.sentences(Some(incident)) {
+    for sentence in facts.sentences(std::slice::from_ref(incident)) {
         let is_silent = sentence.topic == Topic::Silent && incident.kind() == IncidentKind::Silent;
         if is_silent || matches!(sentence.topic, Topic::Failures | Topic::Incident | Topic::Slowness) {
             let text = escaped(sentence.text());
