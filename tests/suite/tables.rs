@@ -400,6 +400,13 @@ fn threads_change_nothing() {
     assert_eq!(rebuilt.text().lines().count(), 40_000);
 }
 
+/// Two answers with times before their requests, so that latencies are corrected.
+const SKEWED: &str = r#"{"ts":"2026-03-10T09:00:10Z","dir":"c2s","msg":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sum"}}}
+{"ts":"2026-03-10T09:00:08.3Z","dir":"s2c","msg":{"jsonrpc":"2.0","id":1,"result":{"isError":true}}}
+{"ts":"2026-03-10T09:00:20Z","dir":"c2s","msg":{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sum"}}}
+{"ts":"2026-03-10T09:00:18.4Z","dir":"s2c","msg":{"jsonrpc":"2.0","id":2,"result":{"content":[]}}}
+"#;
+
 /// A Python with engines that read tables.
 fn python() -> PathBuf {
     tool("RPCGRAPH_TABLES", &[])
@@ -419,9 +426,9 @@ fn judge(python: &Path, script: &str, arguments: &[PathBuf]) {
 #[ignore = "needs a Python with DuckDB, pyarrow, morph-kgc and opentelemetry-proto"]
 fn table_engines_map_to_the_graph() {
     let python = python();
-    let place = Place::new();
+    let place = Place::with("skewed", SKEWED);
     let all = [logs("messages.ndjson"), logs("not-json.txt"), logs("edge.log"), logs("plain.ndjson")].concat();
-    let all: Vec<_> = all.iter().map(|log| log.to_str().expect("text")).collect();
+    let all: Vec<_> = all.iter().map(|log| log.to_str().expect("text")).chain(["skewed"]).collect();
     let options = ["--quiet", "--protocol", "none", "--provenance", "--log-lines"];
     place.convert(&[&["-t", "parquet", "-o", "tables"], &options[..], &all].concat());
     place.convert(&[&["-o", "graph.nq"], &options[..], &all].concat());
@@ -447,12 +454,12 @@ fn table_engines_read_what_was_written() {
 
 /// The named queries that have a twin give the same rows of tables in SQL.
 fn twins_say_the_same(python: &Path, dialect: &str) {
-    let place = Place::new();
+    let place = Place::with("skewed", SKEWED);
     let some = ["mined-mcp-sdks", "eth-execution-apis", "examples-2026-07-28", "logs/mcp"];
     let mut all = logs("messages.ndjson");
     all.retain(|log| some.iter().any(|name| log.parent().expect("a folder").ends_with(name)));
     let own = ["plain.ndjson", "lsp.log", "mcp.jsonl", "edge.log"].map(logs).concat();
-    all.extend([own, vec![place.path("errors")]].concat());
+    all.extend([own, vec![place.path("errors"), place.path("skewed")]].concat());
     let all: Vec<_> = all.iter().map(|log| log.to_str().expect("text")).collect();
     // An error code that only MCP names.
     let code = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"no"}}"#;

@@ -37,7 +37,7 @@ else:
 
 
 def cell(value):
-    text = "" if value is None else str(value)
+    text = "" if value is None else format(value, "f") if isinstance(value, Decimal) else str(value)
     try:
         number = Decimal(text)
         return str(round(number, 6).normalize()) if number.is_finite() and "." in text else text

@@ -39,15 +39,20 @@ LEFT JOIN (
   GROUP BY session_iri
 ) p ON p.session_iri = s.session_iri
 LEFT JOIN (
-  SELECT session_iri, COUNT(*) AS timed, MIN(latency_s) AS min, ROUND(AVG(latency_s), 6) AS mean,
-         MIN(CASE WHEN place * 2 >= number THEN latency_s END) AS p50,
-         MIN(CASE WHEN place * 100 >= number * 95 THEN latency_s END) AS p95,
-         MIN(CASE WHEN place * 100 >= number * 99 THEN latency_s END) AS p99, MAX(latency_s) AS max
+  SELECT session_iri, COUNT(*) AS timed, MIN(latency) AS min, ROUND(AVG(latency), 6) AS mean,
+         MIN(CASE WHEN place * 2 >= number THEN latency END) AS p50,
+         MIN(CASE WHEN place * 100 >= number * 95 THEN latency END) AS p95,
+         MIN(CASE WHEN place * 100 >= number * 99 THEN latency END) AS p99, MAX(latency) AS max
   FROM (
-    SELECT session_iri, latency_s, ROW_NUMBER() OVER (PARTITION BY session_iri ORDER BY latency_s) AS place,
+    SELECT session_iri, latency, ROW_NUMBER() OVER (PARTITION BY session_iri ORDER BY latency) AS place,
            COUNT(*) OVER (PARTITION BY session_iri) AS number
-    FROM messages
-    WHERE latency_s IS NOT NULL AND responds_to IS NOT NULL
+    FROM (
+      SELECT a.session_iri, COALESCE(e.seconds, a.latency_s) AS latency
+      FROM messages a
+      LEFT JOIN latencies e ON e.message_iri = a.message_iri
+      WHERE a.responds_to IS NOT NULL
+    ) known
+    WHERE latency IS NOT NULL
   ) ranked
   GROUP BY session_iri
 ) l ON l.session_iri = s.session_iri
