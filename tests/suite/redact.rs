@@ -225,6 +225,11 @@ fn headers_stay_as_true_as_before() {
         assert_eq!(of_headers(&out), of_headers(log.as_bytes()), "{}", String::from_utf8_lossy(&out));
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.contains("add\"") || text.contains("fetch_ida"), !drop_names, "{text}");
+        // HTTP archives have the name of a header in a member of its own.
+        let archive = br#"{"log":{"version":"1.2","entries":[{"request":{"headers":[{"name":"Mcp-Name","value":"add"},{"name":"accept","value":"a"}]}}]}}"#;
+        let text =
+            String::from_utf8(redactor(RedactOptions { drop_names, ..RedactOptions::default() }).log(archive)).unwrap();
+        assert!(!text.contains("\"add\""), "{text}");
     }
 }
 

@@ -29,6 +29,8 @@ struct OpenContainer<'t> {
     method: Option<String>,
     /// The index of the level of the message, if the value is in one.
     message: Option<usize>,
+    /// True if the object is the header of an archive that [`StringRole::NameHeader`] is about.
+    is_name_header: bool,
 }
 
 impl Redactor {
@@ -105,9 +107,13 @@ impl Redactor {
             // The answer to an elicitation; other content names its type.
             mode = ValuePosition::Open;
         }
+        let is_in_headers = levels.iter().rev().nth(1).is_some_and(|around| around.name == &b"headers"[..]);
+        let header = if is_in_headers { object().and_then(RawObject::parse) } else { None };
+        let is_name_header =
+            header.is_some_and(|header| header.string("name").is_some_and(|name| is_mcp_name(name.as_bytes())));
         let is_known = !is_object && outer.is_none_or(|outer| outer.is_known);
         let name = Cow::Borrowed(if is_object { &b""[..] } else { b"*" });
-        OpenContainer { mode, is_object, is_before_name: is_object, name, is_known, method, message }
+        OpenContainer { mode, is_object, is_before_name: is_object, name, is_known, method, message, is_name_header }
     }
 
     /// Writes a value as a whole if it is kept, or if it is a payload and payloads are left out. Returns its size.
@@ -312,6 +318,10 @@ fn path<'l>(levels: &'l [OpenContainer<'_>]) -> impl Iterator<Item = &'l [u8]> {
     levels[message..].iter().take(DEEP).map(|level| &*level.name)
 }
 
+fn is_mcp_name(header: &[u8]) -> bool {
+    header.eq_ignore_ascii_case(b"mcp-name")
+}
+
 /// Returns the kind of a string by its position; `mode` is its mode.
 fn rule(levels: &[OpenContainer<'_>], mode: ValuePosition) -> StringRole {
     let Some(level) = levels.last() else { return StringRole::None };
@@ -319,7 +329,7 @@ fn rule(levels: &[OpenContainer<'_>], mode: ValuePosition) -> StringRole {
     if mode.is_around() && level.is_known && is_of_time(name) {
         return StringRole::Time;
     }
-    if mode.is_around() && name.eq_ignore_ascii_case(b"mcp-name") {
+    if mode.is_around() && (is_mcp_name(name) || level.is_name_header && name == b"value") {
         return StringRole::NameHeader;
     }
     let is_deep = level.message.is_none_or(|message| levels.len() - message > DEEP);
