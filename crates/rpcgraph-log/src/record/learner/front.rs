@@ -251,6 +251,10 @@ impl TokenSet {
         matches!(self.kind, Token::Time(_)) && range.is_none_or(|(most, least)| most - least < LONGEST)
     }
 
+    pub fn is_dated(&self) -> bool {
+        self.texts.iter().all(|text| times::timestamp(text.as_bytes()).is_some())
+    }
+
     fn is_number(&self) -> bool {
         self.texts.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
     }

@@ -195,12 +195,14 @@ fn expression(
     sessions: &[usize],
     elapsed: Option<usize>,
 ) -> String {
-    let (mut text, mut nth, mut has_time) = (String::new(), 0, false);
+    let (mut text, mut nth) = (String::new(), 0);
+    // A time with a date is more than the time of day of the program around.
+    let times: Vec<usize> = (0..sets.len()).filter(|at| sets[*at].is_time()).collect();
+    let time = times.iter().find(|at| sets[**at].is_dated()).or(times.first());
     for (at, set) in sets.iter().enumerate() {
         let (mut open, mut close) = (String::new(), "");
         match set.kind {
-            Token::Time(_) if !has_time && set.is_time() => {
-                has_time = true;
+            Token::Time(_) if time == Some(&at) => {
                 (open, close) = ("(?<time>".to_owned(), ")");
             }
             Token::Word(_) if is_named(sets, at, &["date"]) => {
