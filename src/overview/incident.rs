@@ -1,6 +1,7 @@
 //! Calls in buckets of time, and incidents: buckets in a row in which calls fail or take long more often than in the rest.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use super::facts::{Call, CallOutcome, Facts};
 use super::moment::{clock, date};
@@ -110,17 +111,29 @@ impl Buckets {
             place = end + 1;
             spans.extend((end > begin).then_some(begin..place));
         }
-        // An incident does not hide another.
-        let rest = self.sum(|place| !spans.iter().any(|span| span.contains(&place)));
-        let incidents = spans.iter().map(|span| {
-            let [from, to] = [span.start, span.end].map(|edge| self.start + edge as f64 * self.step);
-            let within = self.sum(|place| span.contains(&place));
+        let mut found: Vec<_> = spans.into_iter().map(|span| (self.sum(|place| span.contains(&place)), span)).collect();
+        found.sort_by_key(|(within, _)| Reverse((within.bad(), within.calls)));
+        // The worst does not hide the others.
+        let mut worse: Vec<Range<usize>> = Vec::new();
+        found.retain(|(within, span)| {
+            worse.push(span.clone());
+            let stands_out = stands_out(within, &self.outside(&worse), MIN_CALLS);
+            if !stands_out {
+                worse.pop();
+            }
+            stands_out
+        });
+        let rest = self.outside(&worse);
+        let edge = |place| self.start + place as f64 * self.step;
+        let incidents = found.into_iter().map(|(within, span)| {
+            let (from, to) = (edge(span.start), edge(span.end));
             Incident { from, to, step: self.step, within, rest: rest.clone() }
         });
-        let mut incidents: Vec<_> =
-            incidents.filter(|incident| stands_out(&incident.within, &rest, MIN_CALLS)).collect();
-        incidents.sort_by_key(|incident| Reverse((incident.within.bad(), incident.within.calls)));
-        incidents
+        incidents.collect()
+    }
+
+    fn outside(&self, spans: &[Range<usize>]) -> Bucket {
+        self.sum(|place| !spans.iter().any(|span| span.contains(&place)))
     }
 
     fn sum(&self, takes: impl Fn(usize) -> bool) -> Bucket {
