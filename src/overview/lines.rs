@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use anstyle::{AnsiColor, Style};
+use indexmap::IndexMap;
 
 use super::causes::{FailureCause, causes};
-use super::facts::{Call, CallOutcome, Facts, SilentCall, timed_answers};
+use super::facts::{Call, CallOutcome, Facts, SessionFact, SilentCall, timed_answers};
 use super::incident::{Incident, IncidentKind, percentile};
 use super::moment::clock;
 use super::sentences::{Severity, Topic};
@@ -272,26 +273,22 @@ impl<'f> Screen<'f> {
             (_, 2..) => ("tool", "rpcgraph tools"),
             _ => ("method", "rpcgraph methods"),
         };
-        let name = |call: &Call| match head {
-            "connection" => self.facts.sessions[call.session].name(),
-            "tool" => call.what().to_owned(),
-            _ => call.method.clone(),
+        let names: Vec<_> = self.facts.sessions.iter().map(SessionFact::name).collect();
+        let name = |call: &'f Call| match head {
+            "connection" => &names[call.session],
+            "tool" => call.what(),
+            _ => &call.method,
         };
         let head_is_connection = head == "connection";
         let mut restarts = HashMap::<String, usize>::new();
         for session in self.facts.sessions.iter().filter(|session| session.before.is_some()) {
             *restarts.entry(session.name()).or_default() += 1;
         }
-        let mut groups: Vec<(String, Vec<&Call>)> = Vec::new();
-        let mut places = HashMap::new();
+        let mut groups = IndexMap::<&str, Vec<&Call>>::new();
         for call in calls.iter().filter(|call| head != "tool" || call.tool.is_some()) {
-            let name = name(call);
-            let place = *places.entry(name.clone()).or_insert_with(|| {
-                groups.push((name, Vec::new()));
-                groups.len() - 1
-            });
-            groups[place].1.push(call);
+            groups.entry(name(call)).or_default().push(call);
         }
+        let mut groups: Vec<_> = groups.into_iter().collect();
         let (all, columns) =
             (groups.len(), ["calls", "failed", "no answer", "cancelled", "timed", "p50", "p95", "max"]);
         let is_bad =
@@ -302,7 +299,7 @@ impl<'f> Screen<'f> {
         };
         groups.sort_by_key(|(_, group)| std::cmp::Reverse(weight(group)));
         groups.truncate(MAX_GROUPS);
-        let prefix = if head == "method" { frequent_prefix(groups.iter().map(|(name, _)| name.as_str())) } else { "" };
+        let prefix = if head == "method" { frequent_prefix(groups.iter().map(|(name, _)| *name)) } else { "" };
         let head = if prefix.is_empty() {
             head.to_owned()
         } else {
@@ -312,7 +309,7 @@ impl<'f> Screen<'f> {
         let mut rows = vec![(head, columns.map(str::to_owned))];
         rows.extend(groups.into_iter().map(|(name, group)| {
             let short = name.strip_prefix(&prefix).filter(|_| !prefix.is_empty()).map(|rest| format!("…/{rest}"));
-            (one_line(short.as_deref().unwrap_or(&name)), cells(&group))
+            (one_line(short.as_deref().unwrap_or(name)), cells(&group))
         }));
         let mut empty = std::array::from_fn::<_, COLUMNS, _>(|column| {
             rows.iter().skip(1).all(|(_, cells)| cells[column].is_empty())

@@ -20,6 +20,7 @@ pub enum Part {
     Sessions,
     Programs,
     Calls,
+    Outcomes,
     Failures,
     Silent,
     Unsolicited,
@@ -31,7 +32,8 @@ impl Part {
     /// The questions up to the calls, in the order in which their rows are taken.
     pub const UP_TO_CALLS: [Self; 5] = [Self::TimesOfDay, Self::Edges, Self::Sessions, Self::Programs, Self::Calls];
     /// The questions after the calls, which their rows name.
-    pub const AFTER_CALLS: [Self; 5] = [Self::Failures, Self::Silent, Self::Unsolicited, Self::Problems, Self::Clocks];
+    pub const AFTER_CALLS: [Self; 6] =
+        [Self::Outcomes, Self::Failures, Self::Silent, Self::Unsolicited, Self::Problems, Self::Clocks];
 
     /// Returns the text of the query, about messages under conditions.
     pub fn text(self, conditions: &[Condition]) -> anyhow::Result<String> {
@@ -39,6 +41,7 @@ impl Part {
             Self::TimesOfDay => NamedQuery { name: "clock", text: include_str!("clock.rq") },
             Self::Edges => NamedQuery { name: "edges", text: include_str!("edges.rq") },
             Self::Calls => NamedQuery { name: "calls", text: include_str!("calls.rq") },
+            Self::Outcomes => NamedQuery { name: "outcomes", text: include_str!("outcomes.rq") },
             Self::Sessions => NamedQuery { name: "sessions", text: include_str!("sessions.rq") },
             Self::Programs => *NamedQuery::find("handshake")?,
             Self::Failures => *NamedQuery::find("errors")?,
@@ -96,6 +99,7 @@ impl Facts {
                 Part::Sessions => restarts.extend(self.take_session(&row)),
                 Part::Programs => self.take_programs(&row),
                 Part::Calls => calls.extend(self.call(&row)),
+                Part::Outcomes => self.take_outcome(&row),
                 Part::Failures => self.take_failure(&row),
                 Part::Silent => self.take_silent(&row),
                 // A sentence about problems names second answers.
@@ -142,6 +146,7 @@ impl Facts {
     }
 
     fn take_edges(&mut self, row: &AnswerRow) {
+        self.has_senders |= row.text("sender").is_some();
         for (name, is_first) in [("from", true), ("to", false)] {
             // The least and the greatest time of day are not the edges of a log that passes midnight.
             let time = row.text(name).filter(|_| self.before_midnight.is_none()).and_then(|text| self.time(text));
@@ -198,29 +203,37 @@ impl Facts {
         self.add_programs(client.as_deref(), server.as_deref(), row.text("agreed"));
     }
 
-    /// Returns the call in a row: its place in the log, the IRI of its request, and the call.
-    fn call(&mut self, row: &AnswerRow) -> Option<([usize; 3], String, Call)> {
+    /// Returns the call in a row: its session and record, the IRI of its request, and the call.
+    fn call(&mut self, row: &AnswerRow) -> Option<((usize, Option<[u64; 2]>), String, Call)> {
         let (request, session) = (row.owned("request")?, self.session(row)?);
-        let outcome = match (row.text("answer"), row.text("failed"), row.text("code")) {
-            (None, ..) => match row.text("state").and_then(|state| state.rsplit('#').next()) {
-                Some("Cancelled") => CallOutcome::Cancelled,
-                Some("NotCaptured") => CallOutcome::Unknown,
-                Some("Open" | "Waiting") => CallOutcome::Open,
-                _ => CallOutcome::Silent,
-            },
-            (_, Some(_), _) => CallOutcome::Failed,
-            (_, _, code) => CallOutcome::of_code(code),
+        let outcome = match row.text("state").and_then(|state| state.rsplit('#').next()) {
+            Some("Answered") => CallOutcome::Answered,
+            Some("Cancelled") => CallOutcome::Cancelled,
+            Some("NotCaptured") => CallOutcome::Unknown,
+            Some("Open" | "Waiting") => CallOutcome::Open,
+            _ => CallOutcome::Silent,
         };
-        self.has_senders |= row.text("sender").is_some();
-        let [time, ended] = ["time", "ended"].map(|name| row.text(name).and_then(|text| self.time(text)));
+        let time = row.text("time").and_then(|text| self.time(text));
         let (tool, seconds) = (row.owned("tool"), row.seconds("seconds"));
         let (name, method) = (self.name(Some(&request)), row.owned("method").unwrap_or_default());
-        let call = Call { name, session, time, method, tool, seconds, ended, outcome };
-        Some(([session, row.count("sequence"), row.count("index")], request, call))
+        let record = record(&name);
+        let call = Call { name, session, time, method, tool, seconds, ended: None, outcome };
+        Some(((session, record), request, call))
+    }
+
+    fn take_outcome(&mut self, row: &AnswerRow) {
+        let ended = row.text("ended").and_then(|text| self.time(text));
+        let call = row.text("request").and_then(|request| self.requests.get(request));
+        let Some(call) = call.map(|place| &mut self.calls[*place]) else { return };
+        match row.text("code") {
+            None => (call.outcome, call.ended) = (CallOutcome::Failed, ended),
+            code if call.outcome == CallOutcome::Answered => call.outcome = CallOutcome::of_code(code),
+            _ => {}
+        }
     }
 
     /// Takes the calls in the order of the log. The rows are nearly sorted already.
-    fn take_calls(&mut self, mut calls: Vec<([usize; 3], String, Call)>) {
+    fn take_calls(&mut self, mut calls: Vec<((usize, Option<[u64; 2]>), String, Call)>) {
         calls.sort_by_key(|(place, ..)| *place);
         // A second answer to a request is a row, too.
         calls.dedup_by(|(_, request, _), (_, before, _)| request == before);
@@ -283,10 +296,11 @@ impl Facts {
     }
 }
 
-/// The number of the record in the name of a message.
-fn record(name: &str) -> Option<u64> {
+/// The number of the record in the name of a message, and its place in a batch.
+fn record(name: &str) -> Option<[u64; 2]> {
     let (_, number) = name.rsplit_once('m')?;
-    number.split('.').next()?.parse().ok()
+    let (record, element) = number.split_once('.').unwrap_or((number, "0"));
+    Some([record.parse().ok()?, element.parse().ok()?])
 }
 
 /// Returns the value of a column.

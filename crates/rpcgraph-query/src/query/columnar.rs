@@ -10,6 +10,7 @@ use oxsdatatypes::Decimal;
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
 use super::cancel::{Cancel, Cause};
+use super::times::date_time;
 use super::{functions, items};
 use crate::session::triples::ObjectRef;
 use crate::sink::columns::{ColumnLookUps, ColumnMatches, Columns, TermId, TextStore};
@@ -197,7 +198,7 @@ impl QueryableDataset<'static> for Columnar {
 
     fn externalize_expression_term(&self, term: RowTerm) -> io::Result<ExpressionTerm> {
         self.check()?;
-        // Numbers are compared and summed without their text.
+        // Numbers and times are compared and summed without their text.
         let id = term.id();
         if let Some(value) = id.as_integer() {
             return Ok(ExpressionTerm::IntegerLiteral(value.into()));
@@ -205,6 +206,9 @@ impl QueryableDataset<'static> for Columnar {
         let decimal = id.as_decimal().map(|(digits, behind)| Decimal::new(digits.into(), behind));
         if let Some(Ok(value)) = decimal {
             return Ok(ExpressionTerm::DecimalLiteral(value));
+        }
+        if let Some(value) = id.as_date_time().and_then(|(micros, has_zone)| date_time(micros, has_zone)) {
+            return Ok(ExpressionTerm::DateTimeLiteral(value));
         }
         Ok(self.terms.term(id).into())
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use oxigraph::sparql::QuerySolution;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
-use oxsdatatypes::{DateTime, Decimal, TimezoneOffset};
+use oxsdatatypes::{DateTime, DayTimeDuration, Decimal, TimezoneOffset};
 
 use super::answer::{QueryError, Solutions, computed};
 
@@ -27,9 +27,18 @@ pub(super) fn moment(literal: &Literal) -> Option<Moment> {
         // A time without a zone is compared as if it were in UTC.
         time = time.adjust(Some(TimezoneOffset::UTC))?;
     }
-    static EPOCH: LazyLock<Option<DateTime>> = LazyLock::new(|| DateTime::from_str("1970-01-01T00:00:00Z").ok());
-    Some((has_date, time.checked_sub((*EPOCH)?)?.as_seconds()))
+    Some((has_date, time.checked_sub(EPOCH[1]?)?.as_seconds()))
 }
+
+/// Returns the time that is some microseconds after the beginning of 1970, in UTC or without a zone.
+pub(super) fn date_time(micros: i64, has_zone: bool) -> Option<DateTime> {
+    let seconds = DayTimeDuration::new(Decimal::new(micros.into(), 6).ok()?);
+    EPOCH[usize::from(has_zone)]?.checked_add_day_time_duration(seconds)
+}
+
+/// The beginning of 1970, without a zone and in UTC.
+static EPOCH: LazyLock<[Option<DateTime>; 2]> =
+    LazyLock::new(|| ["", "Z"].map(|zone| DateTime::from_str(&format!("1970-01-01T00:00:00{zone}")).ok()));
 
 fn moment_of(value: Option<&Term>) -> Option<Moment> {
     if let Term::Literal(literal) = value? { moment(literal) } else { None }
@@ -80,4 +89,21 @@ pub fn relative<'a>(solutions: Solutions<'a>, start: Option<&Term>) -> Solutions
         });
         values.collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_from_microseconds_is_the_time_in_its_text() {
+        for (micros, has_zone, text) in [
+            (1_772_442_000_024_000, true, "2026-03-02T09:00:00.024Z"),
+            (1_772_442_000_000_001, false, "2026-03-02T09:00:00.000001"),
+            (-500_000, true, "1969-12-31T23:59:59.5Z"),
+        ] {
+            let time = date_time(micros, has_zone).unwrap();
+            assert_eq!((time, time.to_string()), (DateTime::from_str(text).unwrap(), text.to_owned()));
+        }
+    }
 }
