@@ -204,7 +204,7 @@ impl Facts {
     }
 
     /// Returns the call in a row: its session and record, the IRI of its request, and the call.
-    fn call(&mut self, row: &AnswerRow) -> Option<((usize, Option<[u64; 2]>), String, Call)> {
+    fn call(&mut self, row: &AnswerRow) -> Option<([usize; 3], String, Call)> {
         let (request, session) = (row.owned("request")?, self.session(row)?);
         let outcome = match row.text("state").and_then(|state| state.rsplit('#').next()) {
             Some("Answered") => CallOutcome::Answered,
@@ -216,9 +216,9 @@ impl Facts {
         let time = row.text("time").and_then(|text| self.time(text));
         let (tool, seconds) = (row.owned("tool"), row.seconds("seconds"));
         let (name, method) = (self.name(Some(&request)), row.owned("method").unwrap_or_default());
-        let record = record(&name);
+        let [record, element] = record(&name);
         let call = Call { name, session, time, method, tool, seconds, ended: None, outcome };
-        Some(((session, record), request, call))
+        Some(([session, record, element], request, call))
     }
 
     fn take_outcome(&mut self, row: &AnswerRow) {
@@ -233,7 +233,7 @@ impl Facts {
     }
 
     /// Takes the calls in the order of the log. The rows are nearly sorted already.
-    fn take_calls(&mut self, mut calls: Vec<((usize, Option<[u64; 2]>), String, Call)>) {
+    fn take_calls(&mut self, mut calls: Vec<([usize; 3], String, Call)>) {
         calls.sort_by_key(|(place, ..)| *place);
         // A second answer to a request is a row, too.
         calls.dedup_by(|(_, request, _), (_, before, _)| request == before);
@@ -296,11 +296,11 @@ impl Facts {
     }
 }
 
-/// The number of the record in the name of a message, and its place in a batch.
-fn record(name: &str) -> Option<[u64; 2]> {
-    let (_, number) = name.rsplit_once('m')?;
-    let (record, element) = number.split_once('.').unwrap_or((number, "0"));
-    Some([record.parse().ok()?, element.parse().ok()?])
+/// The number of the record in the name of a message, and its place in a batch; 0 if it has none.
+fn record(name: &str) -> [usize; 2] {
+    let number = name.rsplit_once('m').map_or("", |(_, number)| number);
+    let (record, element) = number.split_once('.').unwrap_or((number, ""));
+    [record, element].map(|number| number.parse().unwrap_or_default())
 }
 
 /// Returns the value of a column.

@@ -300,23 +300,22 @@ fn words_above_messages() {
     assert_eq!(sides(&log), [into.clone(), out, into, None], "{log}");
 }
 
-/// Two connections use one id at the same time. Each line names its connection, behind another word in each direction, or by a
-/// number in an object beside the message.
+/// Two connections use one id at the same time. Each message has the name of its connection behind it, after another word in
+/// each direction, in an object beside it, or in the line above.
 #[test]
 fn what_names_a_connection() {
     for [asks, answers] in [
         ["recv * from host-#", "send * to host-#"],
         [r#"{"conn":{"id":4#},"dir":"in","payload":*}"#, r#"{"conn":{"id":4#},"dir":"out","payload":*}"#],
+        ["recv on connection #:\n*", "send on connection #:\n*"],
     ] {
         let line = |form: &str, message: String, name: &str| form.replace('*', &message).replace('#', name) + "\n";
         let both =
             |form: &str, message: fn(&str) -> String| ["5", "6"].map(|name| line(form, message(name), name)).concat();
         let log = both(asks, |name| call(1, &format!("m{name}"))) + &both(answers, |_| answer(1));
-        let entries = read(log.as_bytes(), &ReaderOptions::default()).0;
-        let sessions: Vec<_> = entries
-            .iter()
-            .map(|entry| if let Entry::Record(record) = entry { record.session.clone() } else { None })
-            .collect();
+        let session = |entry| if let Entry::Record(Record { session, .. }) = entry { Some(session) } else { None };
+        let sessions: Vec<_> =
+            read(log.as_bytes(), &ReaderOptions::default()).0.into_iter().filter_map(session).collect();
         assert!(sessions[0].is_some() && sessions[0] != sessions[1] && sessions[..2] == sessions[2..], "{log}");
     }
 }

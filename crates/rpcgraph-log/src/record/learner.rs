@@ -374,7 +374,16 @@ impl LearnedFormat<'_> {
                 let (_, method) = candidate.calls().into_iter().next()?;
                 known_method(&method?)?.sender.map(WordMeaning::Sent)
             });
-            Observed { place, fields: words.chain(members).chain(behind).collect(), side, calls: candidate.calls() }
+            let above = self.headings.iter().filter_map(|heading| heading.above.get(&number));
+            let above = above
+                .flat_map(|tokens| labelled(tokens))
+                .map(|(label, _, word)| (Field::Above(label), word.to_owned()));
+            Observed {
+                place,
+                fields: words.chain(members).chain(behind).chain(above).collect(),
+                side,
+                calls: candidate.calls(),
+            }
         });
         sessions::choose(&observed.collect::<Vec<_>>())
     }

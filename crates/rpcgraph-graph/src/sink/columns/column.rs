@@ -48,8 +48,10 @@ impl OffsetNumbers {
         let shift = used.trailing_zeros();
         let more = || numbers.clone().map(|number| (number - least) >> shift);
         match used >> shift {
-            ..=0xffff => Self::Nearest(least, shift, more().filter_map(|more| u16::try_from(more).ok()).collect()),
-            ..=0xffff_ffff => Self::Near(least, shift, more().filter_map(|more| u32::try_from(more).ok()).collect()),
+            0..=0xffff => Self::Nearest(least, shift, more().filter_map(|more| u16::try_from(more).ok()).collect()),
+            0x1_0000..=0xffff_ffff => {
+                Self::Near(least, shift, more().filter_map(|more| u32::try_from(more).ok()).collect())
+            }
             _ => Self::Far(numbers.collect()),
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct Heading {
     pub tokens: Vec<TokenSet>,
     pub stated: Option<RangeInclusive<usize>>,
     pub words: BTreeMap<String, WordMeaning>,
+    /// The lines by the numbers of the messages below them.
+    pub above: HashMap<usize, Vec<Token>>,
 }
 
 /// The number of a message, and what the line above it states about its sender.
@@ -72,8 +74,8 @@ fn headings_above<'p>(
         let stated = meaning(&tokens);
         let skeleton = skeleton(&tokens);
         let (heading, messages) = found.entry(skeleton.clone()).or_insert_with(|| {
-            let words = BTreeMap::new();
-            (Heading { skeleton, tokens: TokenSet::of(&tokens), stated: None, words }, Vec::new())
+            let (tokens, words, above) = (TokenSet::of(&tokens), BTreeMap::new(), HashMap::new());
+            (Heading { skeleton, tokens, stated: None, words, above }, Vec::new())
         });
         TokenSet::add(&mut heading.tokens, &tokens);
         messages.push((number, stated.as_ref().map(|(_, meaning)| *meaning)));
@@ -82,6 +84,7 @@ fn headings_above<'p>(
             heading.words.insert(text, meaning);
             heading.stated = Some(at);
         }
+        heading.above.insert(number, tokens);
     }
     let count: usize = found.values().map(|(_, messages)| messages.len()).sum();
     // Most messages need a heading that says who sent them.

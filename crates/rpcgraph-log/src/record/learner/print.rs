@@ -49,7 +49,11 @@ impl LearnedFormat<'_> {
         }
         for heading in &self.headings {
             let _ = write!(text, "\n[[rule]]\ngives = \"heading\"\n");
-            let line = expression(&heading.tokens, heading.stated.clone(), &[], None);
+            let tokens: Vec<_> = heading.tokens.iter().map(|set| set.kind.clone()).collect();
+            let is_key = |label: &String| sessions.contains(&Field::Above(label.clone()));
+            let words: Vec<usize> =
+                labelled(&tokens).filter(|(label, ..)| is_key(label)).map(|(_, nth, _)| nth).collect();
+            let line = expression(&heading.tokens, heading.stated.clone(), &words, None);
             let _ = writeln!(text, "line = {}", toml_string(&format!("^{line}$")));
             let words = heading.words.iter().map(|(word, meaning)| (word.as_str(), *meaning));
             print_words(&mut text, words);

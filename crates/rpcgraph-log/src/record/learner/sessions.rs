@@ -14,6 +14,8 @@ pub(super) enum Field {
     Member(String),
     /// The word behind the message and this text, which ends the word before.
     Behind(String),
+    /// The word behind this text in a line above the message.
+    Above(String),
 }
 
 impl Field {
@@ -22,7 +24,7 @@ impl Field {
         match self {
             Self::Word(_) => None,
             Self::Member(pointer) => pointer.rsplit('/').next(),
-            Self::Behind(label) => Some(label.trim_end_matches(['=', ':', ' ', '"'])),
+            Self::Behind(label) | Self::Above(label) => Some(label.trim_end_matches(['=', ':', ' ', '"'])),
         }
     }
 }
