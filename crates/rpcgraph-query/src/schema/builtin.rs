@@ -1,6 +1,7 @@
 //! The schemas of the Model Context Protocol, by revision: definitions, and the params and results of methods.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use serde_json::Value;
@@ -15,7 +16,9 @@ const MCP: &str = "https://w3id.org/rpcgraph/schemas/mcp/";
 /// The definitions of each revision (`ontology/schemas/README.md`).
 static REVISIONS: LazyLock<Value> = LazyLock::new(|| {
     let packed: &[u8] = include_bytes!("../../ontology/schemas/mcp.json.zst");
-    decompressed(packed).ok().and_then(|text| serde_json::from_reader(text).ok()).unwrap_or_default()
+    // Parsing from a reader takes it byte by byte.
+    let text = decompressed(packed).and_then(io::read_to_string);
+    text.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 });
 
 static VALIDATORS: LazyLock<RwLock<HashMap<String, Arc<SchemaValidator>>>> = LazyLock::new(RwLock::default);
