@@ -349,6 +349,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn steady_numbers_are_found() {
+        let numbers = OffsetNumbers::new((0..100).map(|nth| 10 + 3 * nth));
+        assert!(matches!(numbers, OffsetNumbers::Steady(10, 3)));
+        for wanted in 0..320 {
+            let before = (0..100).filter(|nth| 10 + 3 * nth < wanted).count();
+            assert_eq!(numbers.first_not_less(TermId(wanted), 100), before);
+        }
+    }
+
+    #[test]
+    fn an_index_of_several_ranges_is_sorted() {
+        let mut column = Column::default();
+        (0..3 * SORTED as u64).for_each(|subject| column.push(TermId(subject), TermId(subject % 5)));
+        column.finish();
+        assert_eq!(column.by_object().len(), column.len());
+        assert!(column.by_object().triples().is_sorted_by(|one, next| one < next));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
 
