@@ -1,7 +1,6 @@
 //! Calls in buckets of time, and incidents: buckets in a row in which calls fail or take long more often than in the rest.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use super::facts::{Call, CallOutcome, Facts};
 use super::moment::{clock, date};
@@ -111,29 +110,21 @@ impl Buckets {
             place = end + 1;
             spans.extend((end > begin).then_some(begin..place));
         }
-        let mut found: Vec<_> = spans.into_iter().map(|span| (self.sum(|place| span.contains(&place)), span)).collect();
-        found.sort_by_key(|(within, _)| Reverse((within.bad(), within.calls)));
-        // The worst does not hide the others.
-        let mut worse: Vec<Range<usize>> = Vec::new();
-        found.retain(|(within, span)| {
-            worse.push(span.clone());
-            let stands_out = stands_out(within, &self.outside(&worse), MIN_CALLS);
-            if !stands_out {
-                worse.pop();
+        let mut spans: Vec<_> = spans.into_iter().map(|span| (self.sum(|place| span.contains(&place)), span)).collect();
+        spans.sort_by_key(|(within, _)| Reverse((within.bad(), within.calls)));
+        let (mut incidents, mut calm) = (Vec::new(), vec![true; flagged.len()]);
+        for (within, span) in spans {
+            // A worse incident does not hide this one.
+            let rest = self.sum(|place| calm[place] && !span.contains(&place));
+            if stands_out(&within, &rest, MIN_CALLS) {
+                let [from, to] = [span.start, span.end].map(|place| self.start + place as f64 * self.step);
+                incidents.push(Incident { from, to, step: self.step, within, rest });
+                calm[span].fill(false);
             }
-            stands_out
-        });
-        let rest = self.outside(&worse);
-        let edge = |place| self.start + place as f64 * self.step;
-        let incidents = found.into_iter().map(|(within, span)| {
-            let (from, to) = (edge(span.start), edge(span.end));
-            Incident { from, to, step: self.step, within, rest: rest.clone() }
-        });
-        incidents.collect()
-    }
-
-    fn outside(&self, spans: &[Range<usize>]) -> Bucket {
-        self.sum(|place| !spans.iter().any(|span| span.contains(&place)))
+        }
+        let rest = self.sum(|place| calm[place]);
+        incidents.iter_mut().for_each(|incident| incident.rest.clone_from(&rest));
+        incidents
     }
 
     fn sum(&self, takes: impl Fn(usize) -> bool) -> Bucket {
