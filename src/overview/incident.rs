@@ -156,7 +156,7 @@ pub enum IncidentKind {
     Slow,
 }
 
-/// Buckets in a row, and those of no incident.
+/// An incident: the sums of its buckets, and of the buckets outside all incidents.
 #[derive(Debug)]
 pub struct Incident {
     /// Its times, from the edge of a bucket to another.

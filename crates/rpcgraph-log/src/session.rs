@@ -11,6 +11,7 @@
 
 mod annotated;
 mod answered;
+mod clients;
 mod connection;
 mod failure;
 mod offset;
@@ -29,6 +30,7 @@ use percent_encoding::utf8_percent_encode;
 
 pub use self::annotated::{Annotated, FailureKind, IdNode, Name, Node, Origin, RequestState, Restart, SessionEnd};
 use self::answered::RecentAnswers;
+use self::clients::ClientIds;
 pub(crate) use self::connection::seconds_between;
 use self::connection::{Connection, IdleTally, InitializeRequest, SessionTally};
 pub use self::connection::{OpenBatch, asked_id};
@@ -85,32 +87,6 @@ struct RenewedSession {
     before: Option<usize>,
     count: usize,
     clients: ClientIds,
-}
-
-/// The ids that clients count on one connection, of which the second may be the first one again, after a restart.
-#[derive(Debug, Clone, Copy, Default)]
-struct ClientIds {
-    /// The last id before the last `initialize`, and of the requests after it.
-    first: Option<u64>,
-    second: Option<u64>,
-    /// True if requests after the `initialize` go on with the ids before it.
-    first_goes_on: bool,
-    /// True if requests then go on with the ids of the `initialize`, too: there are two clients, and no restart.
-    are_two: bool,
-}
-
-impl ClientIds {
-    /// Takes the id of a request after the `initialize`. Returns true if it is of the first of two clients.
-    fn take(&mut self, id: u64) -> bool {
-        let follows = |last: Option<u64>| last.is_some_and(|last| last.checked_add(1) == Some(id));
-        if follows(self.first) && !follows(self.second) {
-            (self.first, self.first_goes_on) = (Some(id), true);
-            return self.are_two;
-        }
-        self.are_two |= self.first_goes_on && follows(self.second);
-        self.second = Some(id);
-        false
-    }
 }
 
 /// A session with a key. There may be millions.
@@ -348,7 +324,7 @@ impl Sessions {
         // Known before the next session may evict this one.
         self.note_restart(record, place, self.keyed.len());
         let (new, count) = self.next_session(key);
-        let clients = ClientIds { first, second: small(id), ..ClientIds::default() };
+        let clients = ClientIds::new(first, small(id));
         self.renewed.insert(key.into(), RenewedSession { current: new, before: place, count, clients });
         new
     }
@@ -532,7 +508,7 @@ impl Sessions {
         let places = (0..self.keyed.len()).map(Some).chain([None]);
         let offsets = places.filter_map(|place| {
             let connection = self.at(place)?;
-            Some((connection.tally.traffic?.clock_offset()?.0, !connection.estimates().is_empty()))
+            Some((connection.tally.traffic?.clock_offset()?.0, connection.estimated_offset().is_some()))
         });
         offsets.reduce(|(most, all), (seconds, estimated)| (most.max(seconds), all && estimated))
     }

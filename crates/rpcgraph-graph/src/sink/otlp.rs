@@ -72,7 +72,7 @@ pub(crate) struct TimedRequest {
     pub events: Vec<Value>,
 }
 
-/// What an answer gives to the span of its request.
+/// The part of a span that comes from the answer.
 pub(crate) struct Answer {
     pub name: Name,
     /// The duration in nanoseconds; `None` if it is unknown, since the answer has a time before its request.

@@ -128,10 +128,16 @@ impl Connection {
         states
     }
 
-    /// Returns the latencies of answers, if its sides have clocks that differ and their number is bounded.
+    /// Returns the side whose clock is behind, and by how many seconds, if clocks differ and the answers show it well.
+    pub fn estimated_offset(&self) -> Option<(Option<Sender>, Decimal)> {
+        let early = self.tally.traffic?.early_answers()?;
+        Some((early.sender, self.measured.offset(early.sender, early.most)?))
+    }
+
+    /// Returns the latencies of answers that the offset of the clocks corrects.
     pub fn estimates(&self) -> Vec<(Name, Decimal)> {
-        let early = self.tally.traffic.and_then(|traffic| traffic.early_answers());
-        early.map(|early| self.measured.estimates(early.sender, early.most)).unwrap_or_default()
+        let offset = self.estimated_offset();
+        offset.map(|(behind, seconds)| self.measured.estimates(behind, seconds)).unwrap_or_default()
     }
 
     /// Annotates the content of its next record.

@@ -51,11 +51,14 @@ impl MeasuredAnswers {
         *self = Self { given_up: true, answers: Vec::new() };
     }
 
-    /// Returns the latencies of the answers, in the order of the log, if the clock of the side `behind` is at least `least`
-    /// seconds behind. It is behind by at most the smallest difference of the other side, and by the middle if both are known,
-    /// as in [NTP](https://www.rfc-editor.org/rfc/rfc5905#section-8). Empty if this contradicts the least, or if the least is that
-    /// of one answer far from all others, as where a clock was set.
-    pub fn estimates(&self, behind: Option<Sender>, least: Decimal) -> Vec<(Name, Decimal)> {
+    /// Returns the seconds by which the clock of the side `behind` is behind: at least `least`, at most the smallest difference
+    /// of the other side, and the middle if both are known, as in [NTP](https://www.rfc-editor.org/rfc/rfc5905#section-8).
+    /// `None` without answers, if the bounds contradict each other, or if the least is that of one answer far from all
+    /// others, as where a clock was set.
+    pub fn offset(&self, behind: Option<Sender>, least: Decimal) -> Option<Decimal> {
+        if self.answers.is_empty() {
+            return None;
+        }
         let own = self.answers.iter().filter(|answer| answer.sender == behind);
         let mut own: Vec<_> = own.map(|answer| answer.seconds).collect();
         own.sort_unstable();
@@ -63,18 +66,22 @@ impl MeasuredAnswers {
             && own.len() >= SEVERAL
             && second.checked_sub(*first) > own[own.len() / 2].checked_sub(*second)
         {
-            return Vec::new();
+            return None;
         }
         let others = self.answers.iter().filter(|answer| answer.sender != behind);
-        let offset = match others.map(|answer| answer.seconds).min() {
+        match others.map(|answer| answer.seconds).min() {
             None => Some(least),
             Some(most) if most < least => None,
             Some(most) => most.checked_add(least).and_then(|sum| sum.checked_div(2)),
-        };
+        }
+    }
+
+    /// Returns the latencies of the answers, in the order of the log, corrected by the offset of the side `behind`.
+    pub fn estimates(&self, behind: Option<Sender>, offset: Decimal) -> Vec<(Name, Decimal)> {
         let estimate = |answer: &MeasuredAnswer| {
             let seconds = match answer.sender == behind {
-                true => answer.seconds.checked_add(offset?),
-                false => answer.seconds.checked_sub(offset?),
+                true => answer.seconds.checked_add(offset),
+                false => answer.seconds.checked_sub(offset),
             };
             Some((answer.answer, seconds?))
         };

@@ -12,9 +12,10 @@ const MIN_MESSAGES: u64 = 3;
 const MIN_ANSWERS: u64 = 8;
 /// The clocks differ if one answer in this many is early, or more.
 const EARLY_SHARE: u64 = 3;
-/// So they do if one answer in this many is early, and this many requests were asked after the last early answer and
-/// answered early. Fewer show that a clock was set, which makes the answers to the open requests early.
+/// They also differ if one answer in this many is early, and answers are early again and again.
 const AGAIN_SHARE: u64 = 8;
+/// The minimum number of early answers whose requests were sent after the early answer before. Fewer show that a clock was
+/// set, which makes the answers to the open requests early.
 const AGAIN: u64 = 8;
 
 /// The request of an answer.
@@ -58,8 +59,9 @@ pub(super) struct EarlyAnswers {
     pub most: Decimal,
     /// True if both sides sent some.
     are_of_both: bool,
-    /// The number of those to requests after the last of these, and its record.
+    /// The number of early answers whose requests were sent after the early answer before, see [`AGAIN`].
     again: u64,
+    /// The record of the last of these.
     last_again: u64,
 }
 

@@ -68,7 +68,7 @@ impl<'c> Elapsed<'c> {
     }
 
     /// True if there is a number beside each message that is not smaller than the one before, except where a program starts
-    /// again, and at least so many differ.
+    /// again, and if at least `least` of the numbers differ.
     fn never_falls(&self, times: Option<Vec<Decimal>>, least: usize) -> bool {
         let starts =
             |at: usize| self.candidates[at].calls().iter().any(|(_, method)| method.as_deref() == Some("initialize"));

@@ -213,7 +213,8 @@ impl EntryOrder for TimeOrder {
     }
 }
 
-/// Returns nanoseconds since 1970, in UTC or in the log's own zone, or since the log's beginning. A time of day is within twelve hours of the time before.
+/// Returns nanoseconds since 1970, in UTC or in the log's own zone, or since the log's beginning. A time of day is within
+/// twelve hours of the time before.
 pub(super) fn time_after(time: Time, before: Option<i128>) -> Option<i128> {
     match time {
         Time::DateTime(time) => nanoseconds(time),
