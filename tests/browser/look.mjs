@@ -96,7 +96,8 @@ answer.reachedList = (await focused()) === "listbox";
 if (answer.rows.length > 1) await tab.keyboard.press("ArrowDown");
 if (answer.rows.length) {
   await tab.keyboard.press("Enter");
-  await tab.waitForSelector("#message .tree, #message p:not(.faint)", { timeout: 10000 });
+  // A text of megabytes takes a while; until then, the panel says that it opens.
+  await tab.waitForSelector("#message section .tree, #message section p", { timeout: 30000 });
   answer.opened = (await texts("#message-title"))[0];
   answer.shown = (await texts("#message .tree"))[0];
   answer.address = await tab.evaluate(() => location.hash);

@@ -68,7 +68,7 @@ export default async (open) => {
   await tab.mouse.down();
   await tab.mouse.move(box.x + box.width / 4, box.y + 20, { steps: 3 });
   await tab.mouse.up();
-  await tab.until(() => location.hash.includes("to="));
+  await tab.until(() => document.querySelector("[data-part=count]").textContent.includes(" of "));
   const some = Number((await count()).split(" ")[0]);
   assert.ok(some > 290 && some < 310, `${some}`);
   await tab.mouse.click(box.x + 300, box.y + 20, { count: 2 });
