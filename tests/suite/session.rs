@@ -443,6 +443,11 @@ fn inferred_senders_keep_exchanges_apart() {
 #[test]
 fn directions_tell_sides_once_it_is_known_who_wrote_the_log() {
     assert_senders(&["> ?1", "< =1", "> ?2~initialize", "< =2", "< ?3", "> =3", "< .", "- ."], "cscsscs-", true);
+    // Methods and directions agree: nothing but the log tells who sent what, until they contradict each other.
+    let agreed = ["> ?1~initialize", "< =1", "> ?2", "< =2", "< ?3", "> =3", "> ?4~tools/list", "< ?5~roots/list"];
+    assert_senders(&agreed, "cscssccs", false);
+    assert_senders(&[&agreed[..], &["< ?6~tools/list"]].concat(), "cscssccsc", true);
+    assert_senders(&[&agreed[..], &["> =5", "> =4"]].concat(), "cscssccscs", true);
     // Of a protocol that is not published, the side that asks first is the client.
     assert_senders(&["> ?1", "< =1", "> ?2", "< ?2"], "cscs", true);
     // The sides are distinct even if the writer of the log is unknown.

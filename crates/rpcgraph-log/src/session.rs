@@ -524,7 +524,8 @@ impl Sessions {
 
     /// The protocols whose methods implied senders; empty if the log states the senders, or no method implies one.
     pub fn protocols(&self) -> Protocols {
-        self.tallies().fold(Protocols::default(), |all, (_, tally)| all.or(tally.sides.protocols))
+        let inferred = self.tallies().map(|(_, tally)| tally.sides).filter(|sides| sides.inferred);
+        inferred.fold(Protocols::default(), |all, sides| all.or(sides.protocols))
     }
 
     /// True if a session has times with a zone, and true if a session has times without one.

@@ -56,6 +56,34 @@ fn events_without_times_are_not_in_order() {
     assert!(ran.status == Some(0) && ran.text().contains("when the events of a stream came"), "{}", ran.text());
 }
 
+/// Where words say which messages go the same way, methods show which side wrote the log, and rules about senders are decided.
+#[test]
+fn directions_decide_rules_about_senders() {
+    let line = |word: &str, members: &str| format!("10:00:00 {word} {{\"jsonrpc\":\"2.0\",{members}}}\n");
+    let begin = [
+        line("send", r#""id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"d","version":"1"}}"#),
+        line("recv", r#""id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"w","version":"1"}}"#),
+        line("send", r#""method":"notifications/initialized""#),
+        line("send", r#""id":1,"method":"tools/list""#),
+        line("recv", r#""id":1,"result":{"tools":[]}"#),
+    ]
+    .concat();
+    let progress = |token: u8| {
+        let params = format!(r#""params":{{"progressToken":{token},"progress":1}}"#);
+        begin.clone() + &line("recv", &format!(r#""method":"notifications/progress",{params}"#))
+    };
+    let asked = line("send", r#""id":2,"method":"tools/list","params":{"_meta":{"progressToken":7}}"#);
+    for (log, expected) in [(progress(7), Some(1)), (begin.replacen("send", "recv", 1), Some(0))] {
+        let place = Place::with("log", log);
+        let ran = place.run(&["check", "log", "--only", "mcp/progress-token", "-t", "json"]);
+        assert_eq!(ran.status, expected, "{}", ran.text());
+        assert_eq!(ran.text().contains("does not say who sent"), expected == Some(0), "{}", ran.text());
+    }
+    let kept = Place::with("log", begin.clone() + &asked + progress(7).strip_prefix(&*begin).unwrap());
+    let ran = kept.run(&["check", "log", "--only", "mcp/progress-token", "--only", "mcp/id-reused"]);
+    assert_eq!(ran.text(), "0 rules broken, 2 passed, 0 undecidable, 0 unexercised\n");
+}
+
 /// The answer to a cancelled request is not a failure, and a request fails once.
 #[test]
 fn failures_that_do_not_count() {

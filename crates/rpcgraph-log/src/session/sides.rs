@@ -4,7 +4,8 @@
 //! Words such as `in` and `out` refer to the side that wrote the log. The first message whose method only one side
 //! sends shows which side this is. Until then, requests of other protocols come from the client, which is the origin of requests
 //! ([section 1.1](https://www.jsonrpc.org/specification#overview)). Inference never overrules what the log states. Words that
-//! contradict each other are ignored from then on (a proxy receives from both sides).
+//! contradict each other are ignored from then on (a proxy receives from both sides). Where the words fit all such methods of
+//! the session, the log itself says who sent what.
 
 use crate::record::{Direction, KnownMethod, Protocols, Record, Sender};
 
@@ -62,7 +63,7 @@ pub(super) struct Sides {
     is_by_request: bool,
     /// True if its words for directions are ignored.
     directions_ignored: bool,
-    /// True if a sender was inferred.
+    /// True if a sender was inferred that no word for a direction confirms.
     pub inferred: bool,
     /// The protocols whose methods implied a sender.
     pub protocols: Protocols,
@@ -85,7 +86,9 @@ impl Sides {
                 if std::mem::take(&mut self.is_by_request) {
                     self.writer = None;
                 }
-                self.directions_ignored |= *self.writer.get_or_insert(writer) != writer;
+                if *self.writer.get_or_insert(writer) != writer {
+                    self.ignore_directions();
+                }
             }
         }
         if is_own_request
@@ -95,9 +98,9 @@ impl Sides {
             (self.writer, self.is_by_request) = (Some(one_end(direction, Sender::Client)), true);
         }
         let direction = record.direction.filter(|_| !self.directions_ignored);
-        let told = || Some(one_end(direction?, self.writer?));
-        let sender = known.map(|(sender, _)| sender).or_else(told);
-        self.inferred |= sender.is_some();
+        let told = direction.zip(self.writer).map(|(direction, writer)| one_end(direction, writer));
+        let sender = known.map(|(sender, _)| sender).or(told);
+        self.inferred |= sender.is_some() && (told.is_none() || self.is_by_request);
         MessageSide { sender, inferred: sender.is_some(), direction }
     }
 
@@ -108,9 +111,10 @@ impl Sides {
         MessageSide { sender, inferred: sender.is_some(), direction: None }
     }
 
-    /// Ignores words for directions from now on: an answer and its request went the same way.
+    /// Ignores words for directions from now on, as of an answer that went the same way as its request. Senders before were inferred
+    /// from such words.
     pub fn ignore_directions(&mut self) {
-        self.directions_ignored = true;
+        (self.directions_ignored, self.inferred) = (true, true);
     }
 }
 
