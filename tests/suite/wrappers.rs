@@ -20,7 +20,7 @@ mod pieces;
 /// Renders a line, given its number.
 type Wrapping = (&'static str, &'static [Wrapper], fn(usize, &str) -> String);
 
-const WRAPPERS: [Wrapping; 17] = [
+const WRAPPERS: [Wrapping; 18] = [
     ("Docker", &[Wrapper::Docker], docker),
     ("CRI", &[Wrapper::Cri], |n, line| format!("2026-01-05T10:00:{:02}.123456789Z stdout F {line}", n % 60)),
     ("journald", &[Wrapper::Journald], |n, line| journald(n, &string(line))),
@@ -48,6 +48,7 @@ const WRAPPERS: [Wrapping; 17] = [
     }),
     ("kubectl", &[Wrapper::Kubectl], |_, line| format!("[pod/mcp-a-7d9/mcp] {line}")),
     ("colours", &[Wrapper::Colours], |_, line| format!("\x1b[1;32m{line}\x1b[0m\x1b[K")),
+    ("colours that were copied", &[Wrapper::Colours], |_, line| format!("[1;32m[0m{line}")),
     ("colours in Docker", &[Wrapper::Docker, Wrapper::Colours], |n, line| docker(n, &format!("\x1b[2m{line}\x1b[0m"))),
     ("quoted", &[Wrapper::Quoted], |_, line| format!("> {line}")),
 ];

@@ -11,14 +11,14 @@
 //! Some wrappers name the writer of each line: the container, the pod, or the program and its process.
 
 use super::Time;
-use super::colours::{COLOUR, without_colours};
+use super::colours::{has_colours, without_colours};
 use super::decoder::{leading_blanks, trim_end};
 use super::object::{RawObject, elements, offset_in, scalar, unescape};
 use super::surroundings::named_direction;
 use super::times;
 use super::value::{Extent, is_whole, value};
 use super::window::{InputHead, lines};
-use memchr::{memchr, memmem};
+use memchr::memchr;
 use regex::bytes::Regex;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -116,7 +116,7 @@ impl Wrapper {
         let first_bar = lines(text).find_map(|(_, line)| bar(line));
         SHOWN.into_iter().find(|&wrapper| {
             let shows = |&(at, line): &(usize, &[u8])| match wrapper {
-                Self::Colours => memmem::find(line, COLOUR).is_some(),
+                Self::Colours => has_colours(line),
                 Self::Compose => bar(line).is_some_and(|bar| Some(bar) == first_bar),
                 _ => {
                     let is_ended = at + line.len() < text.len();
@@ -445,6 +445,9 @@ mod tests {
             (Compose, "two words | a", None),
             (Colours, "\x1b[1;32ma\x1b[0m b\x1b[K", Some(("a b", false))),
             (Colours, "a\x1b[", Some(("a", false))),
+            (Colours, "[1;32ma[0m b: {\"c\":\"[0m\"}", Some(("a b: {\"c\":\"[0m\"}", false))),
+            (Colours, r"\x1b[2ma\u001b[0m ^[[3mb␛[0m", Some(("a b", false))),
+            (Colours, "took[5m] \"[0m\"", Some(("took[5m] \"[0m\"", false))),
             (Colours, "a\x1b[¡\x1b[3\x1b[0mb\x1b[\t", Some(("a\x1b[¡\x1b[3b\x1b[\t", false))),
             (Quoted, "> > a", Some(("> a", false))),
             (Quoted, ">", Some(("", false))),
