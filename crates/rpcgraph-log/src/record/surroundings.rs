@@ -129,14 +129,28 @@ fn meaning<T: Copy>(word: &str, meanings: &Meanings<T>) -> Option<T> {
     meanings.iter().find(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(word))).map(|(it, _)| *it)
 }
 
+/// The arrows away from the writer of a log, and those to it, beside `>` and `<`: to the right and up, and pictures of trays.
+const ARROWS_OUT: [char; 7] = ['→', '►', '▶', '➡', '⬆', '↑', '📤'];
+const ARROWS_IN: [char; 7] = ['←', '◄', '◀', '⬅', '⬇', '↓', '📥'];
+/// Chooses a picture in colours for the character before it.
+const PICTURE: char = '\u{fe0f}';
+
+/// True for a character of arrows such as `-->` and `→`.
+pub(super) fn is_of_arrow(c: char) -> bool {
+    "-=<>".contains(c) || c == PICTURE || ARROWS_OUT.contains(&c) || ARROWS_IN.contains(&c)
+}
+
 /// Returns the direction of an arrow: away from the writer of the log, as in `>`, `-->`, `==>` and `→`, or to it. `=>` may
 /// mean anything.
 fn arrow(token: &str) -> Option<Direction> {
-    let is_of = |marks: &str| !token.is_empty() && token.chars().all(|mark| marks.contains(mark));
+    let token = token.trim_end_matches(PICTURE);
+    let is_out = |c: char| c == '>' || ARROWS_OUT.contains(&c);
+    let is_in = |c: char| c == '<' || ARROWS_IN.contains(&c);
+    let is_line = |c: char| "-=".contains(c);
     match token {
         "=>" | "<=" => None,
-        _ if token.ends_with(['>', '→', '►', '▶']) && is_of("-=>→►▶") => Some(Direction::Out),
-        _ if token.starts_with(['<', '←', '◄', '◀']) && is_of("-=<←◄◀") => Some(Direction::In),
+        _ if token.ends_with(is_out) && token.chars().all(|c| is_line(c) || is_out(c)) => Some(Direction::Out),
+        _ if token.starts_with(is_in) && token.chars().all(|c| is_line(c) || is_in(c)) => Some(Direction::In),
         _ => None,
     }
 }
@@ -192,6 +206,19 @@ mod tests {
             ("00:11:22:33 99:00:00 mcp.client.server client <- server ", None),
         ] {
             assert_eq!(stated_time(text.as_bytes()), time, "{text}");
+        }
+    }
+
+    #[test]
+    fn arrows_are_directions() {
+        for arrow in [">", "-->", "==>", "→", "⬆️", "➡️", "📤"] {
+            assert_eq!(named_direction(arrow), Some(Direction::Out), "{arrow}");
+        }
+        for arrow in ["<<<", "<--", "←", "⬇", "⬅️", "📥"] {
+            assert_eq!(named_direction(arrow), Some(Direction::In), "{arrow}");
+        }
+        for other in ["", "=", "=>", "<=", "<->", "→←", "--", "\u{fe0f}"] {
+            assert_eq!(named_direction(other), None, "{other}");
         }
     }
 

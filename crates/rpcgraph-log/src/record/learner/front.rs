@@ -1,7 +1,7 @@
 //! The text around messages, cut into times, words, arrows and marks.
 
 use super::super::rules::{WordMeaning, named_meaning};
-use super::super::surroundings::{SENDERS, named_direction, named_side};
+use super::super::surroundings::{SENDERS, is_of_arrow, named_direction, named_side};
 use super::super::{Direction, times};
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
@@ -57,7 +57,6 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
 
 /// Adds marks, and the arrows in them.
 fn marks(text: &str, tokens: &mut Vec<Token>) {
-    let is_of_arrow = |c: char| "-=<>→←►◄▶◀⬆⬇↑↓".contains(c);
     let mut rest = text;
     while !rest.is_empty() {
         let length = rest.find(|c| is_of_arrow(c) != rest.starts_with(is_of_arrow)).unwrap_or(rest.len());
