@@ -3,7 +3,7 @@
 use super::elements::first_element;
 use super::own_format::{OwnFormat, OwnFormatError, envelope_parts};
 use super::pointer::Pointer;
-use super::rules::{ArrayPlace, FormatRule, FormatRules, LineRule, RuleKind, WordMeaning};
+use super::rules::{ArrayPlace, FactGroups, FormatRule, FormatRules, LineRule, RuleKind, WordMeaning, fact_groups};
 use super::spelling::Spelling;
 use super::window::InputHead;
 use super::{Direction, Sender};
@@ -203,6 +203,12 @@ fn conditions(table: &BTreeMap<String, String>) -> Result<Vec<(Pointer, Regex)>,
     table.iter().map(|(at, regex)| Ok((Pointer::parse(at)?, Regex::new(regex)?))).collect()
 }
 
+fn behind(text: &str) -> Result<(Regex, FactGroups), OwnFormatError> {
+    let regex = Regex::new(&format!("^(?:{text})$"))?;
+    let groups = fact_groups(&regex, "session");
+    Ok((regex, groups))
+}
+
 impl FormatDefinition {
     pub fn own_format(&self) -> Result<OwnFormat, OwnFormatError> {
         let own =
@@ -247,7 +253,7 @@ impl FormatDefinition {
             conditions: conditions(&rule.r#where)?,
             spelling: rule.spelling,
             within: rule.within.as_deref().map(Pointer::parse).transpose()?,
-            behind: rule.behind.as_ref().map(|text| Regex::new(&format!("^(?:{text})$"))).transpose()?,
+            behind: rule.behind.as_deref().map(behind).transpose()?,
             is_sure: rule.sure,
             is_directed: rule.directed,
             words: own.chain(all).collect(),

@@ -5,6 +5,7 @@ use super::decoder::Decoder;
 use super::pointer::{Pointer, PointerError};
 use super::rules::{
     DurationUnit, EnvelopeParts, FormatRule, FormatRules, LineRule, MESSAGE_MEMBERS, PARTS, RuleKind, VALUES,
+    fact_groups,
 };
 use regex::bytes::Regex;
 use std::sync::Arc;
@@ -186,8 +187,8 @@ impl LineRule {
             is_open: front.is_some(),
             is_headline,
             is_closed,
+            facts: fact_groups(&whole, session),
             regex: front.unwrap_or(whole),
-            session: session.to_owned(),
         })
     }
 }

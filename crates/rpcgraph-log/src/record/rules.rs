@@ -69,7 +69,7 @@ pub(super) struct FormatRule {
     /// The pointer to the text in which the line's expression is searched for.
     pub within: Option<Pointer>,
     /// The text after the value.
-    pub behind: Option<Regex>,
+    pub behind: Option<(Regex, FactGroups)>,
     /// False if objects without the shape of a message are text.
     pub is_sure: bool,
 }
@@ -194,8 +194,21 @@ pub(super) struct LineRule {
     pub is_headline: bool,
     /// True if a value in the middle of the line is a member of the message, so that the line is matched as a whole.
     pub is_closed: bool,
-    /// The name of the group for the session.
-    pub session: String,
+    pub facts: FactGroups,
+}
+
+/// The numbers of the groups of [`FACTS`] in a regular expression: to find a group by its name takes longer.
+pub(super) type FactGroups = [Option<usize>; FACTS.len()];
+
+/// The names of groups that state the facts around a message.
+const FACTS: [&str; 7] = ["session", "peer", "time", "date", "elapsed", "duration", "sender"];
+
+/// Returns the numbers of the groups that state facts, given the name of the group for the session.
+pub(super) fn fact_groups(regex: &Regex, session: &str) -> FactGroups {
+    FACTS.map(|fact| {
+        let name = if fact == "session" { session } else { fact };
+        regex.capture_names().position(|group| group == Some(name))
+    })
 }
 
 /// The meaning of a word about the sender.
@@ -417,15 +430,17 @@ impl FormatRule {
         }
     }
 
-    fn said(&self, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
-        let text = |name: &str| Some(String::from_utf8_lossy(captures.name(name)?.as_bytes()).into_owned());
-        let (session, went) = self.connection(text(session), text("peer"));
+    /// Returns the facts that the groups of a line state.
+    fn said(&self, captures: &Captures<'_>, groups: &FactGroups) -> EnvelopeFacts {
+        let [session, peer, time, date, since, took, sender] =
+            groups.map(|group| Some(String::from_utf8_lossy(captures.get(group?)?.as_bytes())));
+        let (session, went) = self.connection(session.map(Cow::into_owned), peer.map(Cow::into_owned));
         EnvelopeFacts {
-            time: text("time")
-                .and_then(|time| time_on(text("date").as_deref(), &time))
-                .or_else(|| elapsed(&text("elapsed")?, None).map(Time::Elapsed)),
-            latency: text("duration").and_then(|text| duration(&text)),
-            meaning: text("sender").and_then(|word| self.meaning(&word)).or(went),
+            time: time
+                .and_then(|time| time_on(date.as_deref(), &time))
+                .or_else(|| elapsed(&since?, None).map(Time::Elapsed)),
+            latency: took.and_then(|text| duration(&text)),
+            meaning: sender.and_then(|word| self.meaning(&word)).or(went),
             session,
             ..EnvelopeFacts::default()
         }

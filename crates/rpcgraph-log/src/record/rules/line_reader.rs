@@ -12,7 +12,7 @@ use super::super::pointer::Pointer;
 use super::super::spelling::{Spelling, has_shape, is_bare_answer, may_continue};
 use super::super::value::{Extent, is_whole, value};
 use super::super::{Entry, Flags, LogLine, Record};
-use super::{EnvelopeFacts, FormatRule, FormatRules, LineRule, RuleKind, VALUES, WordMeaning, message, text_of};
+use super::{EnvelopeFacts, FactGroups, FormatRule, FormatRules, LineRule, RuleKind, VALUES, WordMeaning, message, text_of};
 use regex::bytes::Captures;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -197,13 +197,13 @@ impl RuleReader {
 
     /// Returns the facts that a line and the heading above it state. A line in a place that is not sure has a heading of its
     /// own, if any.
-    fn said(&mut self, rule: &FormatRule, captures: &Captures<'_>, session: &str) -> EnvelopeFacts {
+    fn said(&mut self, rule: &FormatRule, captures: &Captures<'_>, groups: &FactGroups) -> EnvelopeFacts {
         self.is_heading_new = false;
         let above = match rule.is_sure {
             true => EnvelopeFacts { latency: self.heading.latency.take(), ..self.heading.clone() },
             false => std::mem::take(&mut self.heading),
         };
-        rule.said(captures, session).or(above)
+        rule.said(captures, groups).or(above)
     }
 
     /// Returns the first message in a text within an object.
@@ -235,7 +235,7 @@ impl RuleReader {
         before: Option<EnvelopeFacts>,
         more: &mut Extras,
     ) -> Option<FoundEntry<'a>> {
-        let LineRule { regex, session, .. } = rule.line.as_ref()?;
+        let LineRule { regex, facts, .. } = rule.line.as_ref()?;
         let captures = regex.captures(head(text))?;
         let start = captures.name("value")?.start();
         let found = rule.spelling?.decode(&text[start..])?;
@@ -244,14 +244,15 @@ impl RuleReader {
             return None;
         }
         let end = start + found.used;
-        let own = self.said(rule, &captures, session);
+        let own = self.said(rule, &captures, facts);
         // The messages of one line share its time.
         let shares_time = before.is_some() && rule.within.is_none() && own.time.is_none();
         let mut said = own.or(before.unwrap_or_default());
         let rest = &text[end..];
-        let behind = rule.behind.as_ref().and_then(|behind| behind.captures(rest.trim_ascii()));
-        if let Some(captures) = &behind {
-            said = said.or(rule.said(captures, session));
+        let behind =
+            rule.behind.as_ref().and_then(|(regex, facts)| Some((regex.captures(rest.trim_ascii())?, facts)));
+        if let Some((captures, facts)) = &behind {
+            said = said.or(rule.said(captures, facts));
         }
         said.is_truncated |= found.is_cut || is_shortened(&found.json, rest);
         said.is_truncated |=
@@ -315,14 +316,14 @@ impl RuleReader {
 
     /// Returns the message that a headline describes.
     fn headline<'a>(&mut self, rule: &FormatRule, line: &'a [u8], more: &mut Extras) -> Option<FoundEntry<'a>> {
-        let LineRule { regex, session, is_closed, .. } = rule.line.as_ref()?;
+        let LineRule { regex, facts, is_closed, .. } = rule.line.as_ref()?;
         let captures = regex.captures(if *is_closed && !self.is_rest { line } else { head(line) })?;
         let (mut message, mut flags) = (ObjectBuilder::new(), Flags { reconstructed: true, ..Flags::default() });
         let words = |name| captures.name(name).map(|group| group.as_bytes());
         if let Some(id) = words("id") {
             message.member("id", &if is_whole(id) { id.to_vec() } else { string(id) });
         }
-        let said = self.said(rule, &captures, session);
+        let said = self.said(rule, &captures, facts);
         let is_answer = rule.kind == RuleKind::Call && self.is_answer(words("id").unwrap_or_default(), &said);
         if let Some(method) = words("method").filter(|_| !is_answer) {
             message.member("method", &string(method));
@@ -369,12 +370,12 @@ impl RuleReader {
             self.line_facts = if found.is_none() { before } else { self.line_facts.take() };
             return found;
         }
-        let LineRule { regex, is_open, session, .. } = rule.line.as_ref()?;
+        let LineRule { regex, is_open, facts, .. } = rule.line.as_ref()?;
         if rule.envelope.is_some() {
             let captures = regex.captures(head(line))?;
             let start = captures.name("message")?.start();
             let (object, length) = RawObject::first(&line[start..])?;
-            let (own, said) = (&line[start..start + length], self.said(rule, &captures, session));
+            let (own, said) = (&line[start..start + length], self.said(rule, &captures, facts));
             let first = more.first_of(rule.open(&object, own, &said)?)?;
             let (at, entry) = with_others(&object, own, &[], first, more);
             more.entries.iter_mut().for_each(|(at, _)| *at += start);
@@ -400,18 +401,18 @@ impl RuleReader {
                     Cow::Borrowed(part) => offset_in(line, part),
                     Cow::Owned(_) => group.start(),
                 };
-                Some((start, self.said(rule, &captures, session).of(message).into()))
+                Some((start, self.said(rule, &captures, facts).of(message).into()))
             });
             return more.first_of(found);
         }
         let captures = regex.captures(head(line))?;
         if rule.kind == RuleKind::Heading {
             let above = if self.is_heading_new { std::mem::take(&mut self.heading) } else { EnvelopeFacts::default() };
-            self.heading = rule.said(&captures, session).or(above);
+            self.heading = rule.said(&captures, facts).or(above);
             self.is_heading_new = true;
             return Some((0, LogLine { is_heading: true, ..LogLine::new(line) }.into()));
         }
-        let said = self.said(rule, &captures, session);
+        let said = self.said(rule, &captures, facts);
         if rule.kind != RuleKind::Messages {
             let connections = self.connections.get_or_insert_default();
             let session = connections.of_text(&said.session.unwrap_or_default(), rule.kind == RuleKind::Start);
