@@ -313,10 +313,56 @@ fn what_names_a_connection() {
         let both =
             |form: &str, message: fn(&str) -> String| ["5", "6"].map(|name| line(form, message(name), name)).concat();
         let log = both(asks, |name| call(1, &format!("m{name}"))) + &both(answers, |_| answer(1));
-        let session = |entry| if let Entry::Record(Record { session, .. }) = entry { Some(session) } else { None };
-        let sessions: Vec<_> =
-            read(log.as_bytes(), &ReaderOptions::default()).0.into_iter().filter_map(session).collect();
+        let sessions = sessions(&log);
         assert!(sessions[0].is_some() && sessions[0] != sessions[1] && sessions[..2] == sessions[2..], "{log}");
+    }
+}
+
+/// The session of each message.
+fn sessions(log: &str) -> Vec<Option<String>> {
+    let session = |entry| if let Entry::Record(Record { session, .. }) = entry { Some(session) } else { None };
+    let found = read(log.as_bytes(), &ReaderOptions::default()).0.into_iter().filter_map(session);
+    found.map(|key| key.map(Into::into)).collect()
+}
+
+/// A word that names the sender is not a connection: an answer in one session would have its request in another, or below.
+#[test]
+fn names_of_senders_are_no_connections() {
+    let line = |word: &str, message: String| format!("[{word}] {message}\n");
+    let log = [("p2", call(1, "a")), ("p3", call(1, "b")), ("p0", answer(1)), ("p0", call(1, "c")), ("p3", answer(1))]
+        .map(|(word, message)| line(word, message))
+        .concat();
+    assert_eq!(sessions(&log), vec![None; 5], "{log}");
+}
+
+/// An object beside a message names its connection, however deep its `id` or `name` is.
+#[test]
+fn connections_in_objects() {
+    for form in [r#"{"conn":{"id":"%"},"msg":*}"#, r#"{"ctx":{"net":{"session":{"name":"%"}}},"msg":*}"#] {
+        let line = |name: &str, message: String| form.replace('*', &message).replace('%', name) + "\n";
+        let one = |name: &str| line(name, call(1, "a")) + &line(name, answer(1));
+        let key = |name: &str| Some(name.to_owned());
+        assert_eq!(sessions(&(one("x") + &one("y"))), [key("x"), key("x"), key("y"), key("y")], "{form}");
+    }
+}
+
+/// Durations with a blank before their unit, and times in minutes and seconds.
+#[test]
+fn latencies_of_other_spellings() {
+    for (ask, answers) in [
+        ("-> *", ["<- (1500 ms) *", "<- (2 s) *"]),
+        ("-> *", ["<- * (1500 ms)", "<- * (2 s)"]),
+        ("send: *", ["recv (took 1500 ms): *", "recv (took 2 s): *"]),
+        ("[5%:01.100] -> *", ["[5%:02.600] <- *", "[5%:03.100] <- *"]),
+    ] {
+        let pair = |id: u8| {
+            let form = |form: &str, message: String| form.replace('%', &id.to_string()).replace('*', &message) + "\n";
+            form(ask, call(id, "a")) + &form(answers[usize::from(id)], answer(id))
+        };
+        let log = pair(0) + &pair(1);
+        let messages = Log::read("log", std::io::Cursor::new(log.clone().into_bytes())).messages().map(Result::unwrap);
+        let found: Vec<_> = messages.filter_map(|message| Some(message.latency?.as_secs_f64())).collect();
+        assert_eq!(found, [1.5, 2.0], "{log}");
     }
 }
 
@@ -336,7 +382,7 @@ fn logs_of_dart() {
             ],
             [out, into],
         ),
-        ([format!("[  +31 ms] <== [{asked}]"), format!("[ +104 ms] ==> [{answered}]")], [into, out]),
+        ([format!("[  +31 ms] <== [{asked}]"), format!("[ +104 ms] ==> [{bare}]")], [into, out]),
         (
             [
                 format!("2026-01-05 10:00:00,150 [   1284]  INFO - FlutterDaemon - --> [{asked}]"),

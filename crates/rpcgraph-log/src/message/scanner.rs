@@ -124,7 +124,7 @@ impl Scanner {
             cursor.each(b'[', |cursor| {
                 scanner.element = elements.len();
                 elements.push(new_message());
-                scanner.single(cursor, 1, false, payloads, elements.last_mut()?)
+                scanner.single(cursor, 1, result_unknown, payloads, elements.last_mut()?)
             })?;
             *content = Content::Batch(elements);
             Some(())

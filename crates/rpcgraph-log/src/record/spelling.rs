@@ -7,7 +7,7 @@ use self::literal::Literal;
 use self::prefixed::{Prefixed, prefix, prefixed};
 use super::cut::{elided, is_note};
 use super::decoder::{leading_blanks, trim_end};
-use super::object::{RawObject, unescaped};
+use super::object::{RawObject, objects, unescaped};
 use super::value::{Extent, value, value_shown};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -331,11 +331,13 @@ pub(super) fn has_shape(json: &[u8]) -> bool {
         || super::object::objects(json).any(|object| is_shaped(&object))
 }
 
-/// True for an answer without a result, as Dart's analysis server writes it: an object with an id and nothing else.
+/// True for an answer without a result, as Dart's analysis server and Flutter's daemon write it: an object with an id and
+/// nothing else, also in an array.
 pub(super) fn is_bare_answer(json: &[u8]) -> bool {
     let is_id =
         |object: RawObject<'_>| object.is_whole() && object.members().all(|(name, id)| name == b"id" && id != b"null");
-    json.len() < 64 && json.starts_with(b"{\"id\"") && RawObject::parse(json).is_some_and(is_id)
+    let object = json.strip_prefix(b"[").unwrap_or(json);
+    json.len() < 64 && object.starts_with(b"{\"id\"") && objects(json).all(is_id)
 }
 
 /// True if an object has the members of a call or of an answer, whatever else it has.

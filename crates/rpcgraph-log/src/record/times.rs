@@ -21,14 +21,22 @@ pub(super) fn duration(milliseconds: &[u8]) -> Option<Decimal> {
     from_milliseconds(milliseconds).filter(|seconds| !seconds.is_negative())
 }
 
-/// Parses a duration with its units, such as `2.8ms`, `45µs` and `1m2.5s`, and returns it in seconds.
+/// Parses a duration with its units, such as `2.8ms`, `45 µs` and `1m2.5s`, or with colons and a fraction, such as `01:02.5`,
+/// and returns it in seconds.
 pub(super) fn with_units(text: &str) -> Option<Decimal> {
+    if text.contains(':') {
+        let parts: Vec<_> = text.split(':').collect();
+        let is_number = |part: &&str| part.starts_with(|first: char| first.is_ascii_digit());
+        let is_duration = parts.len() <= 3 && parts.last()?.contains('.') && parts.iter().all(is_number);
+        let mut numbers = parts.iter().filter(|_| is_duration).map(|part| part.parse::<Decimal>());
+        return numbers.try_fold(Decimal::from(0), |sum, part| sum.checked_mul(60)?.checked_add(part.ok()?)).filter(|_| is_duration);
+    }
     let (mut rest, mut seconds) = (text, Decimal::from(0));
     loop {
         let (count, behind) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.')?);
         let (unit, next) = behind.split_at(behind.find(|c: char| c.is_ascii_digit()).unwrap_or(behind.len()));
         let count = number(count.as_bytes())?;
-        let part = match unit {
+        let part = match unit.strip_prefix(' ').unwrap_or(unit) {
             "h" => count.checked_mul(3600),
             "m" => count.checked_mul(60),
             "s" => Some(count),
@@ -542,10 +550,13 @@ mod tests {
             ("1m2.5s", "62.5"),
             ("1h", "3600"),
             ("7ns", "0.000000007"),
+            ("2 ms", "0.002"),
+            ("01:02.5", "62.5"),
+            ("1:00:00.25", "3600.25"),
         ] {
             assert_eq!(with_units(text), seconds.parse().ok(), "{text}");
         }
-        for text in ["", "2", "ms", "2 ms", "2.8ms or so", "-1s", "1x"] {
+        for text in ["", "2", "ms", "2  ms", "2.8ms or so", "-1s", "1x", "10:00", "10:00:00", "1:2:3:4.5", ":1.5"] {
             assert_eq!(with_units(text), None, "{text}");
         }
     }

@@ -235,7 +235,9 @@ impl Connection {
         batch.next = index.saturating_add(1);
         let name = Name { element: Some(index), ..batch.name };
         let known = element.known_sender().or(batch.sender_method);
-        let node = self.single(record, name, element, Problems::default(), known, answered);
+        let mut problems = Problems::default();
+        problems.insert_if(record.flags.result_unknown, Problem::ResultUnknown);
+        let node = self.single(record, name, element, problems, known, answered);
         let common = batch.common.map_or(node.sender, |common| common.filter(|common| node.sender == Some(*common)));
         batch.common = Some(common);
         Annotated { batch_index: Some(index), ..node }

@@ -57,7 +57,7 @@ impl<'c> Elapsed<'c> {
             };
             let value = |candidate: &&Candidate| {
                 let (_, value) = candidate.members.iter().find(|(other, _)| other == pointer)?;
-                unit.seconds(value).filter(|_| times::any(value.as_bytes()).is_none())
+                unit.seconds(value).filter(|_| !times::is_time(value.as_bytes()))
             };
             let members = || self.candidates.iter().flat_map(|candidate| &candidate.members);
             let is_fraction = || members().any(|(other, value)| other == pointer && value.contains('.'));

@@ -124,7 +124,18 @@ fn word_length(text: &str) -> usize {
         }
         end = at + c.len_utf8();
     }
-    end.max(text.chars().next().map_or(0, char::len_utf8))
+    let end = end.max(text.chars().next().map_or(0, char::len_utf8));
+    end + unit_length(&text[..end], &text[end..])
+}
+
+/// Returns the length of the unit behind a number and a blank, as in `1000 ms`; 0 without one.
+fn unit_length(number: &str, behind: &str) -> usize {
+    let is_unit = |unit: &&str| {
+        let rest = behind.strip_prefix(' ').and_then(|behind| behind.strip_prefix(*unit));
+        rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
+    };
+    let unit = ["ms", "s", "us", "µs", "μs", "ns"].into_iter().find(is_unit);
+    unit.filter(|_| times::number(number.as_bytes()).is_some()).map_or(0, |unit| 1 + unit.len())
 }
 
 /// Returns a text that is the same for texts of the same marks, whatever words and times are between them.
@@ -236,6 +247,7 @@ impl TokenSet {
             Token::Arrow(_) => any(self.texts.iter().map(|text| regex::escape(text)).collect()),
             Token::Word(_) if self.texts.len() > 1 || self.is_number() => match self.is_number() {
                 true => r"\d+".to_owned(),
+                false if self.texts.iter().any(|text| text.contains(' ')) => r"[\w./@:-]+(?: \w+)?".to_owned(),
                 false => r"[\w./@:-]+".to_owned(),
             },
             Token::Word(_) => any(self.texts.iter().map(|text| regex::escape(text)).collect()),

@@ -54,6 +54,8 @@ pub(super) struct Scan<'a> {
 
 /// The depth in members to which messages are searched for.
 const DEEP: usize = 5;
+/// The depth to which objects beside a message are searched for the name of its connection.
+const LABELS: usize = 3;
 /// The maximum number of scalars that are kept of one object, and the maximum size of each.
 const MEMBERS: usize = 40;
 const SCALAR: usize = 256;
@@ -198,7 +200,9 @@ impl<'a> Scan<'a> {
         });
         let scalars: Vec<_> = scalars.take(MEMBERS).collect();
         template.members.extend(scalars);
-        template.members.extend(labels(&object, &template.pointer).take(MEMBERS));
+        let mut labels = Vec::new();
+        add_labels(&mut labels, &object, &template.pointer, LABELS);
+        template.members.extend(labels);
         for (outer, inner, name) in [("event", "duration", "event/duration"), ("instant", "epochSecond", "instant")] {
             let text = object.object(outer).and_then(|object| scalar(object.get(inner)?));
             template.members.extend(text.map(|text| (format!("{}/{name}", template.pointer), text)));
@@ -274,19 +278,25 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns the scalars of the objects in an object that may name its writer, as in `"stream":{"pod":"a"}`.
-fn labels<'a>(object: &'a RawObject<'_>, pointer: &str) -> impl Iterator<Item = (String, String)> + 'a {
-    let pointer = pointer.to_owned();
-    let inner = object.members().filter(|(_, value)| Certainty::of(value) == Certainty::No && !has_shape(value));
-    inner.filter_map(|(outer, value)| Some((outer, RawObject::parse(value)?))).flat_map(move |(outer, inner)| {
+/// Adds the scalars of the objects in an object that may name its writer, as in `"stream":{"pod":"a"}`, to `depth`.
+fn add_labels(labels: &mut Vec<(String, String)>, object: &RawObject<'_>, pointer: &str, depth: usize) {
+    for (outer, value) in object.members() {
+        let Some(inner) = RawObject::parse(value).filter(|_| Certainty::of(value) == Certainty::No && !has_shape(value))
+        else {
+            continue;
+        };
+        let pointer = format!("{pointer}/{}", token(outer));
         let label = |(name, value): (&[u8], &[u8])| {
             let is_key = value.first().is_some_and(|first| *first == b'"' || first.is_ascii_digit());
             let text = scalar(value).filter(|text| text.len() <= SCALAR && is_key)?;
             let is_fact = is_fact(&String::from_utf8_lossy(name));
-            (!is_fact).then(|| (format!("{pointer}/{}/{}", token(outer), token(name)), text))
+            (!is_fact).then(|| (format!("{pointer}/{}", token(name)), text))
         };
-        inner.members().filter_map(label).collect::<Vec<_>>()
-    })
+        labels.extend(inner.members().filter_map(label).take(MEMBERS.saturating_sub(labels.len())));
+        if depth > 1 {
+            add_labels(labels, &inner, &pointer, depth - 1);
+        }
+    }
 }
 
 /// True for an object whose version of JSON-RPC is the name of a type.

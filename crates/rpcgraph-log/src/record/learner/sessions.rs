@@ -19,11 +19,14 @@ pub(super) enum Field {
 }
 
 impl Field {
-    /// The name of the member, or of the value behind the message.
+    /// The name of the member, or of the value behind the message: of the object whose `id` or `name` the member is, as in
+    /// `"conn":{"id":7}`.
     fn name(&self) -> Option<&str> {
         match self {
             Self::Word(_) => None,
-            Self::Member(pointer) => pointer.rsplit('/').next(),
+            Self::Member(pointer) => {
+                pointer.rsplit('/').find(|name| !name.is_empty() && !["id", "name"].contains(name))
+            }
             Self::Behind(label) | Self::Above(label) => Some(label.trim_end_matches(['=', ':', ' ', '"'])),
         }
     }
@@ -62,6 +65,8 @@ const FIELDS: usize = 64;
 #[derive(Default)]
 struct Trial {
     exchanges: usize,
+    /// The number of exchanges whose answer stands above the request.
+    reversed: usize,
     orphans: usize,
     /// The number of requests that reuse an id while it is open.
     overlaps: usize,
@@ -110,6 +115,8 @@ pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
         };
         !messages.iter().filter(|message| !message.calls.is_empty()).all(repeats)
     });
+    // Answers stand above their requests where a field names the sender.
+    let is_used = |trial: &Trial| is_used(trial) && trial.reversed <= together.reversed;
     let fields: Vec<_> = fields.into_iter().take(FIELDS).collect();
     let trials: Vec<_> = fields.iter().map(|field| (*field, Trial::of(messages, &[field]))).collect();
     let single =
@@ -143,6 +150,7 @@ impl Trial {
                 if let Some(at) = other.iter().position(|side| is_same(*side, message.side) != Some(true)) {
                     other.remove(at);
                     trial.exchanges += 1;
+                    trial.reversed += usize::from(method.is_some());
                     continue;
                 }
                 let is_reused = || same.iter().any(|side| is_same(*side, message.side) != Some(false));
