@@ -274,6 +274,8 @@ fn two_values_of_other_kinds() {
         // One exchange.
         (log(&[("IDE", &start[0]), ("LS", &start[1])]), false),
         (log(&[("client", &start[0]), ("server", &start[1])]), true),
+        // Two connections use each id at the same time.
+        (log(&[("in", &start[0]), ("in", &both[0]), ("in", &start[0]), ("out", &start[1]), ("out", &start[1])]), true),
     ] {
         assert_eq!(sides(&log).iter().any(Option::is_some), is_known, "{log}");
     }
@@ -296,6 +298,9 @@ fn words_above_messages() {
     }
     let (out, into) = (Some("None Some(Out)".to_owned()), Some("None Some(In)".to_owned()));
     let below = [call(1, "a"), answer(1), call(2, "b"), call(3, "c")];
+    let labelled = |word: &str, message: &str| format!("[10:00:00.000] DEBUG: {word}\n    payload: {message}");
+    let labelled_log = log(&[&labelled("recv", &below[0]), &labelled("send", &below[1]), &labelled("recv", &below[2])]);
+    assert_eq!(sides(&labelled_log), [into.clone(), out.clone(), into.clone()], "{labelled_log}");
     let log = log(&["received:", &below[0], "sent:", &below[1], "received:", &below[2], "idle now", &below[3]]);
     assert_eq!(sides(&log), [into.clone(), out, into, None], "{log}");
 }
@@ -333,6 +338,24 @@ fn names_of_senders_are_no_connections() {
         .map(|(word, message)| line(word, message))
         .concat();
     assert_eq!(sessions(&log), vec![None; 5], "{log}");
+}
+
+/// A proxy receives requests in one connection and passes them on in another.
+#[test]
+fn hops_of_a_proxy() {
+    let hop = |id: u8| {
+        let line = |form: &str, message: String| form.replace('*', &message) + "\n";
+        line("[client] <- *", call(id, "a"))
+            + &line("[upstream] -> *", call(id + 100, "a"))
+            + &line("[upstream] <- *", answer(id + 100))
+            + &line("[client] -> *", answer(id))
+    };
+    let log = hop(1) + &hop(2);
+    let messages = Log::read("log", std::io::Cursor::new(log.into_bytes())).messages().map(Result::unwrap);
+    let found: Vec<_> = messages.map(|message| (message.session, message.sender.unwrap())).collect();
+    assert!(found[0].0 != found[1].0 && found[1].0 == found[2].0 && found[0].0 == found[3].0, "{found:?}");
+    let senders = [Sender::Client, Sender::Client, Sender::Server, Sender::Server];
+    assert!(found.iter().zip(senders.iter().cycle()).all(|((_, own), expected)| own == expected), "{found:?}");
 }
 
 /// An object beside a message names its connection, however deep its `id` or `name` is.

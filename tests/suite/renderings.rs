@@ -55,7 +55,7 @@ pub const ENVELOPES: [Rendering; 14] = [
     }),
     ("slog", |n, m| {
         format!(
-            r#"{{"time":"2026-01-05T10:00:0{n}.000+01:00","level":"DEBUG","msg":"rpc","conn":{{"id":1}},"rpc":{{"message":{m}}}}}"#
+            r#"{{"time":"2026-01-05T10:00:0{n}.000+01:00","level":"DEBUG","msg":"rpc","thread":{{"id":1}},"rpc":{{"message":{m}}}}}"#
         )
     }),
     ("structlog", |_, m| format!(r#"{{"event": "received", "payload": {m}, "timestamp": "2026-01-05 10:00:00,123"}}"#)),
@@ -353,7 +353,8 @@ fn sessions_that_members_tell() {
         (log(&[(&crossing(a, "up"), CALL), (&crossing(a, "down"), ANSWER)]), vec![on_a; 2]),
         // Members that do not identify a session: a process, an object, nothing.
         (log(&[(r#""pid":1"#, CALL), (r#""pid":1"#, ANSWER)]), vec![none; 2]),
-        (log(&[(r#""conn":{"id":1}"#, CALL), (r#""conn":{"id":1}"#, ANSWER)]), vec![none; 2]),
+        (log(&[(r#""conn":{"port":1}"#, CALL), (r#""conn":{"port":1}"#, ANSWER)]), vec![none; 2]),
+        (log(&[(r#""conn":{"id":"a"}"#, CALL), (r#""conn":{"id":"a"}"#, ANSWER)]), vec![on_a; 2]),
         (log(&[(r#""conn":"""#, CALL), (r#""conn":"""#, ANSWER)]), vec![none; 2]),
         // Without the member, and further out.
         (log(&[(a, CALL), (r#""x":1"#, CALL), (a, ANSWER)]), vec![on_a, none, on_a]),

@@ -328,7 +328,7 @@ pub(super) fn has_shape(json: &[u8]) -> bool {
     // Most messages begin with their version, and need not be parsed.
     let behind = json.strip_prefix(b"{\"jsonrpc\":");
     behind.is_some_and(|rest| rest[leading_blanks(rest)..].starts_with(b"\"2.0\""))
-        || super::object::objects(json).any(|object| is_shaped(&object))
+        || objects(json).any(|object| is_shaped(&object))
 }
 
 /// True for an answer without a result, as Dart's analysis server and Flutter's daemon write it: an object with an id and

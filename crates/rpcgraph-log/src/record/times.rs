@@ -29,7 +29,9 @@ pub(super) fn with_units(text: &str) -> Option<Decimal> {
         let is_number = |part: &&str| part.starts_with(|first: char| first.is_ascii_digit());
         let is_duration = parts.len() <= 3 && parts.last()?.contains('.') && parts.iter().all(is_number);
         let mut numbers = parts.iter().filter(|_| is_duration).map(|part| part.parse::<Decimal>());
-        return numbers.try_fold(Decimal::from(0), |sum, part| sum.checked_mul(60)?.checked_add(part.ok()?)).filter(|_| is_duration);
+        return numbers
+            .try_fold(Decimal::from(0), |sum, part| sum.checked_mul(60)?.checked_add(part.ok()?))
+            .filter(|_| is_duration);
     }
     let (mut rest, mut seconds) = (text, Decimal::from(0));
     loop {

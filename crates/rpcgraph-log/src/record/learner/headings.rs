@@ -27,16 +27,18 @@ pub(super) struct Heading {
 type HeadedMessage = (usize, Option<WordMeaning>);
 
 /// Returns the lines above messages that state facts about them, and the numbers of these messages with the meaning of the
-/// line above: of messages on lines of their own, or else the times of messages behind words without a time.
+/// line above: of messages on lines of their own or behind a word, or else the times of messages behind words without a time.
 pub(super) fn headings(scan: &Scan<'_>, places: &[Place]) -> (Vec<Heading>, HashMap<usize, WordMeaning>) {
     let in_text = || places.iter().filter(|place| place.key.pointer.is_empty() && place.key.within.is_none());
     let on_lines = || in_text().filter(|place| place.key.skeleton.is_empty());
-    let (mut headings, mut headed) = headings_above(scan, on_lines(), 0, meaning_in_heading, is_rare);
+    // As in `payload: {`, below a line about the message.
+    let labelled = || in_text().filter(|place| place.tokens.len() <= 2 && !has_time(&place.tokens));
+    let (mut headings, mut headed) = headings_above(scan, labelled(), 0, meaning_in_heading, is_rare);
     // A word in a line of text, as in `Server started`, names nobody.
     if headed.len() < 2
         || !Exchanges::of(&scan.candidates, originals(places)).allow(|number| headed.get(&number).copied())
     {
-        (headings, headed) = headings_above(scan, on_lines(), 0, |_| None, is_rare);
+        (headings, headed) = headings_above(scan, labelled(), 0, |_| None, is_rare);
     }
     let is_timed =
         headings.iter().any(|heading| has_time(&heading.tokens)) || in_text().any(|place| has_time(&place.tokens));

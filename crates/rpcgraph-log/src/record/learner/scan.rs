@@ -281,7 +281,8 @@ impl<'a> Scan<'a> {
 /// Adds the scalars of the objects in an object that may name its writer, as in `"stream":{"pod":"a"}`, to `depth`.
 fn add_labels(labels: &mut Vec<(String, String)>, object: &RawObject<'_>, pointer: &str, depth: usize) {
     for (outer, value) in object.members() {
-        let Some(inner) = RawObject::parse(value).filter(|_| Certainty::of(value) == Certainty::No && !has_shape(value))
+        let Some(inner) =
+            RawObject::parse(value).filter(|_| Certainty::of(value) == Certainty::No && !has_shape(value))
         else {
             continue;
         };

@@ -1,6 +1,8 @@
 //! Finds the field that separates the sessions of a log: a word in front of messages, or a member around them.
 
+use super::super::Direction;
 use super::super::rules::WordMeaning;
+use super::super::surroundings::named_side;
 use super::super::wrapper::is_level;
 use super::is_step;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -91,7 +93,10 @@ pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
         return field;
     }
     if together.overlaps == 0 {
-        return Vec::new();
+        let passes_on = |field: &&&Field| {
+            Trial::of(messages, &[**field]).exchanges == together.exchanges && tells_hops(messages, field)
+        };
+        return fields.iter().find(passes_on).map(|field| vec![(**field).clone()]).unwrap_or_default();
     }
     let partly = named(&|trial| together.exchanges > 0 && trial.exchanges == together.exchanges);
     let names_steps = |field: &Field| {
@@ -132,6 +137,28 @@ pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
         (Some(pair), _) => pair.into_iter().cloned().collect(),
         (None, field) => field.unwrap_or_default(),
     }
+}
+
+/// True if a field has two values, with requests in one direction beside each: a proxy receives them in one connection, and
+/// passes them on in another. Names of sides and methods tell who asked.
+fn tells_hops(messages: &[Observed], field: &Field) -> bool {
+    let mut hops: BTreeMap<&str, Vec<Direction>> = BTreeMap::new();
+    for message in messages {
+        let (Some(value), Some(WordMeaning::Went(direction))) = (message.fields.get(field), message.side) else {
+            return false;
+        };
+        let directions = hops.entry(value).or_default();
+        let methods = || message.calls.iter().filter_map(|(_, method)| method.as_ref());
+        if methods().any(|method| method == value) {
+            return false;
+        }
+        directions.extend(methods().map(|_| direction));
+    }
+    let [(one, asked), (other, passed_on)] = &hops.into_iter().collect::<Vec<_>>()[..] else { return false };
+    let are_all =
+        |directions: &[Direction], direction| directions.len() > 1 && directions.iter().all(|one| *one == direction);
+    [Direction::In, Direction::Out].iter().any(|way| are_all(asked, *way) && are_all(passed_on, way.other()))
+        && (named_side(one).is_none() || named_side(other).is_none())
 }
 
 impl Trial {

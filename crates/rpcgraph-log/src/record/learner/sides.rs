@@ -289,8 +289,7 @@ fn value_meanings(cells: &HashMap<usize, Cell>, exchanges: &Exchanges<'_>) -> Op
     let values: BTreeSet<&str> = cells.values().map(|cell| &*cell.text).collect();
     let [one, other] = values.into_iter().collect::<Vec<_>>()[..] else { return None };
     let value = |number: usize| cells.get(&number).map(|cell| cell.text == one);
-    let has_pair = exchanges.pairs.iter().any(|(call, answer)| cells.contains_key(call) && cells.contains_key(answer));
-    if is_level(one) || is_level(other) || !has_pair {
+    if is_level(one) || is_level(other) {
         return None;
     }
     let side = |text: &str| cells.values().find(|cell| cell.text == text).and_then(Cell::side);
@@ -299,6 +298,12 @@ fn value_meanings(cells: &HashMap<usize, Cell>, exchanges: &Exchanges<'_>) -> Op
         (one, other) => one.or(other.map(Sender::other)),
     };
     let direction = named_direction(one).or(named_direction(other).map(Direction::other));
+    // The words `in` and `out` need no exchange that is certain: on a busy server, each id may be open in several connections.
+    let has_pair =
+        || exchanges.pairs.iter().any(|(call, answer)| cells.contains_key(call) && cells.contains_key(answer));
+    if direction.is_none() && !has_pair() {
+        return None;
+    }
     let asks = |number: &&usize| objects(&exchanges.candidates[**number].message).any(|object| object.has("method"));
     let askers: BTreeSet<bool> = exchanges.numbers.iter().filter(asks).filter_map(|number| value(*number)).collect();
     let is_known = sent.is_some() || direction.is_some();

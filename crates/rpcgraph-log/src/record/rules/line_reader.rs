@@ -12,7 +12,9 @@ use super::super::pointer::Pointer;
 use super::super::spelling::{Spelling, has_shape, is_bare_answer, may_continue};
 use super::super::value::{Extent, is_whole, value};
 use super::super::{Entry, Flags, LogLine, Record};
-use super::{EnvelopeFacts, FactGroups, FormatRule, FormatRules, LineRule, RuleKind, VALUES, WordMeaning, message, text_of};
+use super::{
+    EnvelopeFacts, FactGroups, FormatRule, FormatRules, LineRule, RuleKind, VALUES, WordMeaning, message, text_of,
+};
 use regex::bytes::Captures;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -249,8 +251,7 @@ impl RuleReader {
         let shares_time = before.is_some() && rule.within.is_none() && own.time.is_none();
         let mut said = own.or(before.unwrap_or_default());
         let rest = &text[end..];
-        let behind =
-            rule.behind.as_ref().and_then(|(regex, facts)| Some((regex.captures(rest.trim_ascii())?, facts)));
+        let behind = rule.behind.as_ref().and_then(|(regex, facts)| Some((regex.captures(rest.trim_ascii())?, facts)));
         if let Some((captures, facts)) = &behind {
             said = said.or(rule.said(captures, facts));
         }
