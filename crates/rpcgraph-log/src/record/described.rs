@@ -3,7 +3,9 @@
 use super::elements::first_element;
 use super::own_format::{OwnFormat, OwnFormatError, envelope_parts};
 use super::pointer::Pointer;
-use super::rules::{ArrayPlace, FactGroups, FormatRule, FormatRules, LineRule, RuleKind, WordMeaning, fact_groups};
+use super::rules::{
+    ArrayPlace, FactGroups, FormatRule, FormatRules, LineRegex, LineRule, RuleKind, WordMeaning, fact_groups,
+};
 use super::spelling::Spelling;
 use super::window::InputHead;
 use super::{Direction, Sender};
@@ -203,8 +205,8 @@ fn conditions(table: &BTreeMap<String, String>) -> Result<Vec<(Pointer, Regex)>,
     table.iter().map(|(at, regex)| Ok((Pointer::parse(at)?, Regex::new(regex)?))).collect()
 }
 
-fn behind(text: &str) -> Result<(Regex, FactGroups), OwnFormatError> {
-    let regex = Regex::new(&format!("^(?:{text})$"))?;
+fn behind(text: &str) -> Result<(LineRegex, FactGroups), OwnFormatError> {
+    let regex = LineRegex::new(format!("^(?:{text})$"))?;
     let groups = fact_groups(&regex, "session");
     Ok((regex, groups))
 }

@@ -4,8 +4,8 @@
 use super::decoder::Decoder;
 use super::pointer::{Pointer, PointerError};
 use super::rules::{
-    DurationUnit, EnvelopeParts, FormatRule, FormatRules, LineRule, MESSAGE_MEMBERS, PARTS, RuleKind, VALUES,
-    fact_groups,
+    DurationUnit, EnvelopeParts, FormatRule, FormatRules, LineRegex, LineRule, MESSAGE_MEMBERS, PARTS, RuleKind,
+    VALUES, fact_groups,
 };
 use regex::bytes::Regex;
 use std::sync::Arc;
@@ -155,17 +155,28 @@ pub(super) fn envelope_parts(
 
 impl LineRule {
     pub(super) fn new(text: &str, session: &str, kind: RuleKind) -> Result<Self, OwnFormatError> {
-        let whole = Regex::new(text)?;
+        // Text that a final `.*` matches up to the end of the line need not be searched.
+        let front = text.strip_suffix('$').unwrap_or(text).strip_suffix(".*)").filter(|front| !front.ends_with('\\'));
+        let is_message = |front: &&str| {
+            let group = front.rfind("(?<").map_or("", |last| &front[last..]);
+            let inner = group.strip_prefix("(?<message>").or(group.strip_prefix("(?<value>"));
+            inner.is_some_and(is_balanced)
+        };
+        let front = front.filter(is_message).map(|front| format!("{front})"));
+        let is_open = front.is_some();
+        let regex = LineRegex::new(front.unwrap_or_else(|| text.to_owned()));
+        // An error shows the text that its user wrote.
+        let regex = regex.map_err(|error| Regex::new(text).err().unwrap_or(error))?;
         let is_part = |name: &&str| PARTS.contains(name) || MESSAGE_MEMBERS.contains(name) || *name == session;
-        if let Some(other) = whole.capture_names().flatten().find(|name| !is_part(name)) {
+        if let Some(other) = regex.group_names().flatten().find(|name| !is_part(name)) {
             return Err(OwnFormatError::Group(other.to_owned()));
         }
-        let has = |part: &str| whole.capture_names().flatten().any(|name| name == part);
+        let has = |part: &str| regex.group_names().flatten().any(|name| name == part);
         let is_headline = has("id") || has("method");
         if kind == RuleKind::Call && !(has("id") && has("method")) {
             return Err(OwnFormatError::NoMessage("groups (?<id>…) and (?<method>…)"));
         }
-        let last = whole.capture_names().flatten().last();
+        let last = regex.group_names().flatten().last();
         let ends_with_value =
             text.trim_end_matches('$').ends_with(".*)") && last.is_some_and(|last| VALUES.contains(&last));
         let is_closed = is_headline && !ends_with_value;
@@ -175,21 +186,7 @@ impl LineRule {
         if session != "session" && !has(session) {
             return Err(OwnFormatError::NoGroup(session.to_owned()));
         }
-        // Text that a final `.*` matches up to the end of the line need not be searched.
-        let front = text.strip_suffix('$').unwrap_or(text).strip_suffix(".*)").filter(|front| !front.ends_with('\\'));
-        let is_message = |front: &&str| {
-            let group = front.rfind("(?<").map_or("", |last| &front[last..]);
-            let inner = group.strip_prefix("(?<message>").or(group.strip_prefix("(?<value>"));
-            inner.is_some_and(is_balanced)
-        };
-        let front = front.filter(is_message).map(|front| Regex::new(&format!("{front})"))).transpose()?;
-        Ok(Self {
-            is_open: front.is_some(),
-            is_headline,
-            is_closed,
-            facts: fact_groups(&whole, session),
-            regex: front.unwrap_or(whole),
-        })
+        Ok(Self { facts: fact_groups(&regex, session), regex, is_open, is_headline, is_closed })
     }
 }
 

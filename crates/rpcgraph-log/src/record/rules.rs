@@ -1,8 +1,10 @@
 //! Rules: how a format's file turns a piece of a log, a line or an element of an array, into entries.
 
 mod line_reader;
+mod line_regex;
 
 use self::line_reader::RuleReader;
+pub(super) use self::line_regex::LineRegex;
 use super::decoder::{Decoder, leading_blanks, trim_end};
 use super::elements::{object_array, placed_elements};
 use super::har_entry::ids;
@@ -69,7 +71,7 @@ pub(super) struct FormatRule {
     /// The pointer to the text in which the line's expression is searched for.
     pub within: Option<Pointer>,
     /// The text after the value.
-    pub behind: Option<(Regex, FactGroups)>,
+    pub behind: Option<(LineRegex, FactGroups)>,
     /// False if objects without the shape of a message are text.
     pub is_sure: bool,
 }
@@ -187,7 +189,7 @@ pub(super) fn duration_unit(name: &str) -> Option<DurationUnit> {
 
 #[derive(Clone, Debug)]
 pub(super) struct LineRule {
-    pub regex: Regex,
+    pub regex: LineRegex,
     /// True if the message continues to the end of the line, of which only the beginning is matched.
     pub is_open: bool,
     /// True for a headline, whose groups are members of the message.
@@ -204,10 +206,10 @@ pub(super) type FactGroups = [Option<usize>; FACTS.len()];
 const FACTS: [&str; 7] = ["session", "peer", "time", "date", "elapsed", "duration", "sender"];
 
 /// Returns the numbers of the groups that state facts, given the name of the group for the session.
-pub(super) fn fact_groups(regex: &Regex, session: &str) -> FactGroups {
+pub(super) fn fact_groups(regex: &LineRegex, session: &str) -> FactGroups {
     FACTS.map(|fact| {
         let name = if fact == "session" { session } else { fact };
-        regex.capture_names().position(|group| group == Some(name))
+        regex.group_names().position(|group| group == Some(name))
     })
 }
 
