@@ -234,7 +234,7 @@ fn exchanges(candidates: &[Candidate], numbers: impl IntoIterator<Item = usize>)
         for (id, method) in candidates[number].calls() {
             if method.is_some() {
                 open.insert(id, number);
-            } else if let Some(call) = open.remove(&id) {
+            } else if let Some(call) = open.remove(id) {
                 pairs.push((call, number));
             }
         }
@@ -272,15 +272,6 @@ impl LearnedFormat<'_> {
         if parts.len() > 2 * PLACES {
             return;
         }
-        let values: HashMap<usize, serde_json::Value> = parts
-            .iter()
-            .flat_map(|(.., found)| found)
-            .filter_map(|number| {
-                let mut value = serde_json::from_slice(&self.candidates[*number].message).ok()?;
-                without_nulls(&mut value);
-                Some((*number, value))
-            })
-            .collect();
         let mut copies: Vec<LinePart> = Vec::new();
         for (later, (at, words, found)) in parts.iter().enumerate() {
             let is_of = |(other_at, other_words, originals): &LinePart| {
@@ -297,7 +288,7 @@ impl LearnedFormat<'_> {
                 }
                 let mut free = originals.clone();
                 found.iter().all(|number| {
-                    let (copy, value) = (&self.candidates[*number], values.get(number));
+                    let copy = &self.candidates[*number];
                     let same = free.iter().position(|original| {
                         let original_line = self.candidates[*original].line;
                         let is_near = copy.line.abs_diff(original_line) <= COPIES && original_line <= copy.line;
@@ -309,9 +300,8 @@ impl LearnedFormat<'_> {
                         is_near
                             && is_same_way
                             && self.connection(*number) == self.connection(*original)
-                            && value.is_some()
-                            && value == values.get(original)
                             && (at != other_at || are_steps || is_answer())
+                            && copy.value().is_some_and(|value| Some(value) == self.candidates[*original].value())
                     });
                     same.map(|at| free.swap_remove(at)).is_some()
                 })
@@ -324,7 +314,7 @@ impl LearnedFormat<'_> {
                 copies.push((*at, words.clone(), found.clone()));
             }
         }
-        let quoted = self.quoted(&parts, &copies, &values);
+        let quoted = self.quoted(&parts, &copies);
         for (at, words, found) in copies.into_iter().chain(quoted) {
             let place = &mut places[at];
             if place.found.len() == found.len() {
@@ -371,8 +361,8 @@ impl LearnedFormat<'_> {
             let behind = tokens(candidate.behind.as_deref().unwrap_or_default());
             let behind = labelled(&behind).map(|(label, _, word)| (Field::Behind(label), word.to_owned()));
             let side = self.meaning(number).or_else(|| {
-                let (_, method) = candidate.calls().into_iter().next()?;
-                known_method(&method?)?.sender.map(WordMeaning::Sent)
+                let (_, method) = candidate.calls().first()?;
+                known_method(method.as_ref()?)?.sender.map(WordMeaning::Sent)
             });
             let above = self.headings.iter().filter_map(|heading| heading.above.get(&number));
             let above = above
@@ -394,18 +384,6 @@ const COPIES: usize = 3;
 /// Returns the numbers of the messages that are not copies.
 fn originals(places: &[Place]) -> BTreeSet<usize> {
     places.iter().filter(|place| !place.is_copy).flat_map(|place| place.found.iter().copied()).collect()
-}
-
-/// Removes the members that are null, which some programs write where others write nothing.
-fn without_nulls(value: &mut serde_json::Value) {
-    match value {
-        serde_json::Value::Object(members) => {
-            members.retain(|_, value| !value.is_null());
-            members.values_mut().for_each(without_nulls);
-        }
-        serde_json::Value::Array(elements) => elements.iter_mut().for_each(without_nulls),
-        _ => {}
-    }
 }
 
 /// True for a word that says what a program does with a message, such as `Received` and `forwarding`.

@@ -4,6 +4,7 @@ use super::decoder::{is_blank, leading_blanks, trim_end};
 use super::object::RawObject;
 use super::value::{Extent, is_whole, value};
 use memchr::{memchr, memrchr};
+use std::iter;
 
 /// The first bytes of an input, with facts that several tests need.
 pub(super) struct InputHead<'a> {
@@ -55,10 +56,13 @@ impl<'a> InputHead<'a> {
 /// Returns the lines of a text that are not blank, without blanks around them, with their offsets. The last one may be
 /// cut off.
 pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let lines = text.split_inclusive(|&byte| byte == b'\n').scan(0, |at, line| {
-        let start = *at + leading_blanks(line);
-        *at += line.len();
-        Some((start, trim_end(&line[leading_blanks(line)..])))
+    let mut at = 0;
+    let lines = iter::from_fn(move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        let line = &rest[..memchr(b'\n', rest).map_or(rest.len(), |end| end + 1)];
+        let start = at + leading_blanks(line);
+        at += line.len();
+        Some((start, trim_end(&text[start..at])))
     });
     lines.filter(|(_, line)| !line.is_empty())
 }

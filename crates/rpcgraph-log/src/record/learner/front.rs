@@ -69,7 +69,7 @@ fn marks(text: &str, tokens: &mut Vec<Token>) {
         rest = behind;
     }
     if let Some(Token::Mark(last)) = tokens.last_mut() {
-        let blank = |c: char| c.is_whitespace();
+        let blank = |c: char| c.is_ascii_whitespace();
         let words: Vec<_> = last.split(blank).filter(|part| !part.is_empty()).collect();
         let [front, end] = [last.starts_with(blank), last.ends_with(blank)].map(|is| if is { " " } else { "" });
         *last = if words.is_empty() { " ".to_owned() } else { format!("{front}{}{end}", words.join(" ")) };
@@ -232,8 +232,9 @@ impl TokenSet {
         }
     }
 
-    /// Returns a regular expression for the tokens.
-    pub fn regex(&self) -> String {
+    /// Returns a regular expression for the tokens, before those of the next place. At each character of a line, it can
+    /// continue in one way only, if possible: such expressions are searched for in a fraction of the time.
+    pub fn regex(&self, next: Option<&Self>) -> String {
         let any = |texts: BTreeSet<String>| match texts.len() {
             1 => texts.into_iter().next().unwrap_or_default(),
             _ => format!("(?:{})", texts.into_iter().collect::<Vec<_>>().join("|")),
@@ -247,8 +248,14 @@ impl TokenSet {
             Token::Arrow(_) => any(self.texts.iter().map(|text| regex::escape(text)).collect()),
             Token::Word(_) if self.texts.len() > 1 || self.is_number() => match self.is_number() {
                 true => r"\d+".to_owned(),
-                false if self.texts.iter().any(|text| text.contains(' ')) => r"[\w./@:-]+(?: \w+)?".to_owned(),
-                false => r"[\w./@:-]+".to_owned(),
+                false => {
+                    let next = next.and_then(|next| next.kind.text().chars().next());
+                    let is_sign =
+                        |sign: &char| Some(*sign) != next || self.texts.iter().any(|text| text.contains(*sign));
+                    let signs: String = "./@:-".chars().filter(is_sign).collect();
+                    let has_unit = self.texts.iter().any(|text| text.contains(' '));
+                    format!(r"[\w{signs}]+{}", if has_unit { r"(?: \w+)?" } else { "" })
+                }
             },
             Token::Word(_) => any(self.texts.iter().map(|text| regex::escape(text)).collect()),
         }
@@ -273,7 +280,7 @@ impl TokenSet {
 
 /// Lets each blank of a regular expression match several.
 pub(super) fn blanks(regex: &str) -> String {
-    regex.replace(' ', r"\s+")
+    regex.replace(' ', r"[ \t]+")
 }
 
 /// Returns a text as a regular expression that matches any number in place of each number.

@@ -235,7 +235,7 @@ fn expression(
             text.push_str("(?<sender>");
         }
         text.push_str(&open);
-        text.push_str(&set.regex());
+        text.push_str(&set.regex(sets.get(at + 1)));
         text.push_str(close);
         if sender.as_ref().is_some_and(|range| *range.end() == at) {
             text.push(')');

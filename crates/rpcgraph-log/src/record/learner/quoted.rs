@@ -1,6 +1,7 @@
 //! Text that quotes messages of the log, as in `slow request: {…}` and `pending: [{…}]`.
 
 use super::LearnedFormat;
+use super::scan::Call;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::slice;
@@ -15,19 +16,14 @@ struct Calls(HashMap<(Vec<u8>, bool), usize>);
 impl LearnedFormat<'_> {
     /// Returns the parts that only repeat earlier messages of other places, word for word: requests without answers of
     /// their own, and answers without requests. `copies` are known.
-    pub(super) fn quoted(
-        &self,
-        parts: &[LinePart],
-        copies: &[LinePart],
-        values: &HashMap<usize, Value>,
-    ) -> Vec<LinePart> {
+    pub(super) fn quoted(&self, parts: &[LinePart], copies: &[LinePart]) -> Vec<LinePart> {
         let mut originals: Vec<&LinePart> = parts.iter().filter(|part| !copies.contains(part)).collect();
         let mut calls = Calls::default();
         originals.iter().for_each(|part| calls.add(self, part));
         let (mut quoted, mut at) = (Vec::new(), 0);
         while let Some(part) = originals.get(at).copied() {
             calls.remove(self, part);
-            let repeats = |number: &usize| self.repeats(*number, part.0, &originals[..at], values);
+            let repeats = |number: &usize| self.repeats(*number, part.0, &originals[..at]);
             if part.2.iter().all(|number| calls.leave_none_for(self, *number) && repeats(number)) {
                 quoted.push(originals.remove(at).clone());
             } else {
@@ -39,16 +35,16 @@ impl LearnedFormat<'_> {
     }
 
     /// True if each part of a message, or of a batch, stands earlier at another place, with the same direction.
-    fn repeats(&self, number: usize, place: usize, earlier: &[&LinePart], values: &HashMap<usize, Value>) -> bool {
+    fn repeats(&self, number: usize, place: usize, earlier: &[&LinePart]) -> bool {
         let others = || earlier.iter().filter(|(other, ..)| *other != place).flat_map(|(.., found)| found);
         let is_original = |original: usize, value: &Value| {
             let ways = self.meaning(number).zip(self.meaning(original));
             original < number
                 && ways.is_none_or(|(one, other)| one == other)
-                && values.get(&original).is_some_and(|all| elements(all).contains(value))
+                && self.candidates[original].value().is_some_and(|all| elements(all).contains(value))
         };
-        values
-            .get(&number)
+        self.candidates[number]
+            .value()
             .is_some_and(|all| elements(all).iter().all(|value| others().any(|original| is_original(*original, value))))
     }
 }
@@ -56,13 +52,13 @@ impl LearnedFormat<'_> {
 impl Calls {
     fn add(&mut self, format: &LearnedFormat<'_>, (.., found): &LinePart) {
         for (id, method) in found.iter().flat_map(|number| format.candidates[*number].calls()) {
-            *self.0.entry((id, method.is_some())).or_default() += 1;
+            *self.0.entry((id.clone(), method.is_some())).or_default() += 1;
         }
     }
 
     fn remove(&mut self, format: &LearnedFormat<'_>, (.., found): &LinePart) {
         for (id, method) in found.iter().flat_map(|number| format.candidates[*number].calls()) {
-            self.0.entry((id, method.is_some())).and_modify(|count| *count -= 1);
+            self.0.entry((id.clone(), method.is_some())).and_modify(|count| *count -= 1);
         }
     }
 
@@ -72,7 +68,7 @@ impl Calls {
         let count = |id: &[u8], is_request: bool| self.0.get(&(id.to_vec(), is_request)).copied().unwrap_or_default();
         let has_any = |is_request: bool| self.0.iter().any(|((_, other), count)| *other == is_request && *count > 0);
         let calls = format.candidates[number].calls();
-        let is_taken = |(id, method): &(Vec<u8>, Option<String>)| {
+        let is_taken = |(id, method): &Call| {
             let is_request = method.is_some();
             has_any(!is_request) && count(id, !is_request) <= count(id, is_request)
         };

@@ -13,6 +13,8 @@ use super::is_fact;
 use super::print::POINTERS;
 use crate::json::{pointer_name, pointer_token};
 use memchr::{memchr, memmem};
+use serde_json::Value;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// A value that may be a message, and the facts around it.
@@ -36,7 +38,12 @@ pub(super) struct Candidate {
     pub is_glued: bool,
     /// True if no text stands on the line, but perhaps other values.
     pub is_alone: bool,
+    parsed: OnceCell<Option<Value>>,
+    calls: OnceCell<Vec<Call>>,
 }
+
+/// The id of a request or an answer, and the method of a request.
+pub(super) type Call = (Vec<u8>, Option<String>);
 
 /// A line of a log and its candidates.
 pub(super) struct ScannedLine<'a> {
@@ -146,6 +153,8 @@ impl<'a> Scan<'a> {
                 is_alone: around.within.is_none()
                     && line[front..at].trim_ascii().is_empty()
                     && line.get(at + found.used..).is_none_or(is_value_or_end),
+                parsed: OnceCell::new(),
+                calls: OnceCell::new(),
             };
             self.value(&found.json, &template, nested);
             let is_whole = !found.is_broken;
@@ -329,6 +338,8 @@ impl Candidate {
             pointer: self.pointer.clone(),
             message: Vec::new(),
             members: self.members.clone(),
+            parsed: OnceCell::new(),
+            calls: OnceCell::new(),
             ..*self
         }
     }
@@ -339,13 +350,34 @@ impl Candidate {
         whole.flat_map(|pointer| pointer.split('/').skip(1)).map(|part| pointer_name(part).into_owned()).collect()
     }
 
-    /// Returns the requests and answers: the id, and the method of a request.
-    pub fn calls(&self) -> Vec<(Vec<u8>, Option<String>)> {
+    /// The requests and answers.
+    pub fn calls(&self) -> &[Call] {
         let call = |object: RawObject<'_>| {
             let id = object.get("id").filter(|id| *id != b"null")?.to_vec();
             Some((id, object.string("method").map(|method| method.into_owned())))
         };
-        objects(&self.message).filter_map(call).collect()
+        self.calls.get_or_init(|| objects(&self.message).filter_map(call).collect())
+    }
+
+    /// The message without the members that are null, which some programs write where others write nothing.
+    pub fn value(&self) -> Option<&Value> {
+        let parsed = || {
+            let mut value = serde_json::from_slice(&self.message).ok()?;
+            remove_nulls(&mut value);
+            Some(value)
+        };
+        self.parsed.get_or_init(parsed).as_ref()
+    }
+}
+
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, value| !value.is_null());
+            members.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(remove_nulls),
+        _ => {}
     }
 }
 

@@ -5,6 +5,7 @@ use super::super::rules::WordMeaning;
 use super::super::surroundings::named_side;
 use super::super::wrapper::is_level;
 use super::is_step;
+use super::scan::Call;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A varying part around messages.
@@ -35,13 +36,12 @@ impl Field {
 }
 
 /// A message, as far as it matters for sessions.
-pub(super) struct Observed {
+pub(super) struct Observed<'c> {
     /// The number of its place.
     pub place: usize,
     pub fields: BTreeMap<Field, String>,
     pub side: Option<WordMeaning>,
-    /// The ids, and the methods of requests.
-    pub calls: Vec<(Vec<u8>, Option<String>)>,
+    pub calls: &'c [Call],
 }
 
 /// Members that may be the key, the most reliable first. A process may have many sessions, and a session many processes.
@@ -77,7 +77,7 @@ struct Trial {
 
 /// Returns the field, or the two fields, that leave no exchange across two values and no id reused while it is open. Empty
 /// if one session has no such id, and no field has the name of a session.
-pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
+pub(super) fn choose(messages: &[Observed<'_>]) -> Vec<Field> {
     let together = Trial::of(messages, &[]);
     let is_used = |trial: &Trial| {
         trial.exchanges >= together.exchanges && trial.orphans <= together.orphans && trial.overlaps == 0
@@ -114,7 +114,7 @@ pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
     fields.retain(|field| matches!(field, Field::Member(_)) || varies(field) && !names_steps(field));
     // A field that repeats the id separates everything.
     fields.retain(|field| {
-        let repeats = |message: &Observed| {
+        let repeats = |message: &Observed<'_>| {
             let id = message.calls.first().map(|(id, _)| String::from_utf8_lossy(id).trim_matches('"').to_owned());
             message.fields.get(field) == id.as_ref()
         };
@@ -141,7 +141,7 @@ pub(super) fn choose(messages: &[Observed]) -> Vec<Field> {
 
 /// True if a field has two values, with requests in one direction beside each: a proxy receives them in one connection, and
 /// passes them on in another. Names of sides and methods tell who asked.
-fn tells_hops(messages: &[Observed], field: &Field) -> bool {
+fn tells_hops(messages: &[Observed<'_>], field: &Field) -> bool {
     let mut hops: BTreeMap<&str, Vec<Direction>> = BTreeMap::new();
     for message in messages {
         let (Some(value), Some(WordMeaning::Went(direction))) = (message.fields.get(field), message.side) else {
@@ -163,7 +163,7 @@ fn tells_hops(messages: &[Observed], field: &Field) -> bool {
 
 impl Trial {
     /// Pairs requests and answers of one session by id. An answer may stand above its request, since lines may be out of order.
-    fn of(messages: &[Observed], fields: &[&Field]) -> Self {
+    fn of(messages: &[Observed<'_>], fields: &[&Field]) -> Self {
         let (mut trial, mut values) = (Self::default(), BTreeSet::new());
         // The sides that asked and answered, by the session and the id.
         let mut open: HashMap<_, Waiting> = HashMap::new();
@@ -171,7 +171,7 @@ impl Trial {
             let key: Vec<&str> =
                 fields.iter().map(|field| message.fields.get(field).map_or("", String::as_str)).collect();
             values.insert(key.clone());
-            for (id, method) in &message.calls {
+            for (id, method) in message.calls {
                 let Waiting { asked, answered } = open.entry((key.clone(), id.as_slice())).or_default();
                 let (same, other) = if method.is_some() { (asked, answered) } else { (answered, asked) };
                 if let Some(at) = other.iter().position(|side| is_same(*side, message.side) != Some(true)) {

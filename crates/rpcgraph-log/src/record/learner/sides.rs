@@ -59,7 +59,7 @@ impl<'c> Exchanges<'c> {
         for &number in &numbers {
             for (id, method) in candidates[number].calls() {
                 let key = (connection(number), id);
-                let waiting = open.entry(key.clone()).or_default();
+                let waiting = open.entry(key).or_default();
                 if method.is_some() {
                     waiting.calls.push(number);
                     continue;
@@ -92,11 +92,11 @@ impl<'c> Exchanges<'c> {
 
     /// Returns the number of answers to requests with another value.
     fn count_across(&self, value: impl Fn(usize) -> Option<bool>) -> usize {
-        let (mut open, mut count): (HashMap<(Vec<u8>, bool), usize>, _) = (HashMap::new(), 0);
+        let (mut open, mut count): (HashMap<(&[u8], bool), usize>, _) = (HashMap::new(), 0);
         for &number in &self.numbers {
             let Some(own) = value(number) else { continue };
             for (id, method) in self.candidates[number].calls() {
-                let waiting = open.entry((id, own == method.is_some())).or_default();
+                let waiting = open.entry((id.as_slice(), own == method.is_some())).or_default();
                 match method {
                     Some(_) => *waiting += 1,
                     None if *waiting > 0 => (*waiting, count) = (*waiting - 1, count + 1),
