@@ -181,6 +181,9 @@ pub(super) fn named_side(word: &str) -> Option<Sender> {
     if word.len() > 32 {
         return None;
     }
+    if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return meaning(word, &SIDES);
+    }
     let mut letters = with_words_for_arrows(word)?.into_owned();
     letters.retain(|c| c.is_ascii_alphanumeric());
     meaning(&letters, &SIDES)

@@ -123,9 +123,11 @@ impl Wrapper {
                     wrapper.take(line, is_ended, &mut Vec::new()).is_some() || wrapper.omits_text(line)
                 }
             };
-            let shown = lines(text).filter(shows).count();
             // Colours need more than half: a program may colour some lines itself.
-            shown > 0 && shown * 2 >= count + usize::from(wrapper == Self::Colours)
+            let needed = (count + usize::from(wrapper == Self::Colours)).div_ceil(2).max(1);
+            // Once too many lines do not show it, the others are not examined.
+            let spare = count.checked_sub(needed);
+            spare.is_some_and(|spare| lines(text).filter(|line| !shows(line)).nth(spare).is_none())
         })
     }
 

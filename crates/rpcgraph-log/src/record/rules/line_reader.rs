@@ -512,13 +512,12 @@ fn is_batch(line: &[u8]) -> bool {
 
 /// True if the text behind a message says that it had more bytes, as in `"ab...yz" [5120 bytes]`.
 fn is_shortened(message: &[u8], behind: &[u8]) -> bool {
-    let stated = || {
+    let stated = || -> Option<usize> {
         let text = std::str::from_utf8(behind).ok()?.trim_end().strip_suffix([']', ')'])?.strip_suffix(" bytes")?;
         let digits = text.len() - text.trim_end_matches(|last: char| last.is_ascii_digit()).len();
-        text.get(text.len() - digits..)?.parse::<usize>().ok()
+        text.get(text.len() - digits..)?.parse().ok()
     };
     // Spaces between members may not have been written.
-    let least =
-        if memchr::memmem::find(message, b"...").is_some() { message.len() + 3 } else { message.len() * 3 / 2 + 16 };
-    stated().is_some_and(|stated| stated >= least)
+    let is_elided = || memchr::memmem::find(message, b"...").is_some();
+    stated().is_some_and(|stated| stated >= if is_elided() { message.len() + 3 } else { message.len() * 3 / 2 + 16 })
 }
