@@ -60,8 +60,10 @@ impl ReportCommand {
         let choice = Choice::new(&[], &self.filter);
         let chosen_by = Some(self.filter.given_options(!redacted)).filter(|said| !said.is_empty());
         let (mut chosen, mut nothing) = (None, None);
-        if chosen_by.is_some() {
+        if self.check || chosen_by.is_some() {
             sources.iter_mut().try_for_each(InputSource::keep)?;
+        }
+        if chosen_by.is_some() {
             let asked = choice.read(&sources, (&options, jobs), std::iter::empty())?;
             let messages = chosen.insert(choice.messages(&asked)?);
             if messages.logs() == 0 {
@@ -73,17 +75,9 @@ impl ReportCommand {
             bail!("--check judges whole logs: leave out {filter}");
         }
         let mut report = Report::new(&ReportOptions { redacted, limit, chosen_by });
-        let (unread, verdicts) = judged(self.check, &sources, (&options, jobs), |mut judging| {
-            self.input.read_each(&sources, self.quiet, |source, input| {
-                let name = source.file_name();
-                Ok(match &mut judging {
-                    Some(judging) => judging.read(input, |read| report.read(&name, read, &options))?,
-                    None => {
-                        let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));
-                        report.read_chosen(&name, input.read, &options, messages)
-                    }
-                }?)
-            })
+        let unread = self.input.read_each(&sources, self.quiet, |source, input| {
+            let messages = chosen.as_ref().map(|messages| messages.of_log(&source.iri));
+            Ok(report.read_chosen(&source.file_name(), input.read, &options, messages)?)
         })?;
         if let Some(nothing) = nothing {
             return Err(nothing);
@@ -93,6 +87,7 @@ impl ReportCommand {
             say(&format!("{}; the page was not written", counted(secrets, "possible secret")));
             return Ok(Outcome::Findings);
         }
+        let verdicts = self.check.then(|| judged(&sources, &options, jobs)).transpose()?;
         let names = || sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", ");
         let title = self.title.clone().unwrap_or_else(names);
         let mut output = self.target.open(false)?;

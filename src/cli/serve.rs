@@ -177,20 +177,15 @@ impl Logs {
         }
         let options = read.input.options()?;
         let mut report = Report::new(&ReportOptions { limit: Some(MAX_TEXTS), ..ReportOptions::default() });
-        let ((), verdicts) = judged(self.check, sources, (&options, self.read.input.format.jobs()), |mut judging| {
-            for source in sources {
-                if source.rdf_format().is_some() {
-                    bail!("{} is RDF and not a log: load it into a store, and serve that with --store", source.name());
-                }
-                let (name, input) = (source.file_name(), read.open(source)?);
-                let read = match &mut judging {
-                    Some(judging) => judging.read(input, |read| report.read(&name, read, &options))?,
-                    None => report.read(&name, input.read, &options),
-                };
-                read.with_context(|| source.name())?;
+        for source in sources {
+            if source.rdf_format().is_some() {
+                bail!("{} is RDF and not a log: load it into a store, and serve that with --store", source.name());
             }
-            Ok(())
-        })?;
+            let input = read.open(source)?;
+            report.read(&source.file_name(), input.read, &options).with_context(|| source.name())?;
+        }
+        let jobs = self.read.input.format.jobs();
+        let verdicts = self.check.then(|| judged(sources, &options, jobs)).transpose()?;
         let title = sources.iter().map(InputSource::file_name).collect::<Vec<_>>().join(", ");
         let sessions = sources.iter().map(|source| source.iri.clone()).collect();
         let mut page = Vec::new();
