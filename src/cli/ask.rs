@@ -9,9 +9,7 @@ use std::time::Duration;
 use crate::endpoint::Endpoint;
 use crate::mapping::Mapping;
 use crate::overview::{by_cause, by_columns};
-use crate::query::{
-    Answer, Cancel, Dataset, Engine, Loading, Query, Solutions, TableColumns, first_of_parts, sorted_by,
-};
+use crate::query::{Answer, Cancel, Dataset, Engine, Loading, Query, Solutions, TableColumns, sorted_by};
 use crate::store;
 use crate::summary::counted;
 use anyhow::bail;
@@ -199,7 +197,6 @@ impl AskArgs {
             Answer::Solutions(rows) => {
                 let start = if question.times.relative { source.start(&cancel)? } else { None };
                 let rows = question.times.apply(rows, start.as_ref())?;
-                let rows = if question.has_parts { first_of_parts(rows) } else { rows };
                 let rows = match question.by.as_slice() {
                     [] => rows,
                     ["cause"] => by_cause(rows)?,

@@ -285,7 +285,7 @@ impl QuestionArgs {
         let text = own.find(name, |query| Ok(query.text.to_owned()))?;
         let query = NamedQuery { name, text: &text };
         let (by, grouping) = if self.by.is_empty() { Default::default() } else { grouping(&query, &self.by)? };
-        let [needs_messages, needs_times, compares, is_by_time, follows, has_parts, is_within_sessions] =
+        let [needs_messages, needs_times, compares, is_by_time, follows, is_within_sessions] =
             FACTS.map(|fact| query.states(fact));
         if let (true, [log]) = (compares, sources.as_slice())
             && log.rdf_format().is_none()
@@ -328,7 +328,6 @@ impl QuestionArgs {
         let mut question = Question::named(with, &self.filter, times);
         question.engine = engine;
         question.needs_sessions = sources.iter().all(|source| source.rdf_format().is_some());
-        question.has_parts = has_parts;
         question.protocols = query.protocols();
         question.listing = Listing::from_query(&query);
         if by.is_empty() {

@@ -41,8 +41,6 @@ pub struct Question<'q> {
     pub needs_times: bool,
     /// The protocols that it is about; empty for any.
     pub protocols: &'q str,
-    /// True if the answer has parts, of each of which the first rows are shown.
-    pub has_parts: bool,
     /// The columns whose values rows are grouped by; `cause` stands for the text of failures.
     pub by: Vec<&'static str>,
     /// The listing that has the same rows, if there is one.
@@ -98,7 +96,6 @@ impl<'q> Question<'q> {
             compares: false,
             needs_times: false,
             protocols: "",
-            has_parts: false,
             by: Vec::new(),
             listing: None,
             columns: TableColumns::default(),

@@ -50,7 +50,6 @@ mod computed;
 mod dataset;
 #[cfg(feature = "http")]
 mod endpoint;
-mod excerpt;
 mod first;
 mod functions;
 pub mod glob;
@@ -90,7 +89,6 @@ use self::catalogue::{CatalogueError, NamedQuery};
 pub use self::dataset::{Dataset, Engine, Loading, query_store};
 #[cfg(feature = "http")]
 pub use self::endpoint::ask;
-pub use self::excerpt::first_of_parts;
 pub use self::functions::{FUNCTIONS, Function};
 pub use self::listed::{Listed, Listing};
 use self::needs::QueryFeatures;

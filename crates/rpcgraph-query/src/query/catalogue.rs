@@ -43,10 +43,9 @@ pub struct Condition {
 /// - the answer is about two logs;
 /// - rows of several logs are sorted by time;
 /// - a row is final, so that a log can be followed as it grows;
-/// - rows are grouped in parts;
 /// - messages of different sessions are not compared.
-pub const FACTS: [&str; 7] =
-    ["needs messages", "needs times", "needs two logs", "sorted by time", "follows", "has parts", "within sessions"];
+pub const FACTS: [&str; 6] =
+    ["needs messages", "needs times", "needs two logs", "sorted by time", "follows", "within sessions"];
 
 /// The names of places that are not parameters.
 const PLACES: [&str; 2] = ["messages", "sessions"];
