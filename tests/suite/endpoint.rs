@@ -99,11 +99,11 @@ fn the_default_graph_may_have_to_be_named() {
 #[test]
 fn unexpected_content_types_are_described() {
     let html = "text/html;charset=utf-8";
-    let page = "<!doctype html><HEAD><title>no</title></head><script>x</script><p>It  works &amp;\nso\u{7}</p>";
+    let page = "<!doctype html><p>It works</p>";
     assert_eq!(
         refusal(&typed(html, page), "SELECT * {}"),
-        "S/query answered a query with text/html;charset=utf-8 where SPARQL results in JSON or XML was expected, \
-         saying: It works & so\\u{7}: is it the URL of a SPARQL server?"
+        "S/query answered a query with text/html;charset=utf-8 where SPARQL results in JSON or XML was expected: is \
+         it the URL of a SPARQL server?"
     );
     let server = Server::start(|_, stream| ok(stream, ""));
     assert_eq!(

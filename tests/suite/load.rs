@@ -222,9 +222,8 @@ fn a_refusal_leaves_the_old_graph() {
     for way in WAYS {
         for step in steps(way) {
             let (place, server, old) = grown(way);
-            let page =
-                "<html><head><title>Sorry</title><style>p {}</style></head><body><p>out of\u{1b}[31m memory &lt;3</p>";
-            server.fail(step, Fault::Refuse("500 Internal Server Error", &["Content-Type: text/html"], page));
+            let body = "out  of\u{1b}[31m\nmemory <3";
+            server.fail(step, Fault::Refuse("500 Internal Server Error", &["Content-Type: text/plain"], body));
             let ran = load_log(&place, &server, way);
             assert_eq!(ran.status, Some(2));
             let words = " with HTTP status 500, saying: out of\\u{1b}[31m memory <3\n";

@@ -178,41 +178,20 @@ pub(super) fn content_type(headers: &HeaderMap) -> Option<String> {
     Some(headers.get(CONTENT_TYPE)?.to_str().ok()?.to_owned())
 }
 
-/// Returns the beginning of an answer's body, as one line of text without markup.
+/// Returns the beginning of an answer's body as one line; nothing of a page, which is for a browser.
 pub(super) fn words(response: Response) -> String {
-    let html = content_type(response.headers()).is_some_and(|name| name.contains("html"));
+    if content_type(response.headers()).is_some_and(|name| name.contains("html")) {
+        return String::new();
+    }
     let mut body = Vec::new();
     // A failure to read the body is not a further error.
     let _ = response.take(16 << 10).read_to_end(&mut body);
-    let body = String::from_utf8_lossy(&body);
-    let text = if html { without_tags(&body) } else { body.into_owned() };
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = String::from_utf8_lossy(&body).split_whitespace().collect::<Vec<_>>().join(" ");
     let mut words: String = printable(&text).chars().take(WORDS).collect();
     if text.chars().count() > WORDS {
         words.push('…');
     }
     words
-}
-
-/// Returns the text of an HTML page, roughly as a browser shows it.
-fn without_tags(html: &str) -> String {
-    let mut parts = html.split('<');
-    // The tag that ends the current element without visible text.
-    let mut end: Option<String> = None;
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (tag, shown) = part.split_once('>').unwrap_or((part, ""));
-        let name = tag.split(' ').next().unwrap_or_default().to_ascii_lowercase();
-        match &end {
-            Some(end) if *end != name => continue,
-            None if ["script", "style", "head"].contains(&name.as_str()) => end = Some(format!("/{name}")),
-            _ => {
-                end = None;
-                text.extend([" ", shown]);
-            }
-        }
-    }
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&")
 }
 
 fn quoted_body(words: &str) -> String {
