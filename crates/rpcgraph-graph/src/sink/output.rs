@@ -119,7 +119,7 @@ impl OutputTarget {
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // The mode of any new file; a replaced file keeps its own.
-        let (file, lock) = unfinished::begin::<NamedTempFile>(folder, 0o666)?;
+        let (file, lock) = unfinished::begin(folder, 0o666, |builder, folder| builder.tempfile_in(folder))?;
         if let Some(metadata) = existing {
             if metadata.permissions().readonly() {
                 return Err(io::ErrorKind::PermissionDenied.into());

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::Builder;
 
 /// The prefix of their names.
 const PREFIX: &str = ".rpcgraph-";
@@ -30,50 +30,13 @@ pub fn discard_unfinished() {
     std::mem::forget(unfinished);
 }
 
-/// A file or folder with a unique name.
-pub(crate) trait UnfinishedOutput: Sized {
-    fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self>;
-
-    fn path(&self) -> &Path;
-
-    /// The open file or folder, to lock it.
-    #[cfg(unix)]
-    fn handle(&self) -> io::Result<File>;
-}
-
-impl UnfinishedOutput for NamedTempFile {
-    fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
-        builder.tempfile_in(folder)
-    }
-
-    fn path(&self) -> &Path {
-        self.path()
-    }
-
-    #[cfg(unix)]
-    fn handle(&self) -> io::Result<File> {
-        self.as_file().try_clone()
-    }
-}
-
-impl UnfinishedOutput for tempfile::TempDir {
-    fn make(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
-        builder.tempdir_in(folder)
-    }
-
-    fn path(&self) -> &Path {
-        self.path()
-    }
-
-    #[cfg(unix)]
-    fn handle(&self) -> io::Result<File> {
-        File::open(self.path())
-    }
-}
-
-/// Creates a file or folder in a folder, with a mode that is subject to the umask, and removes the leftovers of killed
+/// Makes a file or folder in a folder, with a mode that is subject to the umask, and removes the leftovers of killed
 /// runs there. Only Unix has locks on folders; elsewhere, leftovers stay.
-pub(crate) fn begin<U: UnfinishedOutput>(folder: &Path, mode: u32) -> io::Result<(U, Option<File>)> {
+pub(crate) fn begin<U: AsRef<Path>>(
+    folder: &Path,
+    mode: u32,
+    make: impl Fn(&Builder<'_, '_>, &Path) -> io::Result<U>,
+) -> io::Result<(U, Option<File>)> {
     fs::metadata(folder)?; // the system's error, without the name of a temporary file
     remove_leftovers(folder);
     let mut builder = Builder::new();
@@ -85,17 +48,17 @@ pub(crate) fn begin<U: UnfinishedOutput>(folder: &Path, mode: u32) -> io::Result
     loop {
         // The lock is taken before the output exists: an interrupt in between would leave the output behind.
         let mut unfinished = unfinished();
-        let made = U::make(&builder, folder)?;
+        let made = make(&builder, folder)?;
         #[cfg(not(unix))]
         let lock = None;
         #[cfg(unix)]
-        let lock = Some(made.handle()?).inspect(|lock| {
+        let lock = File::open(&made).ok().inspect(|lock| {
             // On a file system without locks, leftovers are never recognised.
             let _ = rustix::fs::flock(lock, rustix::fs::FlockOperation::LockExclusive);
         });
         // Another run may have removed the output as a leftover just before it was locked.
-        if made.path().symlink_metadata().is_ok() {
-            unfinished.push(made.path().to_owned());
+        if made.as_ref().symlink_metadata().is_ok() {
+            unfinished.push(made.as_ref().to_owned());
             return Ok((made, lock));
         }
     }
@@ -126,7 +89,7 @@ impl UnfinishedFolder {
     /// Creates a folder in the folder of its target, which is an absolute path.
     pub fn beside(target: PathBuf) -> io::Result<Self> {
         let parent = target.parent().ok_or(io::ErrorKind::NotADirectory)?;
-        let (beside, lock) = begin::<tempfile::TempDir>(parent, 0o777)?;
+        let (beside, lock) = begin(parent, 0o777, |builder, folder| builder.tempdir_in(folder))?;
         Ok(Self { beside, _lock: lock, target })
     }
 
