@@ -64,11 +64,6 @@ pub enum BaselineError {
     /// A line is not a known fault.
     #[error("line {0} is not a finding that --write-baseline wrote")]
     NotAFault(usize),
-    /// A line does not state how many faults are known.
-    #[error(
-        "line {0} does not count its findings, as an earlier version wrote it: write the file again with --write-baseline"
-    )]
-    NoCount(usize),
 }
 
 impl KnownFault {
@@ -162,10 +157,7 @@ impl Baseline {
                 baseline.definitions.insert((server, tool), definition);
                 continue;
             }
-            let entry = serde_json::from_str::<BaselineEntry>(line).map_err(|_| {
-                let is_old = serde_json::from_str::<KnownFault>(line).is_ok();
-                if is_old { BaselineError::NoCount(index + 1) } else { BaselineError::NotAFault(index + 1) }
-            })?;
+            let entry = serde_json::from_str::<BaselineEntry>(line).map_err(|_| BaselineError::NotAFault(index + 1))?;
             *baseline.faults.entry(entry.fault).or_default() += entry.count;
         }
         Ok(baseline)
@@ -233,12 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn entries_count_and_old_ones_do_not() {
+    fn equal_entries_add_up() {
         let line = r#"{"rule":"a/b","method":"m","text":"t","count":2}"#;
         let baseline = Baseline::parse(&format!("{line}\n{line}\n")).unwrap();
         assert_eq!(baseline.to_text().unwrap(), format!("{}\n", line.replace('2', "4")));
-        let old = r#"{"rule":"a/b","text":"t","fingerprint":"0"}"#;
-        assert!(matches!(Baseline::parse(&format!("{line}\n{old}")), Err(BaselineError::NoCount(2))));
         assert!(matches!(Baseline::parse("{}"), Err(BaselineError::NotAFault(1))));
     }
 }
