@@ -5,7 +5,6 @@ mod runs;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use oxrdf::Triple;
 use serde_json::{Map, Value, json};
 
 use super::block::{Block, named_file};
@@ -37,8 +36,8 @@ pub struct BlockPart {
     pub report_path: String,
     /// Its entry in `register.json`.
     pub entry: Value,
-    /// Its part of the catalogue.
-    pub triples: Vec<Triple>,
+    /// Its description for the catalogue.
+    pub described: Value,
 }
 
 /// Builds the part of one block.
@@ -151,10 +150,10 @@ impl<'b> BlockBuilder<'b> {
         let entry = self.entry();
         let full = lines(&self.full_entry(entry.clone()));
         self.add(&self.view.block.site.json_full(), full);
-        let triples = catalogue::block(&self.view, &entry, self.view.block.site.register().as_deref());
+        let described = catalogue::block(&self.view, &entry);
         let BlockView { block, files, report, .. } = self.view;
         let report_path = block.site.test("_report.json");
-        BlockPart { files, report, notes: self.notes, report_path, entry, triples }
+        BlockPart { files, report, notes: self.notes, report_path, entry, described }
     }
 
     fn add(&mut self, path: &str, text: String) {

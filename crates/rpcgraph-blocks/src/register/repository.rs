@@ -10,7 +10,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -207,7 +206,7 @@ impl Repository {
             }
         }
         let imports: Vec<_> = imports.iter().map(|import| library.register_url(import)).collect();
-        Ok(self.joined(parts, &site, &imports, notes))
+        self.joined(parts, &site, &imports, notes)
     }
 
     /// Returns the registers that the repository imports.
@@ -339,15 +338,20 @@ impl Repository {
     }
 
     /// Joins the parts of blocks into the register at `site`.
-    fn joined(&self, parts: Vec<BlockPart>, site: &RegisterPaths, imports: &[String], notes: Vec<String>) -> Register {
+    fn joined(
+        &self,
+        parts: Vec<BlockPart>,
+        site: &RegisterPaths,
+        imports: &[String],
+        notes: Vec<String>,
+    ) -> Result<Register, BlockError> {
         let mut files = Files::new();
-        let (mut blocks, mut entries, mut catalogue) = (Vec::new(), Vec::new(), IndexSet::new());
-        let mut paths = Vec::new();
-        for BlockPart { files: own, report, notes, entry, triples, report_path } in parts {
+        let (mut blocks, mut entries, mut catalogue, mut paths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for BlockPart { files: own, report, notes, entry, described, report_path } in parts {
             files.extend(own);
             entries.push(entry);
             paths.push(site.reference_from(REPORTS[1], &report_path));
-            catalogue.extend(triples);
+            catalogue.push(described);
             blocks.push(RegisterBlock { report, notes });
         }
         let reports: Vec<_> = blocks.iter().map(|block| &block.report).collect();
@@ -370,16 +374,13 @@ impl Repository {
             "gitRepository": self.git_repository(),
             "links": self_links(site),
         }));
-        let ids: Vec<_> = reports.iter().map(|report| report.id.as_str()).collect();
-        let mut triples: IndexSet<_> = catalogue::register(&register, &ids).into_iter().collect();
-        triples.extend(catalogue);
-        let triples: Vec<_> = triples.into_iter().collect();
-        files.insert(CATALOGUE.to_owned(), catalogue::text(&triples));
-        files.extend(catalogue::jsonld(&triples).map(|text| ("bblocks.jsonld".to_owned(), text)));
+        let written = catalogue::write(&register, site.register().as_deref(), &catalogue);
+        let [turtle, jsonld] = written.map_err(|message| BlockError::unusable(CATALOGUE, message))?;
+        files.extend([(CATALOGUE.to_owned(), turtle), ("bblocks.jsonld".to_owned(), jsonld)]);
         register["bblocks"] = entries.into();
         register["tooling"] = Product::REGISTER.tooling(&files);
         files.insert(Product::REGISTER.marker.to_owned(), lines(&register));
-        Register { files, blocks, notes }
+        Ok(Register { files, blocks, notes })
     }
 
     /// Writes `register-summary.md`, a short list of the blocks.

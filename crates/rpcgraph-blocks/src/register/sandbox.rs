@@ -144,7 +144,8 @@ fn step(kind: &str, code: &str, input: &str) -> Result<String, String> {
     }
 }
 
-fn jq(code: &str, input: &str) -> Result<String, String> {
+/// Runs a jq program on a JSON text, and returns its first output.
+pub fn jq(code: &str, input: &str) -> Result<String, String> {
     let input = jaq_json::read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
     let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
     let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
