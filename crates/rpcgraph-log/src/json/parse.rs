@@ -98,7 +98,8 @@ impl<'a> Cursor<'a> {
     /// Reads the next value, and returns what `builder` makes of it. Otherwise returns the problem with the byte at which
     /// the cursor stops, or stops at the end of a text that is cut off.
     pub fn value<B: Build<'a>>(&mut self, builder: &mut B) -> Result<B::Built, &'static str> {
-        let mut open = OpenBrackets::default();
+        // True for each open object, false for each open array.
+        let mut open = Vec::new();
         loop {
             let mut built = match self.peek() {
                 Some(bracket @ (b'[' | b'{')) => {
@@ -127,7 +128,7 @@ impl<'a> Cursor<'a> {
             };
             // The value may be the last one of several arrays and objects.
             loop {
-                let Some(is_object) = open.last() else { return Ok(built) };
+                let Some(&is_object) = open.last() else { return Ok(built) };
                 builder.add(built);
                 match self.another(if is_object { b'}' } else { b']' }) {
                     Some(false) => {
@@ -148,38 +149,6 @@ impl<'a> Cursor<'a> {
         self.take(b'"').ok_or("expected a member name")?;
         builder.name(self.rest_of_string()?);
         self.take(b':').ok_or("expected `:`")
-    }
-}
-
-/// The arrays and objects around a place in a text, of any number.
-#[derive(Default)]
-struct OpenBrackets {
-    count: usize,
-    /// The innermost ones, a bit each, which is 1 for an object. The outer ones are in full words.
-    inner: u64,
-    outer: Vec<u64>,
-}
-
-impl OpenBrackets {
-    fn push(&mut self, is_object: bool) {
-        if self.count > 0 && self.count.is_multiple_of(64) {
-            self.outer.push(self.inner);
-        }
-        self.inner = self.inner << 1 | u64::from(is_object);
-        self.count += 1;
-    }
-
-    fn pop(&mut self) {
-        self.count -= 1;
-        self.inner >>= 1;
-        if self.count > 0 && self.count.is_multiple_of(64) {
-            self.inner = self.outer.pop().unwrap_or_default();
-        }
-    }
-
-    /// True if the innermost one is an object; `None` outside of all.
-    fn last(&self) -> Option<bool> {
-        (self.count > 0).then_some(self.inner & 1 == 1)
     }
 }
 
