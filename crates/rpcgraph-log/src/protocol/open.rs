@@ -1,17 +1,15 @@
 //! Requests that wait for their answers, in the order of their names.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use crate::session::Name;
 
 /// The default maximum number of open requests; beyond it, the oldest is evicted.
 const OPEN: usize = 1 << 18;
 
-/// Data about open requests. Most are answered soon, so a queue is enough.
+/// Data about open requests.
 pub struct OpenRequests<T> {
-    /// Answered requests hold `None` until they are removed.
-    requests: VecDeque<(Name, Option<T>)>,
-    count: usize,
+    requests: BTreeMap<Name, T>,
     limit: usize,
 }
 
@@ -22,50 +20,30 @@ impl<T> Default for OpenRequests<T> {
 }
 
 impl<T> OpenRequests<T> {
-    /// Creates a queue of at most `limit` requests.
+    /// Creates a table of at most `limit` requests.
     pub fn new(limit: usize) -> Self {
-        Self { requests: VecDeque::new(), count: 0, limit }
+        Self { requests: BTreeMap::new(), limit }
     }
 
     /// Removes all requests and returns their number.
     pub fn clear(&mut self) -> u64 {
-        self.requests.clear();
-        std::mem::take(&mut self.count) as u64
+        std::mem::take(&mut self.requests).len() as u64
     }
 
     /// Returns the data of an open request.
     pub fn get_mut(&mut self, name: Name) -> Option<&mut T> {
-        let at = self.requests.binary_search_by_key(&name, |(name, _)| *name).ok()?;
-        self.requests.get_mut(at)?.1.as_mut()
+        self.requests.get_mut(&name)
     }
 
     /// Adds the newest request; returns the oldest and its data, if it was evicted.
     pub fn insert(&mut self, name: Name, remembered: T) -> Option<(Name, T)> {
-        if self.requests.len() > 2 * self.count + 64 {
-            self.requests.retain(|(_, remembered)| remembered.is_some());
-        }
-        self.requests.push_back((name, Some(remembered)));
-        self.count += 1;
-        if self.count > self.limit {
-            let oldest = self.requests.front().map(|(oldest, _)| *oldest);
-            oldest.and_then(|oldest| Some((oldest, self.take(oldest)?)))
-        } else {
-            None
-        }
+        self.requests.insert(name, remembered);
+        if self.requests.len() > self.limit { self.requests.pop_first() } else { None }
     }
 
     /// Removes a request and returns its data.
     pub fn take(&mut self, name: Name) -> Option<T> {
-        let at = self.requests.binary_search_by_key(&name, |(name, _)| *name).ok()?;
-        let taken = self.requests.get_mut(at)?.1.take()?;
-        self.count -= 1;
-        while self.requests.front().is_some_and(|(_, remembered)| remembered.is_none()) {
-            self.requests.pop_front();
-        }
-        while self.requests.back().is_some_and(|(_, remembered)| remembered.is_none()) {
-            self.requests.pop_back();
-        }
-        Some(taken)
+        self.requests.remove(&name)
     }
 }
 
@@ -105,22 +83,6 @@ mod tests {
 
     fn name(record: u64) -> Name {
         Name { record, element: None }
-    }
-
-    #[test]
-    fn answered_requests_free_their_memory() {
-        let mut open = OpenRequests::default();
-        open.insert(name(1), 1);
-        for record in 2..10_000 {
-            open.insert(name(record), record);
-            if record % 3 > 0 {
-                assert_eq!(open.take(name(record)), Some(record));
-                assert_eq!(open.take(name(record)), None);
-            }
-            assert!(open.requests.len() <= 2 * open.count + 65);
-        }
-        assert_eq!(open.take(name(1)), Some(1));
-        assert_eq!(open.requests.front().map(|(name, _)| name.record), Some(3));
     }
 
     #[test]
