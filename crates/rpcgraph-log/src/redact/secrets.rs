@@ -9,9 +9,9 @@ mod names;
 mod patterns;
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
-use std::iter;
+use std::iter::{self, Peekable};
 use std::ops::Range;
+use std::vec;
 
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
@@ -302,72 +302,48 @@ fn in_base64(text: &[u8]) -> Option<(usize, Vec<u8>)> {
 /// Returns the masked secrets in a text, each after a JSON Pointer to the string that contains it, or to the member
 /// whose name contains it. The pointer is empty if the text is not JSON.
 pub fn masked(text: &str) -> Vec<(String, String)> {
-    let mut path = Vec::new();
-    let mut cursor = Cursor::new(text, 0);
+    let spans: Vec<_> = spans(text.as_bytes()).map(|span| span.range).collect();
+    let mut masker = Masker { text, spans: spans.into_iter().peekable(), found: Vec::new() };
     // Most texts have no secret.
-    let is_json = LazyCell::new(|| json::check(text.as_bytes()).is_ok());
-    let masks = spans(text.as_bytes()).map(|SecretSpan { range, .. }| {
-        // The last byte of a range is in the string that contains the secret.
-        while *is_json && cursor.at() < range.end && step(&mut cursor, &mut path).is_some() {}
-        let pointer = if *is_json { path.iter().map(PathStep::token).collect() } else { String::new() };
-        (pointer, mask(text.get(range).unwrap_or_default()))
-    });
-    masks.collect()
+    if masker.spans.peek().is_some() && json::check(text.as_bytes()).is_ok() {
+        masker.value(&mut Cursor::new(text, 0), "");
+    }
+    masker.take(text.len(), "");
+    masker.found
 }
 
-/// A step of the path from an array or an object to a value in it.
-enum PathStep<'a> {
-    Element(usize),
-    /// A name as spelled in the text, with its escape sequences.
-    Member(&'a str),
+struct Masker<'t> {
+    text: &'t str,
+    /// The secrets that are not masked yet.
+    spans: Peekable<vec::IntoIter<Range<usize>>>,
+    found: Vec<(String, String)>,
 }
 
-impl PathStep<'_> {
-    fn token(&self) -> String {
-        match self {
-            Self::Element(index) => format!("/{index}"),
-            Self::Member(name) => {
+impl<'t> Masker<'t> {
+    /// Masks the secrets that end up to an offset, which are at a pointer.
+    fn take(&mut self, until: usize, pointer: &str) {
+        while let Some(range) = self.spans.next_if(|range| range.end <= until) {
+            self.found.push((pointer.to_owned(), mask(self.text.get(range).unwrap_or_default())));
+        }
+    }
+
+    /// Masks the secrets in the next value of JSON, and in the name before it.
+    fn value(&mut self, cursor: &mut Cursor<'t>, pointer: &str) -> Option<()> {
+        let first = cursor.peek()?;
+        self.take(cursor.at(), pointer);
+        match first {
+            b'{' => cursor.each_member(|name, member| {
                 let name = json::unescaped(name).unwrap_or(Cow::Borrowed(name));
-                format!("/{}", json::pointer_token(&name))
+                self.value(member, &format!("{pointer}/{}", json::pointer_token(&name)));
+            })?,
+            b'[' => {
+                let mut indexes = 0..;
+                cursor.each(b'[', |element| self.value(element, &format!("{pointer}/{}", indexes.next()?)))?;
             }
+            _ => cursor.pass_canonical(0)?,
         }
-    }
-}
-
-/// Skips the next token of JSON. The path then leads to the value that the token belongs to.
-fn step<'a>(cursor: &mut Cursor<'a>, path: &mut Vec<PathStep<'a>>) -> Option<()> {
-    match cursor.peek()? {
-        b'{' => {
-            cursor.skip();
-            path.push(PathStep::Member(""));
-            name(cursor, path);
-        }
-        b'[' => {
-            cursor.skip();
-            path.push(PathStep::Element(0));
-        }
-        b'}' | b']' => {
-            cursor.skip();
-            path.pop();
-        }
-        b',' => {
-            cursor.skip();
-            match path.last_mut()? {
-                PathStep::Element(index) => *index += 1,
-                PathStep::Member(_) => name(cursor, path),
-            }
-        }
-        b'"' => drop(cursor.known_string()?),
-        _ => cursor.skip(),
-    }
-    Some(())
-}
-
-fn name<'a>(cursor: &mut Cursor<'a>, path: &mut [PathStep<'a>]) {
-    if cursor.peek() == Some(b'"')
-        && let (Some(found), Some(last)) = (cursor.known_string(), path.last_mut())
-    {
-        *last = PathStep::Member(found);
+        self.take(cursor.at(), pointer);
+        Some(())
     }
 }
 
