@@ -28,9 +28,10 @@ mod sides;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash};
 use std::sync::LazyLock;
 
+use ahash::AHasher;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::rdf;
 
@@ -170,19 +171,5 @@ fn key(of: impl Hash) -> TextDigest {
     DIGESTS.digest(of)
 }
 
-/// A map by digest.
-type DigestMap<T> = HashMap<TextDigest, T, BuildHasherDefault<DigestHasher>>;
-
-/// Returns the first 8 bytes of a key as its hash: a key is a digest already.
-#[derive(Default)]
-struct DigestHasher(u64);
-
-impl Hasher for DigestHasher {
-    fn write(&mut self, key: &[u8]) {
-        self.0 = key.first_chunk().map_or(0, |end| u64::from_ne_bytes(*end));
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
+/// A map by digest. The hashes need no key of their own: the digests have one.
+type DigestMap<T> = HashMap<TextDigest, T, BuildHasherDefault<AHasher>>;

@@ -53,7 +53,7 @@ pub(crate) enum RequestMeaning<'a> {
     Other,
     /// A definition by its kind and key, with the property that links the operation to it, and the digest of the
     /// arguments.
-    Use(DefinitionKind, NamedNodeRef<'static>, Cow<'a, str>, u64),
+    Use(DefinitionKind, NamedNodeRef<'static>, Cow<'a, str>, TextDigest),
     /// A task by the digest of its id; true if its result is requested.
     Task(TextDigest, bool),
     /// A list of definitions, starting at the cursor if there is one.
@@ -261,8 +261,8 @@ impl<'a> McpRequest<'a> {
         let [traceparent, own_token, own_version, own_client, own_capabilities] =
             picked(meta.unwrap_or_default(), META);
         let version = version.or(own_version);
-        let uses = |kind, property, key| match string(key) {
-            Some(key) => RequestMeaning::Use(kind, property, key, digest(arguments.unwrap_or_default())),
+        let uses = |kind, property, used| match string(used) {
+            Some(used) => RequestMeaning::Use(kind, property, used, key(arguments)),
             None => RequestMeaning::Other,
         };
         let list = |kind| RequestMeaning::List(kind, string(cursor).map(key));
@@ -466,12 +466,4 @@ fn names(object: &str) -> Option<TextDigest> {
     let mut names = json::members(object).map(|(name, _)| name).peekable();
     names.peek()?;
     Some(key(names.collect::<Vec<_>>()))
-}
-
-/// Returns a fast digest of a text. It does not resist deliberate collisions.
-fn digest(text: &str) -> u64 {
-    let (chunks, rest) = text.as_bytes().as_chunks();
-    let last = rest.iter().fold(1, |last, byte| last << 8 | u64::from(*byte));
-    let words = chunks.iter().map(|chunk| u64::from_le_bytes(*chunk)).chain([last]);
-    words.fold(0, |digest: u64, word| (digest ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29))
 }

@@ -34,7 +34,7 @@ pub(super) struct Use<'t> {
     pub kind: DefinitionKind,
     pub name: &'t str,
     /// The digest of the arguments.
-    pub arguments: u64,
+    pub arguments: TextDigest,
     /// The trace of its `traceparent`.
     pub trace: Option<&'t str>,
 }
@@ -45,7 +45,7 @@ struct WaitingUse {
     request: Name,
     session: (Arc<str>, TextDigest),
     kind: DefinitionKind,
-    arguments: u64,
+    arguments: TextDigest,
     name: Box<str>,
     trace: Option<Box<str>>,
     /// The use that was sent while this one waited.

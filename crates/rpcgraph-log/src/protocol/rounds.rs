@@ -28,7 +28,7 @@ pub(super) struct UsedDefinition {
     /// The digest of its name or URI.
     pub key: TextDigest,
     /// The digest of the arguments.
-    pub arguments: u64,
+    pub arguments: TextDigest,
     pub node: NodeRef<'static>,
 }
 

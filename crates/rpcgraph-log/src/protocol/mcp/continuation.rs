@@ -81,7 +81,7 @@ pub(super) enum ContinuationKey {
     /// Responses to all requested inputs; true if a state was given too.
     Responses(TextDigest, bool),
     /// The digest of the arguments, which the last request has, too.
-    Again(u64),
+    Again(TextDigest),
 }
 
 pub(super) fn round_key(
