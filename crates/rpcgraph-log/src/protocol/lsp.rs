@@ -31,28 +31,9 @@ use crate::vocab::{lsp, rpcg};
 
 pub(super) fn maker() -> MakerTerms {
     let of_records = vec![lsp::DOCUMENT, lsp::MENTIONS, lsp::REGISTERS, lsp::UNREGISTERS, rpcg::PROGRESS_OF];
-    let of_nodes = [
-        lsp::CAPABILITY,
-        lsp::NAME,
-        rpcg::VALUE,
-        lsp::MENTION,
-        lsp::DOCUMENT,
-        lsp::DOCUMENT_VERSION,
-        lsp::LANGUAGE_ID,
-        lsp::REPORT_KIND,
-        lsp::RESULT_ID,
-        lsp::DOCUMENT_CLASS,
-        lsp::URI,
-        lsp::DIAGNOSTIC,
-        lsp::SEVERITY,
-        lsp::CODE,
-        lsp::SOURCE,
-        lsp::MESSAGE,
-        lsp::REPORTED_IN,
-        lsp::REPLACED_IN,
-    ];
-    let places = PLACES.iter().map(|(.., property)| *property);
-    MakerTerms::new(Maker::Lsp, of_records, of_nodes.into_iter().chain(places).collect())
+    // Some are of the sides, too.
+    let of_nodes = lsp::ALL.iter().copied().chain([rpcg::VALUE]).collect();
+    MakerTerms::new(Maker::Lsp, of_records, of_nodes)
 }
 
 /// The statements of a single request or notification.
