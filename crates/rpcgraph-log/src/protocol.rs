@@ -154,12 +154,16 @@ impl<'s, 'a> StatementWriter<'s, 'a> {
 /// Returns the members of an object with these names, in canonical JSON.
 fn picked<'a, const N: usize>(object: impl Into<PayloadView<'a>>, names: [&str; N]) -> [Option<&'a str>; N] {
     let mut found = [None; N];
-    object.into().each_member(&mut |name, value| {
-        if let Some(place) = names.iter().position(|known| *known == name) {
-            found[place] = Some(value);
-        }
-    });
+    object.into().each_member(&mut |name, value| pick(&names, &mut found, name, value));
     found
+}
+
+/// Keeps the value of a member if it is one of these names.
+#[inline]
+fn pick<'a, const N: usize>(names: &[&str; N], found: &mut [Option<&'a str>; N], name: &str, value: &'a str) {
+    if let Some(place) = names.iter().position(|known| *known == name) {
+        found[place] = Some(value);
+    }
 }
 
 /// A digest that stands for a text of any length where memory is kept. It is keyed with a secret, so that nobody can

@@ -11,7 +11,7 @@ use super::documents::DiagnosticsReports;
 use super::lsp::LspMessage;
 use super::mcp::class_of_operation;
 use super::sides::SideDescription;
-use super::{Extraction, Maker, Protocol, TextDigest, key, picked};
+use super::{Extraction, Maker, Protocol, TextDigest, key, pick, picked};
 use crate::json;
 use crate::message::{ErrorMember, Id, Kind, Message, Payload, PayloadView, Single};
 use crate::record::Protocols;
@@ -344,7 +344,7 @@ impl<'a> McpResult<'a> {
         let (mut says, mut server, mut version, mut capabilities) = (false, None, None, None);
         let (mut may_report, mut has_content) = (false, false);
         let content = |value| if selection.makers.has(Maker::Content) { ContentItem::all(value) } else { Vec::new() };
-        let mut round = RoundParts::default();
+        let mut round = [None; ROUND.len()];
         object.each_member(&mut |name, value| {
             match name {
                 "nextCursor" => result.next_cursor = json::string(value).map(key),
@@ -363,16 +363,16 @@ impl<'a> McpResult<'a> {
                     Some(kind) if value.starts_with('[') => {
                         result.lists.push((kind, shown(kind, value, interoperable)));
                     }
-                    _ => return round.note(name, value),
+                    _ => return pick(&ROUND, &mut round, name, value),
                 },
             }
             says = true;
         });
-        if let Some(found) = round.read(interoperable) {
+        if let Some((found, outcome)) = Round::read(round, interoperable) {
             // The member `result` of a task holds the outcome in the form of a tool result.
             if !has_content
                 && let Some(Extract::Result(outcome)) =
-                    round.result.and_then(|outcome| Self::from_object(selection, object.part(outcome)))
+                    outcome.and_then(|outcome| Self::from_object(selection, object.part(outcome)))
             {
                 result = Self { is_of_task: result.is_error.is_none(), ..outcome };
             }
@@ -387,57 +387,34 @@ impl<'a> McpResult<'a> {
     }
 }
 
-/// Members of a result about a continued operation, or about the status of its task, in canonical JSON.
-#[derive(Default)]
-struct RoundParts<'a> {
-    result_type: Option<&'a str>,
-    inputs: Option<&'a str>,
-    state: Option<&'a str>,
-    new_task: Option<&'a str>,
-    task: Option<&'a str>,
-    status: Option<&'a str>,
-    result: Option<&'a str>,
-    error: Option<&'a str>,
-}
+/// The members of a result about a continued operation, or about the status of its task.
+const ROUND: [&str; 8] = ["resultType", "inputRequests", "requestState", "task", "taskId", "status", "result", "error"];
 
-impl<'a> RoundParts<'a> {
-    #[inline]
-    fn note(&mut self, name: &str, value: &'a str) {
-        let member = match name {
-            "resultType" => &mut self.result_type,
-            "inputRequests" => &mut self.inputs,
-            "requestState" => &mut self.state,
-            "task" => &mut self.new_task,
-            "taskId" => &mut self.task,
-            "status" => &mut self.status,
-            "result" => &mut self.result,
-            "error" => &mut self.error,
-            _ => return,
-        };
-        *member = Some(value);
-    }
-
-    fn read(&mut self, interoperable: bool) -> Option<Round<'a>> {
-        let is_new = self.new_task.is_some() || self.result_type == Some("\"task\"");
-        for (name, value) in self.new_task.into_iter().flat_map(json::members) {
-            self.note(name, value);
+impl<'a> Round<'a> {
+    /// Returns the continuation that [`ROUND`] describes, in canonical JSON, and the result of its task.
+    fn read(mut members: [Option<&'a str>; ROUND.len()], interoperable: bool) -> Option<(Self, Option<&'a str>)> {
+        let [result_type, .., new_task, _, _, _, _] = members;
+        for (name, value) in new_task.into_iter().flat_map(json::members) {
+            pick(&ROUND, &mut members, name, value);
         }
-        let (task, status) = match self.result_type {
+        let [_, inputs, state, _, task, status, result, error] = members;
+        let (task, status) = match result_type {
             Some("\"input_required\"") => (None, Some("input_required".into())),
-            _ => (Some(key(string(self.task)?)), string(self.status)),
+            _ => (Some(key(string(task)?)), string(status)),
         };
         let status = status?;
-        let requests = self.inputs.into_iter().flat_map(json::members);
+        let requests = inputs.into_iter().flat_map(json::members);
         let requests = requests.filter_map(|(name, request)| Some((json::unescaped(name)?, request))).collect();
-        Some(Round {
-            is_last: task.is_some() && (self.result.is_some() || self.error.is_some() || status == "cancelled"),
+        let round = Self {
+            is_last: task.is_some() && (result.is_some() || error.is_some() || status == "cancelled"),
             status,
-            state: self.state.map(key),
-            asked: self.inputs.and_then(names),
+            state: state.map(key),
+            asked: inputs.and_then(names),
             inputs: Inputs { requests, interoperable },
             task,
-            is_new,
-        })
+            is_new: new_task.is_some() || result_type == Some("\"task\""),
+        };
+        Some((round, result))
     }
 }
 
