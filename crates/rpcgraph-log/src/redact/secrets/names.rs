@@ -1,5 +1,6 @@
 //! Names of secrets, and the values that they make secret.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -7,39 +8,23 @@ use regex::bytes::Regex;
 use crate::redact::allowed::is_schema_keyword;
 use crate::redact::placeholder::is_placeholder;
 
-/// The endings of names of secrets, in verbose mode.
-const NAMES: &str = r"(?:passw(?:or)?d|pass[_.-]?phrase|secret|secret[_-]?key[_-]?base
-    |(?:access|account|aes|api|auth|client|consumer|decryption|deploy|encryption|hmac|license|master|private|rsa|secret
-    |service|session|shared|signing|ssh|subscription|webhook)[_.-]?key
-    |(?:access|api|app|auth|bearer|bot|client|csrf|device|id|invite|jwt|oauth|personal|push|refresh|registration|reset
-    |secret|security|service|session|user|verification|webhook|xsrf)[_.-]?token)";
+static PATTERNS: LazyLock<BTreeMap<String, String>> =
+    LazyLock::new(|| toml::from_str(include_str!("patterns.toml")).unwrap_or_default());
 
-/// Names whose values are secret. Names of variables in capitals may have their word anywhere.
-const STRONG: &str = r"(?six-u)^(?: .* NAMES s? | (?:proxy-)?authorization | (?:set-)?cookie2? | bearer | jwt | psk
-    | .*[_.-]token | (?-i: [A-Z0-9_]*
-        (?:PASSWORD|PASSWD|SECRET|TOKEN(?:_|\z)|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]*
-    | [A-Z0-9_]+_(?:AUTH|CREDENTIALS?|PASS|PWD) ) )$";
-
-/// Tokens that are not secret: of progress, of pages, and of language models.
-const HARMLESS: &str = r"(?ix-u)(?:bos|cancel|cancellation|cls|continuation|done|end|eos|mask|next|pad|page|progress|result
-    |resume|sep|special|start|stop|sync|unk)[_.-]?token$";
-
-/// Names whose values are secret if they look like it.
-const WEAK: &str = r"(?six-u)^(?:.*[_.-])?(?:token|auth|credentials?|pwd|pass|passcode)$";
-
-/// Masks and variables in place of a secret.
-const TEMPLATES: &str = r"(?x-u)^(?: \*+ | [xX]+ | \.+ | (?:\xe2\x80\xa2|\xe2\x80\xa6)+ | \$[A-Z_][A-Z0-9_]*
-    | \$?\{+[A-Za-z_.\x20]*\}+ | %[A-Z_]+% | <[A-Za-z_\x20-]*> | \[?(?i:redacted|hidden|masked|removed)\]? )$";
-
-/// Compiles a verbose pattern, in which `NAMES` stands for [`NAMES`]; `None` only if it is invalid.
-pub(super) fn compiled(pattern: &str) -> Option<Regex> {
-    Regex::new(&pattern.replace("NAMES", NAMES)).ok()
+/// Compiles a pattern of `patterns.toml`; `None` only if it is invalid.
+pub(super) fn compiled(name: &str) -> Option<Regex> {
+    let mut pattern = PATTERNS.get(name)?.clone();
+    let parts: Vec<_> = PATTERNS.iter().map(|(name, part)| (format!("{{{name}}}"), part)).collect();
+    while let Some((name, part)) = parts.iter().find(|(name, _)| pattern.contains(name)) {
+        pattern = pattern.replace(name, part);
+    }
+    Regex::new(&pattern).ok()
 }
 
-static STRONG_NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(STRONG));
-static HARMLESS_NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(HARMLESS));
-static WEAK_NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(WEAK));
-static TEMPLATE: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(TEMPLATES));
+static STRONG_NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| compiled("strong"));
+static HARMLESS_NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| compiled("harmless"));
+static WEAK_NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| compiled("weak"));
+static TEMPLATE: LazyLock<Option<Regex>> = LazyLock::new(|| compiled("templates"));
 
 fn matches(regex: &LazyLock<Option<Regex>>, text: &[u8]) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))

@@ -10,39 +10,9 @@ use regex::bytes::{Captures, Regex};
 
 use super::decoded::Decoded;
 use super::names::{Secrecy, compiled};
+use crate::redact::allowed::LISTS;
 
-/// Shapes of tokens of services, most of them from
-/// [gitleaks](https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml), or shorter.
-const TOKENS: &str = r"(?: gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{16,}
-    | sk-[A-Za-z0-9_-]{16,} | [rs]k_(?:live|prod|test)_[A-Za-z0-9]{10,} | xox[abeprs]-[A-Za-z0-9-]{10,}
-    | xapp-[0-9]-[A-Za-z0-9-]{10,} | (?:A[KS]IA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16} | AIza[A-Za-z0-9_-]{30,}
-    | ya29\.[A-Za-z0-9_-]{20,} | GOCSPX-[A-Za-z0-9_-]{20,} | npm_[A-Za-z0-9]{30,} | pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}
-    | hf_[A-Za-z0-9]{20,} | SG\.[A-Za-z0-9=_.-]{60,} | shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32} | do[opr]_v1_[a-f0-9]{64}
-    | hvs\.[A-Za-z0-9_-]{24,} | lin_(?:api|oauth)_[A-Za-z0-9]{20,} | whsec_[A-Za-z0-9+/=]{20,} | dapi[a-f0-9]{32}
-    | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]* )";
-
-/// Secrets in a text whose escape sequences are decoded. The group that matches is the secret, and an empty one begins a
-/// string in quotes; without a group, the whole match is the secret. `TOKENS` stands for [`TOKENS`], `VALUE` for characters
-/// of a value, `PARAMETERS` for a list of names and values, and `NAMED` for the name of a member, a variable, an option or a parameter, which is then examined.
-const LOOKS: &str = r#"(?x-u)
-    -----BEGIN[\x20A-Z0-9_]{0,100}PRIVATE\x20KEY(?:\x20BLOCK)?-----
-    | \bTOKENS | hooks\.slack\.com/services/[A-Za-z0-9+/]{40,}
-    | (?i: \bbearer[\s:=]+([a-z0-9._~+/=-]{8,})
-    | \bbasic\s+([a-z0-9+/]{6,}={0,2})
-    | \b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:[a-z0-9-]{2,20}\s+)?(PARAMETERS|VALUE{4,}(?:,\s?PARAMETERS)?)
-    | (?:--cookie\s+|\b(?:set-)?cookie2?["']?\s*[:=]\s*)["']?((?:[^\s=;"',]+=[^\s;"']*;\s?)*[^\s=;"',]+=[^\s;"']{4,}(?:;\s?[^\s;"']+)*)
-    | \b[a-z][a-z0-9+.-]{0,20}://[^\s/?\#:@"'<>]{0,200}:([^\s"'<>/?\#]{3,400})@
-    | (?:\A|\s)(?:-u|--user)[\s=]+["']?[^\s:"']{1,100}:([^\s"']{3,})
-    | (?:NAMED["']?\s*(?:=>|:=|=|:)\s*|-NAMED\s+)["']()
-    | NAMED\s*[:=]\s*(VALUE{4,})
-    | -NAMED\s+(VALUE{4,})
-    | <NAMED>([^<]{4,})</
-    | name="NAMED"\r?\n\r?\n([^\r\n]{4,}) )"#;
-const VALUE: &str = r#"[^\x20\t\n\r\x0c"'&;<>{}\[\]|]"#;
-const PARAMETERS: &str = r"PARAMETER(?:,?\x20?PARAMETER)*";
-const PARAMETER: &str = r#"[a-z_-]+=(?:"[^",:{}\[\]\n]*"|(?:VALUE|;)+)"#;
-const NAMED: &str = r"[a-z0-9_.-]*(?:passw|pass|pwd|secret|token|key|auth|credential|jwt|psk|sig)[a-z0-9_-]*";
-/// The groups of [`LOOKS`] that need an examination of their own.
+/// The groups of the pattern `looks` that need an examination of their own.
 const BEARER: usize = 1;
 const BASIC: usize = 2;
 const AUTHORIZATION: usize = 3;
@@ -50,17 +20,8 @@ const COOKIE: usize = 4;
 const URL: usize = 5;
 const USER: usize = 6;
 
-/// A part of any text that may hold a secret, whatever its escape sequences.
-const HINTS: &str = r#"(?ix-u) -BEGIN | \\u00[2-7][0-9a-f] | NAMES | authorization | cookie | [_.-]token | (?-i:TOKEN)
-    | (?:\b|\\[bfnrt]|\\u[0-9a-f]{4}|[_.-])(?:token|auth|credentials?|pwd|pass|passcode|bearer|basic|jwt|psk)(?:\b|_|\\)
-    | -u\b | --user\b | :(?:\\*/){2}[^\s"]*@ | hooks\.slack | (?-i:TOKENS)
-    | (?:[?&]|\\u[0-9a-f]{4})[a-z0-9_.-]*sig | "(?-i:[CDI-Za-f])[a-z0-9+/\\]{23} | ;base64, "#;
-
-static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let looks = LOOKS.replace("TOKENS", TOKENS).replace("NAMED", NAMED).replace("PARAMETERS", PARAMETERS);
-    compiled(&looks.replace("PARAMETER", PARAMETER).replace("VALUE", VALUE))
-});
-static MAY_HOLD: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(&HINTS.replace("TOKENS", TOKENS)));
+static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| compiled("looks"));
+static MAY_HOLD: LazyLock<Option<Regex>> = LazyLock::new(|| compiled("hints"));
 
 /// True if a text may hold a secret. Most texts do not.
 pub(super) fn may_hold(text: &[u8]) -> bool {
@@ -177,24 +138,8 @@ fn is_code(name: &[u8], value: &[u8]) -> bool {
 
 /// True if what follows a name and a colon is a word of a sentence: a word of letters that is not the last of its line.
 fn is_prose(value: &[u8], next: Option<&u8>) -> bool {
-    const STATES: [&[u8]; 14] = [
-        b"required",
-        b"optional",
-        b"string",
-        b"invalid",
-        b"missing",
-        b"expired",
-        b"none",
-        b"null",
-        b"true",
-        b"false",
-        b"undefined",
-        b"incorrect",
-        b"wrong",
-        b"changed",
-    ];
     let word = &value[..value.iter().rposition(|byte| !b".,:)!?".contains(byte)).map_or(0, |last| last + 1)];
-    let is_state = STATES.iter().any(|state| state.eq_ignore_ascii_case(word));
+    let is_state = LISTS.states.iter().any(|state| state.as_bytes().eq_ignore_ascii_case(word));
     let is_word = word.iter().all(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
     is_state || is_word && (next.is_some_and(|next| b" \t".contains(next)) || word.len() < value.len())
 }
