@@ -3,19 +3,7 @@
 use super::report::{BlockReport, ItemVerdict, ReportItem};
 use crate::diagnostic::markup::xml;
 
-const STYLE: &str = "\
-:root{color-scheme:light dark}\
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
-details{border:1px solid #8884;border-radius:.4rem;margin:.5rem 0;padding:.4rem .8rem}\
-summary{cursor:pointer}\
-code,pre{font-family:ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}\
-.passed::before{content:'passed ';color:#080;font-weight:bold}\
-.failed::before{content:'failed ';color:#c00;font-weight:bold}\
-.not_validated::before{content:'not validated ';color:#c80;font-weight:bold}\
-@media(prefers-color-scheme:dark){.passed::before{color:#6d6}.failed::before{color:#f77}}\
-.error{border-left:.3rem solid #c00;padding-left:.5rem}\
-.loss{border-left:.3rem solid #c80;padding-left:.5rem}\
-li{list-style:none}ul{padding-left:0}";
+const STYLE: &str = include_str!("report.css");
 
 /// Returns `report.html` for one block or several.
 pub fn html(reports: &[&BlockReport], title: &str) -> String {
@@ -23,7 +11,7 @@ pub fn html(reports: &[&BlockReport], title: &str) -> String {
         (xml(title), reports.iter().map(|report| report.verdict()).max().unwrap_or(ItemVerdict::Passed).name());
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
          </head>\n<body>\n<h1>{title}</h1>\n\
          <p class=\"{class}\">{}.</p>\n",
         BlockReport::passed_in_words(reports.iter().copied(), " examples and tests passed")
