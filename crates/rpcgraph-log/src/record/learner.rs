@@ -22,7 +22,7 @@ use self::print::{ERRORS, STATUSES, toml_string};
 use self::quoted::LinePart;
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
-use self::sides::{Hops, Stated};
+use self::sides::{Cell, Hops, Stated, cells};
 use super::certainty::{Certainty, is_member_of_messages};
 use super::elements::element_lines;
 use super::methods::known_method;
@@ -36,6 +36,7 @@ use super::{Time, times};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 /// The maximum number of places: those with the most messages.
 const PLACES: usize = 48;
@@ -348,16 +349,14 @@ impl LearnedFormat<'_> {
         let observed = placed.into_iter().map(|(number, place)| {
             let candidate = &self.candidates[number];
             let stated = self.stated.get(&number);
-            let is_stated =
-                |at: usize| stated.and_then(|stated| stated.tokens.clone()).is_some_and(|range| range.contains(&at));
-            let words =
-                candidate.front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).enumerate();
-            let words = words
-                .filter(|(_, (at, _))| !is_stated(*at))
-                .map(|(nth, (_, token))| (Field::Word(nth), token.text().to_owned()));
-            let is_key = |(pointer, value): &&(String, String)| !is_fact(last_token(pointer)) && !value.contains(' ');
-            let members = candidate.members.iter().filter(is_key);
-            let members = members.map(|(pointer, value)| (Field::Member(pointer.clone()), value.clone()));
+            let is_stated = |at: &RangeInclusive<usize>| {
+                stated.and_then(|stated| stated.tokens.as_ref()).is_some_and(|range| range.contains(at.start()))
+            };
+            let is_key = |(_, cell): &(Field, Cell)| match (&cell.tokens, &cell.pointer) {
+                (Some(at), _) => !is_stated(at),
+                (None, pointer) => !pointer.as_deref().map(last_token).is_some_and(is_fact) && !cell.text.contains(' '),
+            };
+            let keys = cells(candidate).filter(is_key).map(|(field, cell)| (field, cell.text));
             let behind = tokens(candidate.behind.as_deref().unwrap_or_default());
             let behind = labelled(&behind).map(|(label, _, word)| (Field::Behind(label), word.to_owned()));
             let side = self.meaning(number).or_else(|| {
@@ -368,12 +367,7 @@ impl LearnedFormat<'_> {
             let above = above
                 .flat_map(|tokens| labelled(tokens))
                 .map(|(label, _, word)| (Field::Above(label), word.to_owned()));
-            Observed {
-                place,
-                fields: words.chain(members).chain(behind).chain(above).collect(),
-                side,
-                calls: candidate.calls(),
-            }
+            Observed { place, fields: keys.chain(behind).chain(above).collect(), side, calls: candidate.calls() }
         });
         sessions::choose(&observed.collect::<Vec<_>>())
     }

@@ -214,12 +214,21 @@ pub(super) fn fact_groups(regex: &LineRegex, session: &str) -> FactGroups {
 }
 
 /// The meaning of a word about the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WordMeaning {
     /// This side sent the message.
     Sent(Sender),
     /// The message went in this direction.
     Went(Direction),
+}
+
+impl WordMeaning {
+    pub fn other(self) -> Self {
+        match self {
+            Self::Sent(sender) => Self::Sent(sender.other()),
+            Self::Went(direction) => Self::Went(direction.other()),
+        }
+    }
 }
 
 /// Converts the value at a pointer.

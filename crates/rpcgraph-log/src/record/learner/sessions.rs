@@ -1,12 +1,13 @@
 //! Finds the field that separates the sessions of a log: a word in front of messages, or a member around them.
 
 use super::super::Direction;
+use super::super::methods::known_method;
 use super::super::rules::WordMeaning;
 use super::super::surroundings::named_side;
 use super::super::wrapper::is_level;
 use super::is_step;
 use super::scan::Call;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A varying part around messages.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,9 +141,10 @@ pub(super) fn choose(messages: &[Observed<'_>]) -> Vec<Field> {
 }
 
 /// True if a field has two values, with requests in one direction beside each: a proxy receives them in one connection, and
-/// passes them on in another. Names of sides and methods tell who asked.
+/// passes them on in another. Not if names of sides or published methods show who asked, and that one side wrote the log.
 fn tells_hops(messages: &[Observed<'_>], field: &Field) -> bool {
     let mut hops: BTreeMap<&str, Vec<Direction>> = BTreeMap::new();
+    let mut writers = HashSet::new();
     for message in messages {
         let (Some(value), Some(WordMeaning::Went(direction))) = (message.fields.get(field), message.side) else {
             return false;
@@ -153,12 +155,15 @@ fn tells_hops(messages: &[Observed<'_>], field: &Field) -> bool {
             return false;
         }
         directions.extend(methods().map(|_| direction));
+        let senders = methods().filter_map(|method| known_method(method)?.sender);
+        writers.extend(senders.map(|sender| if direction == Direction::Out { sender } else { sender.other() }));
     }
     let [(one, asked), (other, passed_on)] = &hops.into_iter().collect::<Vec<_>>()[..] else { return false };
     let are_all =
         |directions: &[Direction], direction| directions.len() > 1 && directions.iter().all(|one| *one == direction);
     [Direction::In, Direction::Out].iter().any(|way| are_all(asked, *way) && are_all(passed_on, way.other()))
         && (named_side(one).is_none() || named_side(other).is_none())
+        && writers.len() != 1
 }
 
 impl Trial {

@@ -244,10 +244,10 @@ fn stated(candidate: &Candidate, with_arrows: bool) -> Option<Stated> {
 }
 
 /// One word or member of a message.
-struct Cell {
-    tokens: Option<RangeInclusive<usize>>,
-    pointer: Option<String>,
-    text: String,
+pub(super) struct Cell {
+    pub tokens: Option<RangeInclusive<usize>>,
+    pub pointer: Option<String>,
+    pub text: String,
     is_receiver: bool,
 }
 
@@ -313,17 +313,15 @@ fn value_meanings(cells: &HashMap<usize, Cell>, exchanges: &Exchanges<'_>) -> Op
     // The first message was sent by the writer of the log, unless a word says otherwise.
     let is_first = exchanges.numbers.iter().find_map(|number| value(*number)) == Some(true);
     let went = direction.unwrap_or(if is_first { Direction::Out } else { Direction::In });
-    let went = [went, went.other()].map(WordMeaning::Went);
-    let sent = sent.map(|one| [one, one.other()].map(WordMeaning::Sent));
-    let fits = |[own, others]: &[WordMeaning; 2]| {
-        exchanges.allow(|number| value(number).map(|is_one| if is_one { *own } else { *others }))
+    let fits = |own: &WordMeaning| {
+        exchanges.allow(|number| value(number).map(|is_one| if is_one { *own } else { own.other() }))
     };
-    let [own, others] = sent.into_iter().chain([went]).find(fits)?;
-    Some([(one.to_owned(), own), (other.to_owned(), others)].into())
+    let own = sent.map(WordMeaning::Sent).into_iter().chain([WordMeaning::Went(went)]).find(fits)?;
+    Some([(one.to_owned(), own), (other.to_owned(), own.other())].into())
 }
 
 /// Returns the words in front of a message, and the members around it, which may state its sender.
-fn cells(candidate: &Candidate) -> impl Iterator<Item = (Field, Cell)> {
+pub(super) fn cells(candidate: &Candidate) -> impl Iterator<Item = (Field, Cell)> {
     let front = &candidate.front;
     let words = front.iter().enumerate().filter(|(_, token)| matches!(token, Token::Word(_))).enumerate();
     let words = words.map(|(nth, (at, token))| {

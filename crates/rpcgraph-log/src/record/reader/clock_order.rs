@@ -2,7 +2,8 @@
 //! above their requests. Its entries wait for the requests.
 
 use super::super::object::RawObject;
-use super::super::{Direction, Entry, Record, Sender};
+use super::super::rules::WordMeaning;
+use super::super::{Entry, Record};
 use super::order::EntryOrder;
 use super::time_order::time_after;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -18,27 +19,13 @@ const MAX_BYTES: usize = 16 << 20;
 /// The minimum number of requests that are remembered.
 const MIN_ASKED: usize = 1 << 15;
 
-/// A side, as the log states it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum StatedSide {
-    Sender(Sender),
-    Direction(Direction),
-}
-
 /// The side of a record, if the log states it.
-fn side_of(record: &Record<'_>) -> Option<StatedSide> {
-    record.sender.map(StatedSide::Sender).or(record.direction.map(StatedSide::Direction))
-}
-
-fn other(side: StatedSide) -> StatedSide {
-    match side {
-        StatedSide::Sender(sender) => StatedSide::Sender(sender.other()),
-        StatedSide::Direction(direction) => StatedSide::Direction(direction.other()),
-    }
+fn side_of(record: &Record<'_>) -> Option<WordMeaning> {
+    record.sender.map(WordMeaning::Sent).or(record.direction.map(WordMeaning::Went))
 }
 
 /// The session, the id and the side of a request.
-type RequestKey = (Option<String>, Vec<u8>, Option<StatedSide>);
+type RequestKey = (Option<String>, Vec<u8>, Option<WordMeaning>);
 
 /// The request that a record is or answers.
 #[derive(PartialEq)]
@@ -52,7 +39,7 @@ fn exchange(record: &Record<'_>, object: &RawObject<'_>) -> Option<Exchange> {
     let (session, side) = (record.session.as_deref().map(str::to_owned), side_of(record));
     Some(match object.has("method") {
         true => Exchange::Request((session, id, side)),
-        false => Exchange::Answer((session, id, side.map(other))),
+        false => Exchange::Answer((session, id, side.map(WordMeaning::other))),
     })
 }
 
@@ -64,7 +51,7 @@ pub(super) struct EarlyAnswers {
     answers: HashMap<RequestKey, (i128, usize)>,
     /// The open requests: true if an answer above fits.
     asked: HashMap<RequestKey, bool>,
-    counts: HashMap<Option<StatedSide>, EarlyCounts>,
+    counts: HashMap<Option<WordMeaning>, EarlyCounts>,
 }
 
 /// The counts of one side's answers.
@@ -90,14 +77,14 @@ impl EarlyAnswers {
                     (0..=MAX_NANOSECONDS).contains(&(time - answer)) && self.records - at <= MAX_RECORDS
                 });
                 if let Some((answer, _)) = early {
-                    let counts = self.counts.entry(key.2.map(other)).or_default();
+                    let counts = self.counts.entry(key.2.map(WordMeaning::other)).or_default();
                     counts.early += 1;
                     counts.most = counts.most.max(time - answer);
                 }
                 self.asked.insert(key, early.is_some());
             }
             Some(Exchange::Answer(key)) => {
-                let counts = self.counts.entry(key.2.map(other)).or_default();
+                let counts = self.counts.entry(key.2.map(WordMeaning::other)).or_default();
                 match self.asked.remove(&key) {
                     Some(has_early) => counts.contradicted += usize::from(has_early),
                     None => {
@@ -126,7 +113,7 @@ impl EarlyAnswers {
 /// messages of this side until the other clock has the same time or an answer behind them is given.
 pub(super) struct ClockOrder {
     /// `None` if the log does not state sides: then only answers wait.
-    side: Option<StatedSide>,
+    side: Option<WordMeaning>,
     /// The nanoseconds by which the clock of this side is behind at least.
     behind: i128,
     /// The last time of the other side.
@@ -155,7 +142,7 @@ impl HeldEntry {
 }
 
 impl ClockOrder {
-    fn new(side: Option<StatedSide>, behind: i128) -> Self {
+    fn new(side: Option<WordMeaning>, behind: i128) -> Self {
         let (asked, asked_before) = (HashSet::new(), HashSet::new());
         let (held, ready) = (VecDeque::new(), VecDeque::new());
         Self { side, behind, now: None, last: None, asked, asked_before, held, held_bytes: 0, ready }
