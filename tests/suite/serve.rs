@@ -13,7 +13,7 @@ use oxrdfio::RdfFormat;
 use serde_json::Value;
 
 use crate::cli::{LOG, Place, parse};
-use crate::report::browser;
+use crate::report::shown::browser;
 use crate::support::{assert_isomorphic, own, tool};
 
 /// A server that runs until the test ends.

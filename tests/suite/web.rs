@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::report::browser;
+use crate::report::shown::browser;
 use crate::support::{own, tool};
 
 /// The target folder of a build.
