@@ -236,7 +236,8 @@ impl Connection {
         let name = Name { element: Some(index), ..batch.name };
         let known = element.known_sender().or(batch.sender_method);
         let mut problems = Problems::default();
-        problems.insert_if(record.flags.result_unknown, Problem::ResultUnknown);
+        let is_answer = matches!(element, Single::Message(message) if message.kind == Kind::Response);
+        problems.insert_if(record.flags.result_unknown && is_answer, Problem::ResultUnknown);
         let node = self.single(record, name, element, problems, known, answered);
         let common = batch.common.map_or(node.sender, |common| common.filter(|common| node.sender == Some(*common)));
         batch.common = Some(common);
