@@ -1,10 +1,12 @@
-//! Logs in a graph: whether anything of them was read as JSON-RPC.
+//! Logs in a graph: whether anything of them was read as JSON-RPC, as `Summary` says of a log.
 
 use std::collections::BTreeMap;
 
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedNodeRef, NamedOrBlankNodeRef, QuadRef, TermRef};
 
+use crate::message::Content;
+use crate::record::{Certainty, Format, is_member_of_messages};
 use crate::vocab::{jrpc, rpcg};
 
 /// The logs whose statements were taken, by their IRIs.
@@ -14,43 +16,91 @@ pub(super) struct GraphedLogs(BTreeMap<String, GraphedLog>);
 #[derive(Default)]
 struct GraphedLog {
     has_session: bool,
-    has_records: bool,
     /// True if some content is JSON-RPC, valid or not.
-    is_read: bool,
+    is_sure: bool,
+    /// True if the format marks messages.
+    is_marked: bool,
+    messages: u64,
+    /// The number of messages with members that JSON-RPC does not define.
+    doubtful: u64,
+    /// The number of records, and elements of batches, that are not messages.
+    others: u64,
+}
+
+/// A statement that says something about the reading.
+enum GraphedFact<'q> {
+    Session,
+    Message,
+    Other,
+    Sure,
+    Extra(&'q str),
+    Value(&'q str),
+    Format(&'q str),
 }
 
 impl GraphedLogs {
     /// Takes a statement.
     pub fn take(&mut self, quad: QuadRef<'_>) {
-        let NamedOrBlankNodeRef::NamedNode(subject) = quad.subject else { return };
-        let iri = subject.as_str().split_once('#').map_or(subject.as_str(), |(iri, _)| iri);
-        let is = |classes: &[NamedNodeRef<'_>]| {
-            quad.predicate == rdf::TYPE && classes.iter().any(|class| quad.object == TermRef::from(*class))
-        };
-        let has_version = quad.predicate == jrpc::VERSION || quad.predicate == jrpc::HAS_VERSION;
-        let (is_session, is_record, is_read) = (is(&[rpcg::SESSION]), is(&OTHERS), has_version || is(&MESSAGES));
-        if !(is_session || is_record || is_read) {
-            return;
-        }
+        let (NamedOrBlankNodeRef::NamedNode(subject), Some(fact)) = (quad.subject, fact(quad)) else { return };
+        let (iri, fragment) = subject.as_str().split_once('#').unwrap_or((subject.as_str(), ""));
         let log = match self.0.get_mut(iri) {
             Some(log) => log,
             None => self.0.entry(iri.to_owned()).or_default(),
         };
-        log.has_session |= is_session;
-        log.has_records |= is_record;
-        log.is_read |= is_read;
+        match fact {
+            GraphedFact::Session => log.has_session = true,
+            GraphedFact::Message => log.messages += 1,
+            GraphedFact::Other => log.others += 1,
+            GraphedFact::Sure => log.is_sure = true,
+            GraphedFact::Format(name) => log.is_marked |= !UNMARKED.iter().any(|format| format.name() == name),
+            _ if log.is_sure => {}
+            GraphedFact::Value(text) => {
+                log.is_sure = Content::parse(text.as_bytes()).certainty() == Certainty::Sure;
+            }
+            GraphedFact::Extra(text) if !fragment.ends_with("-error") => {
+                let members = serde_json::from_str::<serde_json::Map<_, _>>(text).unwrap_or_default();
+                log.is_sure = members.contains_key("jsonrpc");
+                log.doubtful += u64::from(members.keys().any(|name| !is_member_of_messages(name.as_bytes())));
+            }
+            GraphedFact::Extra(_) => {}
+        }
     }
 
     /// Returns the IRIs of the logs that have records, of which none was read as JSON-RPC.
     pub fn unread(self) -> Vec<String> {
-        let is_unread = |log: &GraphedLog| log.has_session && log.has_records && !log.is_read;
+        let is_unread = |log: &GraphedLog| {
+            let is_read = log.is_sure || log.messages > 0 && (log.is_marked || log.messages > log.doubtful);
+            log.has_session && !is_read && log.messages + log.others > 0
+        };
         self.0.into_iter().filter(|(_, log)| is_unread(log)).map(|(iri, _)| iri).collect()
     }
 }
 
-const MESSAGES: [NamedNodeRef<'static>; 5] =
-    [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE, rpcg::HTTP_EXCHANGE];
-const OTHERS: [NamedNodeRef<'static>; 2] = [rpcg::INVALID_MESSAGE, rpcg::MALFORMED_RECORD];
+/// Formats that do not mark messages.
+const UNMARKED: [Format; 3] = [Format::JsonLines, Format::JsonValues, Format::JsonArray];
+
+fn fact(quad: QuadRef<'_>) -> Option<GraphedFact<'_>> {
+    let property = quad.predicate;
+    match quad.object {
+        TermRef::NamedNode(class) if property == rdf::TYPE => match class {
+            _ if class == rpcg::SESSION => Some(GraphedFact::Session),
+            _ if MESSAGES.contains(&class) => Some(GraphedFact::Message),
+            _ if class == rpcg::HTTP_EXCHANGE => Some(GraphedFact::Sure),
+            _ if class == rpcg::INVALID_MESSAGE || class == rpcg::MALFORMED_RECORD => Some(GraphedFact::Other),
+            _ => None,
+        },
+        TermRef::Literal(literal) => match property {
+            _ if property == jrpc::VERSION || property == jrpc::HAS_VERSION => Some(GraphedFact::Sure),
+            _ if property == rpcg::EXTRA_MEMBERS => Some(GraphedFact::Extra(literal.value())),
+            _ if property == rpcg::VALUE => Some(GraphedFact::Value(literal.value())),
+            _ if property == rpcg::FORMAT => Some(GraphedFact::Format(literal.value())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+const MESSAGES: [NamedNodeRef<'static>; 4] = [jrpc::REQUEST, jrpc::NOTIFICATION, jrpc::RESPONSE, jrpc::ERROR_RESPONSE];
 
 #[cfg(test)]
 mod tests {
@@ -63,7 +113,8 @@ mod tests {
         for (log, is_read) in [
             ("not a log\n", false),
             ("[\"a\",\"b\"]\n", false),
-            ("[{\"m\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}}]\n", false),
+            ("[{\"m\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}}]\n", true),
+            ("{\"method\":\"GET\",\"status\":200}\n", false),
             ("", true),
             ("not a log\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}\n", true),
             ("{\"jsonrpc\":\"2.0\"}\n", true),
