@@ -283,6 +283,7 @@ impl Report {
             self.members(message, &mut row);
             let method = message.method.as_deref().or(answered.as_ref().and_then(|(_, method)| method.as_deref()));
             if method == Some("initialize") {
+                log.facts.handshake(message);
                 self.handshakes.add((self.index.logs.len(), row.session), self.index.len(), message);
             }
             if kind == RowKind::Request {

@@ -227,14 +227,69 @@ pub(super) struct LogFacts {
     /// The first row, and the number of rows.
     pub first: u32,
     pub rows: u32,
+    /// The content of `initialize`: the offered and the agreed versions, and the names of clients and servers.
+    protocol: Vec<String>,
     /// The sessions that restarts began, each with the session before, by the indexes of their keys in the texts.
     #[serde(skip)]
     pub restarts: Vec<(u32, u32)>,
+    client: ProgramNames,
+    server: ProgramNames,
+}
+
+/// The maximum number of names and versions that the head of a page lists.
+const LISTED: usize = 6;
+
+/// The names of the programs on one side, written as one text: `a 1, b 2 and more`.
+#[derive(Debug, Default)]
+struct ProgramNames {
+    names: Vec<String>,
+    are_cut: bool,
+}
+
+impl ProgramNames {
+    fn add(&mut self, name: String) {
+        match self.names.contains(&name) {
+            true => {}
+            false if self.names.len() < LISTED => self.names.push(name),
+            false => self.are_cut = true,
+        }
+    }
+}
+
+impl Serialize for ProgramNames {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!(
+            "{}{}",
+            self.names.join(", "),
+            if self.are_cut { " and more" } else { "" }
+        ))
+    }
 }
 
 impl LogFacts {
     pub fn new(name: &str, format: Format, first: u32) -> Self {
-        Self { name: name.to_owned(), format: format.name(), first, rows: 0, restarts: Vec::new() }
+        let (name, format) = (name.to_owned(), format.name());
+        let (client, server) = Default::default();
+        Self { name, format, first, rows: 0, protocol: Vec::new(), restarts: Vec::new(), client, server }
+    }
+
+    /// Records the facts from a message of the handshake.
+    pub fn handshake(&mut self, message: &Message<'_>) {
+        let Some(payload) = message.params.as_ref().or(message.result.as_ref()) else { return };
+        let payload = payload.value();
+        let who = |member: &str| {
+            let info = payload.member(member)?;
+            let part = |name| info.member(name).and_then(Value::to_cow).unwrap_or_default();
+            Some(shortened(format!("{} {}", part("name"), part("version")).trim()))
+        };
+        who("clientInfo").into_iter().for_each(|name| self.client.add(name));
+        who("serverInfo").into_iter().for_each(|name| self.server.add(name));
+        if let Some(version) = payload.member("protocolVersion").and_then(Value::to_cow)
+            && self.protocol.len() < LISTED
+        {
+            self.protocol.push(shortened(&version));
+            self.protocol.dedup();
+        }
     }
 }
 
