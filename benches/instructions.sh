@@ -15,7 +15,7 @@ tolerance=10 # percent
 told_bar=25 # percent
 messages=2000
 figures=benches/instructions.txt
-# Protocols are compared with what they add: they also write more statements, in percent.
+# Prints the number of statements that a conversion writes: the cost of protocols is compared with the statements they add.
 statements() {
     "$target/release/rpcgraph" convert --quiet --base https://example.org/log --to nquads --protocol "$1" "$folder/log.ndjson" | wc -l
 }

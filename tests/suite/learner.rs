@@ -354,7 +354,7 @@ fn hops_of_a_proxy() {
     let messages = Log::read("log", std::io::Cursor::new(log.into_bytes())).messages().map(Result::unwrap);
     let found: Vec<_> = messages.map(|message| (message.session, message.sender.unwrap())).collect();
     assert!(found[0].0 != found[1].0 && found[1].0 == found[2].0 && found[0].0 == found[3].0, "{found:?}");
-    // Requests that only servers send are no requests of a client that are passed on.
+    // A request that only servers send is not one that a proxy passes on for a client.
     let own =
         |id: u8| hop(id).replace(&call(id + 100, "a"), &call(id + 100, "roots/list")).replace("\"a\"", "\"ping\"");
     assert_eq!(sessions(&(own(1) + &own(2))), vec![None; 8]);

@@ -393,7 +393,7 @@ const ROUND: [&str; 8] = ["resultType", "inputRequests", "requestState", "task",
 impl<'a> Round<'a> {
     /// Returns the continuation that [`ROUND`] describes, in canonical JSON, and the result of its task.
     fn read(mut members: [Option<&'a str>; ROUND.len()], interoperable: bool) -> Option<(Self, Option<&'a str>)> {
-        let [result_type, .., new_task, _, _, _, _] = members;
+        let [result_type, _, _, new_task, ..] = members;
         for (name, value) in new_task.into_iter().flat_map(json::members) {
             pick(&ROUND, &mut members, name, value);
         }

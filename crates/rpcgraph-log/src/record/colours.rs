@@ -16,7 +16,7 @@ static SEQUENCE: LazyLock<Option<Regex>> =
 static COPIED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?-u)(?:\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[|\xE2\x90\x9B)?\[[\d;]*m").ok());
 
-/// Returns the beginning of a line in which colours may be copied text: the part before any value that ends a colour.
+/// Returns the front of a line, if it has colours that were copied as text. Behind it, JSON may have such text itself.
 fn copied(line: &[u8]) -> &[u8] {
     let front = &line[..memchr2(b'{', b'"', line).unwrap_or(line.len())];
     if memmem::find(front, b"[0m").is_some() { front } else { b"" }

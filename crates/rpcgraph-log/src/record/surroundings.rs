@@ -137,20 +137,29 @@ const PICTURE: char = '\u{fe0f}';
 
 /// True for a character of arrows such as `-->` and `→`.
 pub(super) fn is_of_arrow(c: char) -> bool {
-    "-=<>".contains(c) || c == PICTURE || ARROWS_OUT.contains(&c) || ARROWS_IN.contains(&c)
+    is_shaft(c) || points_out(c) || points_in(c) || c == PICTURE
+}
+
+fn is_shaft(c: char) -> bool {
+    "-=".contains(c)
+}
+
+fn points_out(c: char) -> bool {
+    c == '>' || ARROWS_OUT.contains(&c)
+}
+
+fn points_in(c: char) -> bool {
+    c == '<' || ARROWS_IN.contains(&c)
 }
 
 /// Returns the direction of an arrow: away from the writer of the log, as in `>`, `-->`, `==>` and `→`, or to it. `=>` may
 /// mean anything.
 fn arrow(token: &str) -> Option<Direction> {
     let token = token.trim_end_matches(PICTURE);
-    let is_out = |c: char| c == '>' || ARROWS_OUT.contains(&c);
-    let is_in = |c: char| c == '<' || ARROWS_IN.contains(&c);
-    let is_line = |c: char| "-=".contains(c);
     match token {
         "=>" | "<=" => None,
-        _ if token.ends_with(is_out) && token.chars().all(|c| is_line(c) || is_out(c)) => Some(Direction::Out),
-        _ if token.starts_with(is_in) && token.chars().all(|c| is_line(c) || is_in(c)) => Some(Direction::In),
+        _ if token.ends_with(points_out) && token.chars().all(|c| is_shaft(c) || points_out(c)) => Some(Direction::Out),
+        _ if token.starts_with(points_in) && token.chars().all(|c| is_shaft(c) || points_in(c)) => Some(Direction::In),
         _ => None,
     }
 }

@@ -21,17 +21,21 @@ pub(super) fn duration(milliseconds: &[u8]) -> Option<Decimal> {
     from_milliseconds(milliseconds).filter(|seconds| !seconds.is_negative())
 }
 
+/// Parses minutes or hours with a fraction of a second, such as `01:02.5`. Without one, it may be a time of day.
+fn with_colons(text: &str) -> Option<Decimal> {
+    let parts: Vec<_> = text.split(':').collect();
+    let is_number = |part: &&str| part.starts_with(|first: char| first.is_ascii_digit());
+    if parts.len() > 3 || !parts.last()?.contains('.') || !parts.iter().all(is_number) {
+        return None;
+    }
+    parts.iter().try_fold(Decimal::from(0), |sum, part| sum.checked_mul(60)?.checked_add(part.parse::<Decimal>().ok()?))
+}
+
 /// Parses a duration with its units, such as `2.8ms`, `45 µs` and `1m2.5s`, or with colons and a fraction, such as `01:02.5`,
 /// and returns it in seconds.
 pub(super) fn with_units(text: &str) -> Option<Decimal> {
     if text.contains(':') {
-        let parts: Vec<_> = text.split(':').collect();
-        let is_number = |part: &&str| part.starts_with(|first: char| first.is_ascii_digit());
-        let is_duration = parts.len() <= 3 && parts.last()?.contains('.') && parts.iter().all(is_number);
-        let mut numbers = parts.iter().filter(|_| is_duration).map(|part| part.parse::<Decimal>());
-        return numbers
-            .try_fold(Decimal::from(0), |sum, part| sum.checked_mul(60)?.checked_add(part.ok()?))
-            .filter(|_| is_duration);
+        return with_colons(text);
     }
     let (mut rest, mut seconds) = (text, Decimal::from(0));
     loop {

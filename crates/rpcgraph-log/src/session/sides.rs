@@ -111,8 +111,8 @@ impl Sides {
         MessageSide { sender, inferred: sender.is_some(), direction: None }
     }
 
-    /// Ignores words for directions from now on, as of an answer that went the same way as its request. Senders before were inferred
-    /// from such words.
+    /// Ignores words for directions from now on: methods contradict them, or an answer went the same way as its request. The
+    /// senders that they have shown so far count as inferred.
     pub fn ignore_directions(&mut self) {
         (self.directions_ignored, self.inferred) = (true, true);
     }

@@ -232,8 +232,8 @@ impl TokenSet {
         }
     }
 
-    /// Returns a regular expression for the tokens, before those of the next place. At each character of a line, it can
-    /// continue in one way only, if possible: such expressions are searched for in a fraction of the time.
+    /// Returns a regular expression for the tokens, given those that follow. Where possible, a word does not match the sign
+    /// that follows it: then each character decides how the match goes on, and no backtracking is needed.
     pub fn regex(&self, next: Option<&Self>) -> String {
         let any = |texts: BTreeSet<String>| match texts.len() {
             1 => texts.into_iter().next().unwrap_or_default(),

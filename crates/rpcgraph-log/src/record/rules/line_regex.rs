@@ -36,7 +36,7 @@ impl LineRegex {
         ascii.or_else(|| self.any())?.captures_at(text, at)
     }
 
-    /// An expression that is too large with the classes of Unicode has those of ASCII.
+    /// The expression with the classes of Unicode, or with those of ASCII if it is too large to compile.
     fn any(&self) -> Option<&Regex> {
         self.any.get_or_init(|| Regex::new(&self.text).ok()).as_ref().or(self.ascii.as_ref())
     }
