@@ -196,6 +196,13 @@ impl Format {
         let is_cut = !is_all && !wrappers.is_empty();
         let inside = if is_cut { &inside[..memrchr(b'\n', &inside).map_or(0, |end| end + 1)] } else { &inside };
         let mut text = learner::learn(inside)?;
+        if self == Self::Arrows {
+            // The learner takes arrows for directions. At the beginning of a line, some name the sender.
+            let head = self.row().text.lines().take_while(|line| *line != "[[rule]]");
+            let sides = head.filter(|line| line.starts_with("client = ") || line.starts_with("server = "));
+            let sides: String = sides.flat_map(|line| [line, "\n"]).collect();
+            text = text.replacen("\n[[rule]]", &format!("{sides}\n[[rule]]"), 1);
+        }
         // A line that is cut off may be a message. Only the elements of an array are certain.
         if !is_all && !part.ends_with(b"\n") && !text.starts_with("array") {
             return None;
@@ -208,7 +215,9 @@ impl Format {
         let own_format = OwnFormat::described(&text).ok()?;
         let (learned, own) = (Reading::of(own_format.decoder(), inside), Reading::of(own, inside));
         let is_better = before.is_none() && self == Self::JsonLines || learned.has_more_than(&own);
-        (is_better && learned.has_all_of(&own)).then_some((text, own_format))
+        // A record that is not a message stays a record behind an arrow, and would be text in a learned format.
+        let keeps_records = self != Self::Arrows || own.has_messages_only();
+        (is_better && keeps_records && learned.has_all_of(&own)).then_some((text, own_format))
     }
 
     /// Returns the wrappers of a log whose format was stated, built in or `own_format`, as soon as a record shows inside

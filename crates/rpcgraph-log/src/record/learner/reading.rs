@@ -8,7 +8,9 @@ use super::super::{Decoder, Entry, Step, Time, names_jsonrpc};
 pub struct Reading {
     messages: usize,
     copies: usize,
-    /// Records that are not messages, and lines that mention messages.
+    /// Records that are not messages.
+    others: usize,
+    /// These records, and lines that mention messages.
     unread: usize,
     times: usize,
     senders: usize,
@@ -35,7 +37,10 @@ impl Reading {
                                 2 * usize::from(has_side) + usize::from(!has_side && record.direction.is_some());
                             reading.latencies += usize::from(record.latency.is_some());
                         }
-                        Entry::Record(_) => reading.unread += 1,
+                        Entry::Record(_) => {
+                            reading.others += 1;
+                            reading.unread += 1;
+                        }
                         Entry::LogLine(line) => {
                             let is_copy = line.is_copy;
                             reading.copies += usize::from(is_copy);
@@ -55,12 +60,19 @@ impl Reading {
         }
     }
 
-    /// True if this reading has more messages or senders than another one, or leaves less unread.
+    /// True if this reading has more messages, senders, times or durations than another one, or leaves less unread.
     pub fn has_more_than(&self, other: &Self) -> bool {
         self.messages > other.messages
             || self.senders > other.senders
+            || self.times > other.times
+            || self.latencies > other.latencies
             || self.copies > 0
             || self.messages == other.messages && self.unread < other.unread
+    }
+
+    /// True if each record is a message.
+    pub fn has_messages_only(&self) -> bool {
+        self.others == 0
     }
 
     /// True if this reading has all that another one has.
