@@ -185,9 +185,12 @@ impl Summary {
         self.records + self.log_lines == 0
     }
 
-    /// True if there are records or text, but none of it was read as JSON-RPC.
+    /// True if there are records or text, but none of it was read as JSON-RPC: also if no record is a message while lines of
+    /// text may hold some.
     pub fn nothing_read(&self) -> bool {
-        !self.is_empty() && self.unread == self.records
+        let has_messages_in_text =
+            self.mentions > 0 && self.exchanges == 0 && self.messages.iter().all(|count| *count == 0);
+        !self.is_empty() && (self.unread == self.records || has_messages_in_text)
     }
 
     /// Explains why an input that is not empty was not read as JSON-RPC, and gives advice; `stated` is true if the user

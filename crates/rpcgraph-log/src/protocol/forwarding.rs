@@ -106,7 +106,12 @@ impl Forwarding {
                 && !is_other_trace()
         };
         let is_traced = |outer: &WaitingUse| used.trace.is_some() && outer.trace.as_deref() == used.trace;
-        let mut outer: Vec<_> = self.waiting.iter_mut().filter(may_be).collect();
+        self.sessions.entry(session.1).or_default();
+        let mut outer = Vec::new();
+        // Of a single session, none is another's.
+        if self.sessions.len() > 1 {
+            outer.extend(self.waiting.iter_mut().filter(may_be));
+        }
         for is_likely in [&is_traced as &dyn Fn(&WaitingUse) -> bool, &|outer| outer.inner.is_none()] {
             if outer.iter().any(|outer| is_likely(outer)) {
                 outer.retain(|outer| is_likely(outer));
@@ -141,10 +146,13 @@ impl Forwarding {
     /// Notes that a use does not wait any longer, since it was answered or evicted. A gateway that succeeded had its own answer
     /// before.
     pub fn end(&mut self, request: Name, succeeded: bool) {
-        let at = self.waiting.iter().position(|waiting| waiting.request == request);
+        // It is among the last: few uses wait for long.
+        let at = self.waiting.iter().rposition(|waiting| waiting.request == request);
         let Some(ended) = at.and_then(|at| self.waiting.remove(at)) else { return };
-        for outer in &mut self.waiting {
-            outer.inner.take_if(|(_, inner)| *inner == request);
+        if self.sessions.len() > 1 {
+            for outer in &mut self.waiting {
+                outer.inner.take_if(|(_, inner)| *inner == request);
+            }
         }
         if succeeded
             && let Some((session, inner)) = ended.inner
