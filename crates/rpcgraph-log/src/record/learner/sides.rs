@@ -28,6 +28,12 @@ const ENDS: [&str; 5] = ["from", "src", "source", "sender", "origin"];
 /// Members that name the receiver.
 const RECEIVERS: [&str; 6] = ["to", "dst", "dest", "destination", "receiver", "target"];
 
+/// A log that says that all messages went one way holds one side, if at most one in this many requests seems to be answered
+/// in it: a proxy receives from both sides, and nearly all requests that it receives have answers.
+const ONE_WAY_SHARE: usize = 4;
+/// The minimum number of requests, or of answers, of such a log.
+const MIN_ONE_WAY: usize = 4;
+
 /// The messages of a log, the oldest first, and the exchanges in it that are certain.
 pub(super) struct Exchanges<'c> {
     candidates: &'c [Candidate],
@@ -88,6 +94,19 @@ impl<'c> Exchanges<'c> {
             methods.any(|method| known_method(&method).and_then(|known| known.sender) == Some(sender.other()))
         };
         !self.pairs.iter().any(is_same) && !self.numbers.iter().any(contradicts)
+    }
+
+    /// Returns the side that sent every message, if the log says that all went one way and few requests have an answer among
+    /// them: such a request and answer are of different exchanges, since both sides count their ids from the same number.
+    fn only_side(&self) -> Option<Sender> {
+        let calls = || self.numbers.iter().flat_map(|number| self.candidates[*number].calls());
+        let asked = calls().filter(|(_, method)| method.is_some()).count();
+        let answered = calls().count() - asked;
+        if asked.max(answered) < (ONE_WAY_SHARE * self.pairs.len()).max(MIN_ONE_WAY) {
+            return None;
+        }
+        let known = calls().find_map(|(_, method)| known_method(method.as_ref()?)?.sender);
+        Some(known.unwrap_or(if asked > answered { Sender::Client } else { Sender::Server }))
     }
 
     /// Returns the number of answers to requests with another value.
@@ -171,8 +190,8 @@ impl LearnedFormat<'_> {
         self.hops.as_ref()?.connections.get(&number).map(|(key, _)| &**key)
     }
 
-    /// Finds what is stated about senders, as far as the exchanges allow it: by words, with or without arrows, or by two values
-    /// of one word or member. Otherwise, members that name a side are believed.
+    /// Finds what is stated about senders, as far as the exchanges allow it: by words, with or without arrows, by two values of
+    /// one word or member, or by one word for all messages of one side. Otherwise, members that name a side are believed.
     pub(super) fn state(&mut self, places: &[Place]) {
         let exchanges = Exchanges::of(self.candidates, originals(places));
         self.hops = Hops::of(&exchanges);
@@ -194,7 +213,17 @@ impl LearnedFormat<'_> {
             matches!(stated.meaning, WordMeaning::Sent(_)) && stated.pointer.as_ref().is_some_and(is_member)
         };
         let members = || read(false).into_iter().filter(|(_, stated)| is_side(stated)).collect();
-        let words = [true, false].into_iter().map(read).find(fits).or_else(|| two_values(&exchanges));
+        let one_way = || {
+            let mut stated = read(true);
+            let meaning = stated.values().next()?.meaning;
+            let is_one_way = stated.len() == exchanges.numbers.len()
+                && matches!(meaning, WordMeaning::Went(_))
+                && stated.values().all(|stated| stated.meaning == meaning);
+            let side = exchanges.only_side().filter(|_| is_one_way)?;
+            stated.values_mut().for_each(|stated| stated.meaning = WordMeaning::Sent(side));
+            Some(stated)
+        };
+        let words = [true, false].into_iter().map(read).find(fits).or_else(|| two_values(&exchanges)).or_else(one_way);
         self.stated = words.unwrap_or_else(members);
     }
 
