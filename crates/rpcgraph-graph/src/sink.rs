@@ -226,8 +226,8 @@ impl RecordSink for TextSink<'_> {
         let relative = input.named;
         let layout = match self.syntax {
             Syntax::NQuads => TripleLayout::Lines { graphs: true },
-            Syntax::TriG => TripleLayout::Blocks { margin: relative, relative },
-            Syntax::Turtle => TripleLayout::Blocks { margin: false, relative },
+            Syntax::TriG => TripleLayout::Blocks { graphs: true, margin: relative, relative },
+            Syntax::Turtle => TripleLayout::Blocks { graphs: false, margin: false, relative },
             _ => TripleLayout::Lines { graphs: false },
         };
         TextRenderer::new(layout, input.iri)

@@ -86,6 +86,21 @@ fn bases_of_every_shape() {
     }
 }
 
+/// A context may put nodes into graphs of their own.
+#[test]
+fn graphs_of_a_context_are_the_same_in_each_syntax() {
+    let nodes = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"g":[{"id":"urn:in","b":"c"},{"b":"d"}],"h":"x"}}"#;
+    let place = Place::with("log", format!("{LOG}{nodes}\n{LOG}"));
+    let context = r#"{"@vocab":"http://v.org/","id":"@id","params":"http://v.org/params","g":{"@id":"http://v.org/g","@container":"@graph"}}"#;
+    place.put("c.jsonld", format!(r#"{{"@context":{context}}}"#));
+    for mapping in ["session", "bblock"] {
+        let convert = |name| place.convert(&["log", "--quiet", "-m", mapping, "-c", "c.jsonld", "-t", name]);
+        let quads = convert("nquads").quads(RdfFormat::NQuads);
+        assert!(quads.iter().any(|quad| quad.graph_name.is_blank_node()));
+        assert_isomorphic(&quads, &convert("trig").quads(RdfFormat::TriG), mapping);
+    }
+}
+
 #[test]
 fn the_output_depends_on_nothing_but_the_input() {
     let place = Place::with("a", LOG.repeat(20));

@@ -140,6 +140,28 @@ impl TextRenderer {
         self.around.extend_from_slice(b" .\n");
         self.end = self.around.len();
     }
+
+    /// Returns the graph of a quad, `None` for the default graph, and in TriG for the record's own.
+    fn graph_of<'q>(&self, quad: &'q Quad) -> Option<NodeRef<'q>> {
+        match (&quad.graph_name, self.layout) {
+            (GraphName::BlankNode(blank), _) => Some(NodeRef::Label(blank.as_str())),
+            (GraphName::DefaultGraph, _) | (_, TripleLayout::Blocks { margin: true, .. }) => None,
+            (GraphName::NamedNode(name), _) => Some(NodeRef::Iri(name.as_str())),
+        }
+    }
+
+    /// Goes on in another graph. TriG ends the block of one graph, and begins that of another.
+    fn change_graph(&mut self, from: Option<NodeRef<'_>>, to: Option<NodeRef<'_>>) {
+        let TripleLayout::Blocks { margin, .. } = self.layout else { return self.set_end(to) };
+        if from.is_some() || margin {
+            self.out.extend_from_slice(b"}\n");
+        }
+        let own = self.graph.as_deref().map(NodeRef::Session).filter(|_| margin);
+        if let Some(graph) = to.or(own) {
+            self.names.push(graph, &mut self.out);
+            self.out.extend_from_slice(b" {\n");
+        }
+    }
 }
 
 impl Rendered for TextRenderer {
@@ -195,21 +217,21 @@ impl TripleSink for TextRenderer {
         self.object(object);
     }
 
-    /// Writes quads. Turtle and TriG ignore the graph of quads, since TriG shows it in the enclosing block.
+    /// Writes quads. Turtle and N-Triples ignore their graphs.
     fn quads(&mut self, quads: &[Quad]) {
-        let in_graphs = self.layout == (TripleLayout::Lines { graphs: true });
-        let mut last = None;
+        let (has_graphs, is_trig) = match self.layout {
+            TripleLayout::Lines { graphs } => (graphs, false),
+            TripleLayout::Blocks { graphs, .. } => (graphs, graphs),
+        };
+        let (mut subject, mut graph) = (None, is_trig.then_some(None));
         for quad in quads {
-            let graph = Some(&quad.graph_name).filter(|_| in_graphs);
-            if last != Some((&quad.subject, graph)) {
-                last = Some((&quad.subject, graph));
+            let next = Some(self.graph_of(quad)).filter(|_| has_graphs);
+            if subject != Some(&quad.subject) || graph != next {
                 self.close();
-                match graph {
-                    None => {}
-                    Some(GraphName::DefaultGraph) => self.set_end(None),
-                    Some(GraphName::NamedNode(name)) => self.set_end(Some(NodeRef::Iri(name.as_str()))),
-                    Some(GraphName::BlankNode(blank)) => self.set_end(Some(NodeRef::Label(blank.as_str()))),
+                if let Some(next) = next.filter(|next| graph != Some(*next)) {
+                    self.change_graph(graph.flatten(), next);
                 }
+                (subject, graph) = (Some(&quad.subject), next);
                 self.subject(quad.subject.as_ref().into());
             }
             match ObjectRef::new(quad.object.as_ref()) {
@@ -219,6 +241,10 @@ impl TripleSink for TextRenderer {
                     let _ = write!(self.out, "{}", quad.object);
                 }
             }
+        }
+        if let (Some(last @ Some(_)), true) = (graph, is_trig) {
+            self.close();
+            self.change_graph(last, None);
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::vocab::{PREFIXES, is_local_name};
 pub(crate) enum TripleLayout {
     /// N-Triples, or N-Quads with `graphs`.
     Lines { graphs: bool },
-    /// Turtle, or TriG with an indented `margin`.
-    Blocks { margin: bool, relative: bool },
+    /// Turtle, or TriG with `graphs`, and an indented `margin` if each record is in a named graph.
+    Blocks { graphs: bool, margin: bool, relative: bool },
 }
 
 /// Writes the names of nodes in a layout.
