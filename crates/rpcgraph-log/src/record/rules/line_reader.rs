@@ -391,8 +391,8 @@ impl RuleReader {
             // A group after the message may take the rest of the line, so the search continues after the message.
             let mut at = 0;
             let all = std::iter::from_fn(|| {
-                let captures = regex.captures_at(line, at)?;
-                at = captures.name("message")?.end().max(at + 1).min(line.len());
+                let captures = (at <= line.len()).then(|| regex.captures_at(line, at))??;
+                at = captures.name("message")?.end().max(at + 1);
                 Some(captures)
             });
             let found = all.filter_map(|captures| {
