@@ -298,6 +298,9 @@ fn tests_that_must_fail_do_not_pass_unread() {
         ("a/tests.yaml", "- {ref: gone.json, require-fail: true}\n- {ref: other.json, require-fail: true}\n"),
         ("a/other.json", "1"),
         ("a/tests/x-fail.json", "{\"a\":"),
+        ("b/context.jsonld", r#"{"@context":{"id":"@id","type":"@type"}}"#),
+        ("b/tests/valid-fail.json", r#"{"note":"y"}"#),
+        ("b/examples.yaml", "- snippets: [{language: json, code: '{}'}]\n"),
         ("a/examples.yaml", "- snippets: [{language: json, code: '{}'}]\n"),
     ]);
     let report = &register.blocks[0].report;
@@ -308,6 +311,22 @@ fn tests_that_must_fail_do_not_pass_unread() {
     let notes = notes(&register);
     assert!(notes.contains("test x-fail.json: fails only because it cannot be parsed: Error parsing JSON"), "{notes}");
     assert!(!notes.contains("other.json"), "{notes}");
+    assert!(
+        notes.contains("test valid-fail.json: fails only because it has no triples: **Empty** output Turtle"),
+        "{notes}"
+    );
+}
+
+/// With a schema, the context only annotates it.
+#[test]
+fn a_context_that_json_ld_does_not_allow_is_named() {
+    let register = register(&[
+        ("a/schema.yaml", "type: object\nproperties: {name: {type: string}}\n"),
+        ("a/context.jsonld", r#"{"@context":{"name":{"@id":"http://e.org/n","@tpye":"@id"}}}"#),
+        ("a/examples.yaml", "- snippets: [{language: json, code: '{\"name\":\"x\"}'}]\n"),
+    ]);
+    let notes = notes(&register);
+    assert!(notes.contains("JSON-LD does not allow this context") && notes.contains("of the term \"name\""), "{notes}");
 }
 
 #[test]

@@ -100,7 +100,8 @@ impl<'b> BlockBuilder<'b> {
     }
 
     /// Finds the block's context: the context made from its annotated schema, or, without a schema, the context that its
-    /// author wrote. Returns the terms that its schemas define differently.
+    /// author wrote. Returns the terms that its schemas define differently, and what is wrong with a context that only
+    /// annotates the schema.
     fn open_context(&mut self) -> Vec<String> {
         let block = self.view.block;
         let site = &block.site;
@@ -111,6 +112,8 @@ impl<'b> BlockBuilder<'b> {
                 self.errors.extend(found.lacking.into_values().map(BlockError::Unusable));
                 clashes = found.clashes;
                 built = (!found.context.is_empty()).then_some(Value::Object(found.context));
+                let refused = block.context.clone().and_then(|context| self.runner.uplifter.allowed(context).err());
+                clashes.extend(refused.map(|error| with_causes(&error)));
             }
             Some(Err(error)) => {
                 self.runner.is_incomplete = true;

@@ -11,7 +11,7 @@ use super::block::Block;
 use super::examples::Prefixes;
 use super::language::Language;
 use super::lost::MissingValue;
-use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, PARSE_ERROR, ReportItem, Section, unlisted};
+use super::report::{ItemSubject, MAX_LISTED, NOT_VALIDATED, PARSE_ERROR, ReportItem, Section, TURTLE, unlisted};
 use super::sandbox::Sandbox;
 use super::schema::Schemas;
 use super::shapes::Shapes;
@@ -238,7 +238,7 @@ impl ItemRunner<'_> {
         let prefixes = turtle::prefixes(self.uplifter.context.value(), job.prefixes);
         let empty = triples.is_empty();
         let text = if empty { "# No triples\n".to_owned() } else { turtle::write(&triples, &prefixes) };
-        let payload = json!({ "op": "ttl-create", "empty": empty, "filename": name, "size": triples.len() });
+        let payload = json!({ "op": TURTLE, "empty": empty, "filename": name, "size": triples.len() });
         let what = if empty { "**Empty** output" } else { "Output" };
         done.item.add(Section::Files, empty, format!("{what} Turtle {name} created"), payload);
         done.files.push((self.block.site.test(&name), text.clone()));

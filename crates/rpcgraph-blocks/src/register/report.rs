@@ -17,6 +17,8 @@ pub const NOT_VALIDATED: &str = "not-validated";
 pub const SHAPES_NOT_CHECKED: &str = "shacl-not-checked";
 /// The operation in the entry of an item whose file cannot be parsed.
 pub const PARSE_ERROR: &str = "parse-error";
+/// The `op` of entries about Turtle made from JSON.
+pub(super) const TURTLE: &str = "ttl-create";
 /// The operation in the entry of an item that must fail and does not.
 const NO_FAILURE: &str = "require-fail";
 
@@ -153,11 +155,18 @@ impl ReportItem {
         self.entries.push(ReportEntry { section, payload, is_error, message: message.into() });
     }
 
-    /// Returns a note on an item that must fail and does so since its file is not read as JSON, YAML or Turtle: schemas and
-    /// shapes, which it is about, have not seen it.
-    pub fn unparsed_failure(&self) -> Option<String> {
-        let error = self.entries.iter().find(|entry| entry.is(PARSE_ERROR)).filter(|_| self.must_fail)?;
-        Some(format!("{}: fails only because it cannot be parsed: {}", self.title(), error.message))
+    /// Returns a note on an item that must fail and does so since its file is not read as JSON, YAML or Turtle, or since JSON
+    /// gave no triples: schemas and shapes, which it is about, do not refuse it.
+    pub fn unrelated_failure(&self) -> Option<String> {
+        let errors = || self.entries.iter().filter(|entry| entry.is_error && self.must_fail);
+        let why = match errors().find(|entry| entry.is(PARSE_ERROR)) {
+            Some(error) => format!("it cannot be parsed: {}", error.message),
+            None => {
+                let first = errors().next()?;
+                errors().all(|error| error.is(TURTLE)).then(|| format!("it has no triples: {}", first.message))?
+            }
+        };
+        Some(format!("{}: fails only because {why}", self.title()))
     }
 
     /// Adds the reason why an item that must fail and does not is a failure: an entry without an error, which would let the

@@ -69,6 +69,13 @@ impl<'l> Uplifter<'l> {
     /// Sets the block's context, which must not contain remote references, and the reference by which JSON-LD names it.
     /// Fails if JSON-LD does not allow the context.
     pub fn set_context(&mut self, context: serde_json::Value, reference: String) -> Result<(), BlockError> {
+        self.context = self.allowed(context)?;
+        self.reference = reference;
+        Ok(())
+    }
+
+    /// Loads a context. Fails if JSON-LD does not allow it.
+    pub fn allowed(&self, context: serde_json::Value) -> Result<Context, BlockError> {
         let context = self.library.loader.load_value(&self.place, context)?;
         // An empty document suffices for the check. It has a base, since a relative `@base` is allowed for examples
         // with a base.
@@ -79,8 +86,7 @@ impl<'l> Uplifter<'l> {
             let message = format!("JSON-LD does not allow this context: {message}{term}");
             return Err(BlockError::unusable("context.jsonld", message));
         }
-        (self.context, self.reference) = (context, reference);
-        Ok(())
+        Ok(context)
     }
 
     /// True if the block has a context.
@@ -148,7 +154,7 @@ impl<'l> Uplifter<'l> {
         lost.extend(nulls);
         let shown = (!layers.is_empty()).then(|| joined(layers.iter().map(|(shown, _)| shown)).to_string());
         let document = compose(value, shown.as_deref())?;
-        let losses = describe(&losses, &undeclared, &quads);
+        let losses = describe(&losses, &undeclared, &quads, base.is_some());
         let triples = quads.into_iter().filter(|quad| quad.graph_name.is_default_graph()).map(Triple::from).collect();
         Ok(Uplifted { document, triples, lost, losses })
     }
@@ -277,13 +283,14 @@ fn expand(
 }
 
 /// Describes the losses that do not have a place in the document.
-fn describe(losses: &Losses, odd: &[String], quads: &[Quad]) -> Vec<String> {
+fn describe(losses: &Losses, odd: &[String], quads: &[Quad], has_base: bool) -> Vec<String> {
+    let advice = if has_base { "" } else { "; --base-url or `base-uri` gives relative ones a base" };
     let mut described: Vec<_> = losses
         .iter()
         .filter(|(loss, _)| *loss != Loss::NumberOutOfRange)
         .map(|(loss, count)| match loss {
-            Loss::NoIri if count == 1 => "1 name or reference is not an IRI".to_owned(),
-            Loss::NoIri => format!("{count} names or references are not IRIs"),
+            Loss::NoIri if count == 1 => format!("1 name or reference is not an IRI{advice}"),
+            Loss::NoIri => format!("{count} names or references are not IRIs{advice}"),
             loss => loss.counted(count),
         })
         .collect();

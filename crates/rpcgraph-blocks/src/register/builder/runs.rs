@@ -218,7 +218,7 @@ impl BlockBuilder<'_> {
             // Without its text, nothing is known about it, even if it must fail.
             Err(error) => done.item.fail(Section::Files, with_causes(&error), json!({ "op": NOT_VALIDATED })),
         }
-        self.notes.extend(done.item.unparsed_failure());
+        self.notes.extend(done.item.unrelated_failure());
         self.view.files.extend(done.files.iter().cloned());
         // An example that is only shown does not have an item in the report.
         if job.language.is_validated() || done.item.has_errors() {
