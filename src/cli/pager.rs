@@ -47,18 +47,21 @@ pub fn shown(may_be: bool, wide: bool, escaped: Option<bool>) -> (Option<Pager>,
 impl Pager {
     fn start(wide: bool) -> Option<(Self, ChildStdin)> {
         let named = std::env::var("PAGER").ok();
-        let pager = match named.as_deref().map(str::trim) {
-            Some("" | "cat") => return None,
-            Some(named) => named,
-            None => {
-                let paths = std::env::var_os("PATH")?;
-                std::env::split_paths(&paths).any(|folder| folder.join("less").is_file()).then_some("less")?
-            }
-        };
+        let pager = named.as_deref().map_or("less", str::trim);
+        // The shell would take the text of a pager that is not there.
+        let program = pager.split_whitespace().next().filter(|_| pager != "cat")?;
+        let mut found = Command::new("sh");
+        found.args(["-c", "command -v -- \"$1\"", "sh", program]).stdout(Stdio::null()).stderr(Stdio::null());
+        if !program.contains('=') && !found.status().ok()?.success() {
+            return None;
+        }
         let mut command = Command::new("sh");
         command.args(["-c", pager]).stdin(Stdio::piped());
         if std::env::var_os("LESS").is_none() {
             command.env("LESS", if wide { "FRSX" } else { "FRX" });
+        }
+        if std::env::var_os("LESSCHARSET").is_none() {
+            command.env("LESSCHARSET", "utf-8");
         }
         let mut child = command.spawn().ok()?;
         let input = child.stdin.take()?;

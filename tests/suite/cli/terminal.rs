@@ -170,6 +170,7 @@ fn pagers_are_fed_escaped_text() {
         ("cat > paged", "-t csv", true),
         ("cat > paged", "--no-pager", false),
         ("true", "", false),
+        ("no-such-pager -R", "", false),
     ] {
         let mut script = Command::new("script");
         script.args(["-qec", &format!("{program} timeline log {option}"), "/dev/null"]);
@@ -178,6 +179,7 @@ fn pagers_are_fed_escaped_text() {
         let sent = String::from_utf8(output.stdout).expect("text");
         assert!(output.status.success(), "{sent}");
         assert_eq!(place.names().contains(&"paged".to_owned()), paged, "{pager} {option}: {sent}");
+        assert_eq!(sent.contains("Notification"), !paged && pager != "true", "{pager} {option}: {sent}");
         if paged {
             let text = String::from_utf8(place.read("paged")).expect("text");
             assert!(text.contains("Notification") && !text.contains(['\u{9b}', '\u{202e}']), "{text:?}");
