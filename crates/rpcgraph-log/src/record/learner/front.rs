@@ -273,6 +273,11 @@ impl TokenSet {
         self.texts.iter().all(|text| times::timestamp(text.as_bytes()).is_some())
     }
 
+    /// True if one of these times has fractions of a second.
+    pub fn has_fraction(&self) -> bool {
+        self.texts.iter().any(|text| text.find(':').is_some_and(|colon| text[colon..].contains(['.', ','])))
+    }
+
     fn is_number(&self) -> bool {
         self.texts.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
     }

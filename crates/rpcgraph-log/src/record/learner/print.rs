@@ -200,13 +200,19 @@ fn expression(
     elapsed: Option<usize>,
 ) -> String {
     let (mut text, mut nth) = (String::new(), 0);
-    // A time with a date is more than the time of day of the program around.
-    let times: Vec<usize> = (0..sets.len()).filter(|at| sets[*at].is_time()).collect();
-    let time = times.iter().find(|at| sets[**at].is_dated()).or(times.first());
+    // The last is the innermost, but a time with a date or fractions is more, and `deadline=` is another time.
+    let is_other = |at: usize| {
+        let [Some(name), Some(mark)] = [2, 1].map(|before| Some(sets.get(at.checked_sub(before)?)?.kind.text())) else {
+            return false;
+        };
+        mark.ends_with('=') && !TIMES.contains(&name)
+    };
+    let times = (0..sets.len()).filter(|at| sets[*at].is_time());
+    let time = times.max_by_key(|at| (!is_other(*at), sets[*at].is_dated(), sets[*at].has_fraction()));
     for (at, set) in sets.iter().enumerate() {
         let (mut open, mut close) = (String::new(), "");
         match set.kind {
-            Token::Time(_) if time == Some(&at) => {
+            Token::Time(_) if time == Some(at) => {
                 (open, close) = ("(?<time>".to_owned(), ")");
             }
             Token::Word(_) if is_named(sets, at, &["date"]) => {
