@@ -223,7 +223,11 @@ fn two_values_state_the_sender() {
         ("editor -> server *".to_owned(), "server -> editor *".to_owned(), [c, s]),
         ("editor <- server *".to_owned(), "server <- editor *".to_owned(), [s, c]),
         (envelope(r#""role":"client""#), envelope(r#""role":"server""#), [c, s]),
+        ("dest=server *".to_owned(), "dest=client *".to_owned(), [c, s]),
         (envelope(r#""dst":"server""#), envelope(r#""dst":"client""#), [c, s]),
+        (envelope(r#""recipient":"server""#), envelope(r#""recipient":"client""#), [c, s]),
+        // The sender or the receiver.
+        (envelope(r#""peer":"server""#), envelope(r#""peer":"client""#), [out, into]),
         (envelope(r#""kind":"received""#), envelope(r#""kind":"sent""#), [into, out]),
         (envelope(r#""outgoing":true"#), envelope(r#""outgoing":false"#), [out, into]),
     ] {

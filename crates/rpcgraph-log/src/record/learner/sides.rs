@@ -26,7 +26,13 @@ pub(super) struct Stated {
 const ENDS: [&str; 5] = ["from", "src", "source", "sender", "origin"];
 
 /// Members that name the receiver.
-const RECEIVERS: [&str; 6] = ["to", "dst", "dest", "destination", "receiver", "target"];
+const RECEIVERS: [&str; 7] = ["to", "dst", "dest", "destination", "receiver", "recipient", "target"];
+
+/// True for a name whose value is the receiver, as in `"to":"server"` and `dest=server`. `None` for `peer`, which is the sender
+/// in some logs, and the receiver in others.
+fn names_receiver(name: &str) -> Option<bool> {
+    (name != "peer").then(|| RECEIVERS.contains(&name))
+}
 
 /// A log that says that all messages went one way holds one side, if at most one in this many requests seems to be answered
 /// in it: a proxy receives from both sides, and nearly all requests that it receives have answers.
@@ -277,13 +283,15 @@ pub(super) struct Cell {
     pub tokens: Option<RangeInclusive<usize>>,
     pub pointer: Option<String>,
     pub text: String,
-    is_receiver: bool,
+    /// `None` if it is unknown.
+    is_receiver: Option<bool>,
 }
 
 impl Cell {
     /// Returns the side that it names as the sender.
     fn side(&self) -> Option<Sender> {
-        named_side(&self.text).map(|side| if self.is_receiver { side.other() } else { side })
+        let is_receiver = self.is_receiver?;
+        named_side(&self.text).map(|side| if is_receiver { side.other() } else { side })
     }
 }
 
@@ -358,13 +366,18 @@ pub(super) fn cells(candidate: &Candidate) -> impl Iterator<Item = (Field, Cell)
         let direction = |token: &&Token| if let Token::Arrow(arrow) = token { named_direction(arrow) } else { None };
         let before = front[..at].iter().rev().take(2).find_map(|token| direction(&token));
         let behind = front[at + 1..].iter().take(2).find_map(|token| direction(&token));
-        let is_receiver = behind == Some(Direction::In) || behind.is_none() && before == Some(Direction::Out);
+        let name = match front[..at] {
+            [.., Token::Word(ref name), Token::Mark(ref mark)] if matches!(mark.trim(), "=" | ":") => name,
+            _ => "",
+        };
+        let is_at_head = behind == Some(Direction::In) || behind.is_none() && before == Some(Direction::Out);
+        let is_receiver = names_receiver(name).map(|is_named| is_named || is_at_head);
         let text = token.text().to_owned();
         (Field::Word(nth), Cell { tokens: Some(at..=at), pointer: None, text, is_receiver })
     });
     let members = candidate.members.iter().filter(|(pointer, _)| !is_outcome(last_token(pointer)));
     let members = members.map(|(pointer, value)| {
-        let is_receiver = RECEIVERS.contains(&last_token(pointer));
+        let is_receiver = names_receiver(last_token(pointer));
         let (pointer, text) = (pointer.clone(), value.clone());
         (Field::Member(pointer.clone()), Cell { tokens: None, pointer: Some(pointer), text, is_receiver })
     });
