@@ -216,7 +216,7 @@ impl Format {
         let (learned, own) = (Reading::of(own_format.decoder(), inside), Reading::of(own, inside));
         let is_better = before.is_none() && self == Self::JsonLines || learned.has_more_than(&own);
         // A record that is not a message stays a record behind an arrow, and would be text in a learned format.
-        let keeps_records = self != Self::Arrows || own.has_messages_only();
+        let keeps_records = self != Self::Arrows || learned.keeps_records_of(&own);
         (is_better && keeps_records && learned.has_all_of(&own)).then_some((text, own_format))
     }
 

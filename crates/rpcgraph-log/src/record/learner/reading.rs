@@ -70,9 +70,9 @@ impl Reading {
             || self.messages == other.messages && self.unread < other.unread
     }
 
-    /// True if each record is a message.
-    pub fn has_messages_only(&self) -> bool {
-        self.others == 0
+    /// True if this reading has more messages than another one, or if each record of that one is a message.
+    pub fn keeps_records_of(&self, other: &Self) -> bool {
+        other.others == 0 || self.messages > other.messages
     }
 
     /// True if this reading has all that another one has.
