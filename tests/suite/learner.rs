@@ -317,6 +317,8 @@ fn what_names_a_connection() {
         ["recv * from host-#", "send * to host-#"],
         [r#"{"conn":{"id":4#},"dir":"in","payload":*}"#, r#"{"conn":{"id":4#},"dir":"out","payload":*}"#],
         ["recv on connection #:\n*", "send on connection #:\n*"],
+        ["client# *", "server# *"],
+        ["[client-1#] *", "[server-1#] *"],
     ] {
         let line = |form: &str, message: String, name: &str| form.replace('*', &message).replace('#', name) + "\n";
         let both =

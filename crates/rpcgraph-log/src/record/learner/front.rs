@@ -239,6 +239,8 @@ impl TokenSet {
             1 => texts.into_iter().next().unwrap_or_default(),
             _ => format!("(?:{})", texts.into_iter().collect::<Vec<_>>().join("|")),
         };
+        // As in `client0`.
+        let is_numbered = next.is_some_and(|next| matches!(next.kind, Token::Word(_)));
         match self.kind {
             Token::Time(_) => {
                 let shapes: BTreeSet<_> = self.texts.iter().map(|text| time_shape(text)).collect();
@@ -246,7 +248,7 @@ impl TokenSet {
             }
             Token::Mark(_) => self.texts.iter().next().map_or(String::new(), |mark| blanks(&regex::escape(mark))),
             Token::Arrow(_) => any(self.texts.iter().map(|text| regex::escape(text)).collect()),
-            Token::Word(_) if self.texts.len() > 1 || self.is_number() => match self.is_number() {
+            Token::Word(_) if !is_numbered && (self.texts.len() > 1 || self.is_number()) => match self.is_number() {
                 true => r"\d+".to_owned(),
                 false => {
                     let next = next.and_then(|next| next.kind.text().chars().next());

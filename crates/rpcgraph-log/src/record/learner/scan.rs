@@ -6,9 +6,10 @@ use super::super::decoder::{leading_blanks, trim_end};
 use super::super::object::{RawObject, elements, objects, scalar, unescape};
 use super::super::rules::ArrayPlace;
 use super::super::spelling::{HEADER, SpelledValue, Spelling, has_shape, may_continue};
-use super::super::times;
+use super::super::surroundings::named_side;
 use super::super::value::{Extent, value as value_of};
-use super::front::{Token, tokens};
+use super::super::{Sender, times};
+use super::front::{Token, meaning, tokens};
 use super::is_fact;
 use super::print::POINTERS;
 use crate::json::{pointer_name, pointer_token};
@@ -92,6 +93,7 @@ impl<'a> Scan<'a> {
             scan.lines.push(ScannedLine { text: line, candidates: first..scan.candidates.len() });
             at = if used > line.len() { start + used } else { end + 1 };
         }
+        split_numbered_sides(&mut scan.candidates);
         scan
     }
 
@@ -284,6 +286,27 @@ impl<'a> Scan<'a> {
         let is_long = || paths.iter().any(|path| index(path, place) > Some(POINTERS));
         let array = || leading.last().cloned().map_or(ArrayPlace::ByItself, ArrayPlace::Member);
         (paths.iter().all(is_in_array) && (is_one || is_long())).then(array)
+    }
+}
+
+/// Splits words such as `client0` and `server0` into the side and the number of its connection, if both sides have numbers and
+/// nothing else states a direction.
+fn split_numbered_sides(candidates: &mut [Candidate]) {
+    let numbered = |token: &Token| {
+        let Token::Word(word) = token else { return None };
+        let (side, number) = word.split_at(word.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+        let sender = named_side(side).filter(|_| !number.is_empty())?;
+        Some((sender, [side, number].map(|part| Token::Word(part.to_owned()))))
+    };
+    let tokens = || candidates.iter().flat_map(|candidate| &candidate.front);
+    let has = |side: Sender| tokens().filter_map(numbered).any(|(sender, _)| sender == side);
+    let is_directed = || candidates.iter().any(|candidate| meaning(&candidate.front, true).is_some());
+    if !has(Sender::Client) || !has(Sender::Server) || is_directed() {
+        return;
+    }
+    for candidate in candidates {
+        let parts = |token: Token| numbered(&token).map_or_else(|| vec![token], |(_, parts)| parts.into());
+        candidate.front = std::mem::take(&mut candidate.front).into_iter().flat_map(parts).collect();
     }
 }
 
