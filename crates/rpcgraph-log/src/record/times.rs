@@ -289,14 +289,14 @@ const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Au
 
 /// A date that is not spelled as ISO 8601 spells it, before a time of day: with the name of its month, as in `Jun 01, 2025`,
 /// `Sun Jun  1` with the year behind the time, `Sun, 01 Jun 2025` and `01/Jun/2025:`; or of numbers, of which some may have one
-/// digit, as in `2025/6/1`, `01.06.2025` with or without a comma after it, `6/1/2025,` (as in America) and `1/6/2025,` (as in
-/// Britain).
+/// digit, as in `2025/6/1`, `2025.06.01`, `20250601-`, `01.06.2025` with or without a comma after it, `6/1/2025,` (as in
+/// America) and `1/6/2025,` (as in Britain).
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let months = MONTHS.join("|");
     let week = "(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +)?";
     let month_first = format!(r"(?<m1>{months}) +(?<d1>\d\d?)(?:, (?<y1>\d{{4}}),?)? ");
     let day_first = format!(r"(?<d2>\d\d?)[ /-](?<m2>{months})[ /-](?<y2>\d{{4}})[ :]");
-    let numbers = r"(?<y3>\d{4})[/-](?<m3>\d\d?)[/-](?<d3>\d\d?)(?: |T|, )";
+    let numbers = r"(?<y3>\d{4})[/.-]?(?<m3>\d\d?)[/.-]?(?<d3>\d\d?)(?:, |[ T_-])";
     let points = r"(?<d4>\d\d)\.(?<m4>\d\d)\.(?<y4>\d{4}),?[ T]";
     let slashes = r"(?<a>\d\d?)/(?<b>\d\d?)/(?<y5>\d{4}),? ";
     Regex::new(&format!(r"(?-u)^(?:{week}(?:{month_first}|{day_first})|{numbers}|{points}|{slashes})")).ok()
@@ -326,7 +326,7 @@ fn spelled_otherwise(line: &[u8]) -> Option<(usize, Option<Time>)> {
     let count = digits(head);
     let is_date = match (count, head.get(count)) {
         (0, _) => is_name(0),
-        (1 | 2, Some(b'/' | b'-' | b'.')) | (4, Some(b'/' | b'-')) => true,
+        (1 | 2, Some(b'/' | b'-' | b'.')) | (4, Some(b'/' | b'-' | b'.')) | (8, Some(b' ' | b'_' | b'-')) => true,
         _ => count <= 2 && is_name(count + 1),
     };
     let date = DATE.as_ref().filter(|_| is_date)?.captures(head)?;
@@ -506,6 +506,11 @@ mod tests {
             ("31.02.2026 09:00:00", 19, None),
             ("20250601T100000.5Z |", 18, Some("2025-06-01T10:00:00.5Z")),
             ("20250601 100000 x", 15, Some("2025-06-01T10:00:00")),
+            ("2025.06.01 10:00:00.5 x", 21, Some("2025-06-01T10:00:00.5")),
+            ("2025-06-01_10:00:00 x", 19, Some("2025-06-01T10:00:00")),
+            ("20250601-10:00:00.123 x", 21, Some("2025-06-01T10:00:00.123")),
+            ("20250601 10:00:00,123 x", 21, Some("2025-06-01T10:00:00.123")),
+            ("12345678 10:00:00", 17, None),
             ("2025/6/1 9:59:58 x", 16, Some("2025-06-01T09:59:58")),
             ("6/1/2025, 9:59:58 PM x", 20, Some("2025-06-01T21:59:58")),
             ("6/1/2025, 9:59:58\u{202f}AM", 22, Some("2025-06-01T09:59:58")),
@@ -525,7 +530,7 @@ mod tests {
         for line in [
             "",
             "2025-06-01",
-            "2025-06-01_10:00:00",
+            "2025-06-01_10:00",
             "x2025-06-01 10:00:00",
             "22.11.2026",
             "22.11.2026 at 09:00:00",
