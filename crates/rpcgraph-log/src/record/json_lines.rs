@@ -8,7 +8,7 @@ use super::object::RawObject;
 use super::surroundings::with_facts;
 use super::value::{Extent, value};
 use super::{LogLine, Record};
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memmem};
 
 #[derive(Default)]
 pub(super) struct JsonLines {
@@ -116,8 +116,13 @@ impl JsonLines {
             let is_text = self.is_text && !self.has_messages && !line.starts_with(b"[");
             // A person adds the command, and the requests and responses around messages.
             let is_command = line.starts_with(b"$ ");
-            self.is_header |=
-                line.starts_with(b"HTTP/") || [" HTTP/1.1", " HTTP/2"].iter().any(|end| line.ends_with(end.as_bytes()));
+            // As mitmdump prints them: `192.0.2.1:50000: POST http://h/` and `<< 200 OK 39b`.
+            let is_of_mitmdump =
+                [": POST http", ": GET http"].iter().any(|verb| memmem::find(line, verb.as_bytes()).is_some())
+                    || line.strip_prefix(b"<< ").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit));
+            self.is_header |= is_of_mitmdump
+                || line.starts_with(b"HTTP/")
+                || [" HTTP/1.1", " HTTP/2"].iter().any(|end| line.ends_with(end.as_bytes()));
             let is_text = is_text || is_file_name || is_command || self.is_header && !line.starts_with(b"[");
             return (0, if is_text { LogLine::new(line).into() } else { record.into() });
         };
@@ -185,6 +190,10 @@ mod tests {
         let expected =
             ["# $ curl http://h", "# POST /rpc HTTP/1.1", "# Host: h", message, "# HTTP/1.1 200 OK", "# X: y"];
         assert_eq!(lines(100, &log).1, [&expected[..], &[message, "oops"]].concat());
+        let (asks, answers) = ("192.0.2.1:50000: POST http://h/", "<< 200 OK 39b");
+        let log = format!("{asks}\n    Host: h\n\n    {message}\n\n {answers}\n    X: y\n\n    {message}\n");
+        let headers = |line: &str, header: &str| [format!("# {line}"), format!("# {header}"), message.to_owned()];
+        assert_eq!(lines(100, &log).1, [headers(asks, "Host: h"), headers(answers, "X: y")].concat());
     }
 
     #[test]
