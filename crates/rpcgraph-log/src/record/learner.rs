@@ -275,6 +275,9 @@ impl LearnedFormat<'_> {
         }
         let mut copies: Vec<LinePart> = Vec::new();
         for (later, (at, words, found)) in parts.iter().enumerate() {
+            let has_answer = || {
+                found.iter().any(|number| self.candidates[*number].calls().iter().any(|(_, method)| method.is_none()))
+            };
             let is_of = |(other_at, other_words, originals): &LinePart| {
                 let differ: Vec<_> =
                     words.split(' ').zip(other_words.split(' ')).filter(|(one, other)| one != other).collect();
@@ -287,10 +290,15 @@ impl LearnedFormat<'_> {
                 if at == other_at && !(is_as_long && (are_steps || differ.len() > 1)) {
                     return false;
                 }
-                let mut free = originals.clone();
-                found.iter().all(|number| {
+                let is_respelled = places[*at].key.spelling != places[*other_at].key.spelling;
+                // A single request may be sent twice.
+                if found.len() == 1 && !has_answer() {
+                    return false;
+                }
+                let (mut free, mut equal) = (originals.clone(), 0);
+                let has_original = |number: &usize| {
                     let copy = &self.candidates[*number];
-                    let same = free.iter().position(|original| {
+                    let may_be = |original: &usize| {
                         let original_line = self.candidates[*original].line;
                         let is_near = copy.line.abs_diff(original_line) <= COPIES && original_line <= copy.line;
                         let ways = self.meaning(*number).zip(self.meaning(*original));
@@ -302,16 +310,17 @@ impl LearnedFormat<'_> {
                             && is_same_way
                             && self.connection(*number) == self.connection(*original)
                             && (at != other_at || are_steps || is_answer())
-                            && copy.value().is_some_and(|value| Some(value) == self.candidates[*original].value())
-                    });
+                    };
+                    let is_equal = |original: &usize| copy.equals(&self.candidates[*original]);
+                    let is_alike = |original: &usize| is_respelled && copy.is_alike(&self.candidates[*original]);
+                    let same = free.iter().position(|original| may_be(original) && is_equal(original));
+                    equal += usize::from(same.is_some());
+                    let same = same.or_else(|| free.iter().position(|original| may_be(original) && is_alike(original)));
                     same.map(|at| free.swap_remove(at)).is_some()
-                })
+                };
+                found.iter().all(has_original) && 2 * equal >= found.len()
             };
-            // A single request may be sent twice.
-            let has_answer = || {
-                found.iter().any(|number| self.candidates[*number].calls().iter().any(|(_, method)| method.is_none()))
-            };
-            if (found.len() > 1 || has_answer()) && parts[..later].iter().any(is_of) {
+            if parts[..later].iter().any(is_of) {
                 copies.push((*at, words.clone(), found.clone()));
             }
         }

@@ -391,6 +391,30 @@ impl Candidate {
         };
         self.parsed.get_or_init(parsed).as_ref()
     }
+
+    /// True if another message has the same value. A spelling without quotes loses types and the ends of texts, so letters and
+    /// digits count there.
+    pub fn equals(&self, other: &Self) -> bool {
+        let letters = |candidate: &Self| {
+            let mut letters = candidate.value()?.to_string().into_bytes();
+            letters.retain(u8::is_ascii_alphanumeric);
+            letters.sort_unstable();
+            Some(letters)
+        };
+        self.value().is_some()
+            && (self.value() == other.value() || self.spelling != other.spelling && letters(self) == letters(other))
+    }
+
+    /// True if another message has the same kind, id and method.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        let outline = |candidate: &Self| -> Vec<_> {
+            let outline = |object: RawObject<'_>| {
+                (["id", "method"].map(|name| object.get(name).and_then(scalar)), object.has("error"))
+            };
+            objects(&candidate.message).map(outline).collect()
+        };
+        outline(self) == outline(other)
+    }
 }
 
 fn remove_nulls(value: &mut Value) {
