@@ -121,6 +121,25 @@ fn places_of_later_lines_are_learned() {
     }
 }
 
+/// A log whose second logger copies all messages may have its first notification anywhere.
+#[test]
+fn copies_of_a_kind_that_comes_late() {
+    let both = |name: &str, id: &str, json: &str, record: &str| {
+        format!("INFO codec - Received JSON: {{{id}{json}}}\nINFO session - Received {name}: {record}\n")
+    };
+    let answer = |id: usize| {
+        let record = format!("RpcResponse[jsonrpc=2.0, id=a1b2-{id}, result={{}}, error=null]");
+        both("Response", &format!(r#""jsonrpc":"2.0","id":"a1b2-{id}","#), r#""result":{}"#, &record)
+    };
+    let answers: String = (0..600).map(answer).collect();
+    let record = "RpcNotification[jsonrpc=2.0, method=notifications/tools/list_changed, params=null]";
+    let json = r#""method":"notifications/tools/list_changed""#;
+    let log = answers + &both("notification", r#""jsonrpc":"2.0","#, json, record) + &answer(600);
+    let (found, _) = read(log.as_bytes(), &ReaderOptions::default());
+    let messages = found.iter().filter(|entry| matches!(entry, Entry::Record(_)));
+    assert_eq!(messages.count(), log.matches("JSON").count());
+}
+
 /// One line of several with text behind its message is damaged.
 #[test]
 fn a_line_with_text_behind_its_message() {

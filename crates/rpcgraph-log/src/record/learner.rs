@@ -292,7 +292,7 @@ impl LearnedFormat<'_> {
                 }
                 let is_respelled = places[*at].key.spelling != places[*other_at].key.spelling;
                 // A single request may be sent twice.
-                if found.len() == 1 && !has_answer() {
+                if found.len() == 1 && !is_respelled && !has_answer() {
                     return false;
                 }
                 let (mut free, mut equal) = (originals.clone(), 0);
@@ -324,18 +324,18 @@ impl LearnedFormat<'_> {
                 copies.push((*at, words.clone(), found.clone()));
             }
         }
-        let quoted = self.quoted(&parts, &copies);
-        for (at, words, found) in copies.into_iter().chain(quoted) {
-            let place = &mut places[at];
-            if place.found.len() == found.len() {
+        copies.extend(self.quoted(&parts, &copies));
+        for (at, words, found) in &copies {
+            let place = &mut places[*at];
+            if parts.iter().filter(|part| part.0 == *at).all(|part| copies.contains(part)) {
                 place.is_copy = true;
                 continue;
             }
             place.found.retain(|number| !found.contains(number));
             let mut tokens = TokenSet::of(&self.candidates[found[0]].front);
             found.iter().for_each(|number| TokenSet::add(&mut tokens, &self.candidates[*number].front));
-            let key = PlaceKey { words: Some(words), ..place.key.clone() };
-            places.push(Place { key, found, tokens, is_copy: true });
+            let key = PlaceKey { words: Some(words.clone()), ..place.key.clone() };
+            places.push(Place { key, found: found.clone(), tokens, is_copy: true });
         }
     }
 

@@ -82,6 +82,11 @@ impl LearnedFormat<'_> {
                 .iter()
                 .flat_map(|place| &place.found)
                 .for_each(|number| TokenSet::add(&mut sets, &self.candidates[*number].front));
+            // Where all is copied, the last word may name the kind of message, and other kinds may follow.
+            if first.is_copy && first.key.words.is_none() {
+                let last = sets.iter_mut().rfind(|set| matches!(set.kind, Token::Word(_)));
+                last.into_iter().for_each(|last| _ = last.texts.insert(String::new()));
+            }
             let ranges = found.iter().filter_map(|number| self.stated.get(number)?.tokens.clone());
             let words: Vec<usize> = sessions
                 .iter()
