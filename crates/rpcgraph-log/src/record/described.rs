@@ -79,6 +79,8 @@ struct DescribedRule {
     sure: bool,
     /// True if the session and the peer are the sender and the receiver.
     directed: bool,
+    /// True if an answer's record repeats its request.
+    repeats: bool,
     client: Vec<String>,
     server: Vec<String>,
     out: Vec<String>,
@@ -97,6 +99,7 @@ impl Default for DescribedRule {
             behind: None,
             sure: true,
             directed: false,
+            repeats: false,
             client: Vec::new(),
             server: Vec::new(),
             out: Vec::new(),
@@ -258,6 +261,7 @@ impl FormatDefinition {
             behind: rule.behind.as_deref().map(behind).transpose()?,
             is_sure: rule.sure,
             is_directed: rule.directed,
+            repeats_requests: rule.repeats,
             words: own.chain(all).collect(),
         })
     }

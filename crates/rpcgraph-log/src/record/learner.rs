@@ -74,6 +74,7 @@ pub(super) fn learn(text: &[u8]) -> Option<String> {
 /// Returns the file for the messages in a log; `None` if its lines are messages, and `may_be_transport` is true.
 fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
     let mut places = places(&scan.candidates);
+    let repeats_requests = take_repeated(&scan.candidates, &mut places);
     let (headings, headed) = headings(scan, &places);
     let is_line =
         |place: &Place| place.key.skeleton.is_empty() && place.key.pointer.is_empty() && place.key.within.is_none();
@@ -92,6 +93,7 @@ fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
     let mut format = LearnedFormat {
         candidates: &scan.candidates,
         is_in_arrays: !may_be_transport,
+        repeats_requests,
         stated: HashMap::new(),
         hops: None,
         is_transport: false,
@@ -192,6 +194,31 @@ fn places(candidates: &[Candidate]) -> Vec<Place> {
     places
 }
 
+/// Takes requests out of their places that stand beside their answers, if most of them stand by themselves before. Returns
+/// true if there are any.
+fn take_repeated(candidates: &[Candidate], places: &mut [Place]) -> bool {
+    let asks = |number: &usize| {
+        let one = &candidates[*number];
+        !one.pointer.is_empty() && one.value().is_some() && one.calls().iter().any(|(_, method)| method.is_some())
+    };
+    let is_answered = |number: &usize| {
+        let request = &candidates[*number];
+        let mut beside = candidates.iter().filter(|other| other.line == request.line).flat_map(Candidate::calls);
+        beside.any(|(id, method)| method.is_none() && request.calls().iter().any(|(asked, _)| asked == id))
+    };
+    let (beside, alone): (Vec<usize>, Vec<usize>) = (0..candidates.len()).filter(asks).partition(is_answered);
+    let is_before = |number: &&usize| {
+        let repeated = &candidates[**number];
+        let mut before = alone.iter().map(|number| &candidates[*number]).take_while(|one| one.line < repeated.line);
+        before.any(|one| one.value() == repeated.value())
+    };
+    let repeats = !beside.is_empty() && 2 * beside.iter().filter(is_before).count() >= beside.len();
+    if repeats {
+        places.iter_mut().for_each(|place| place.found.retain(|number| !beside.contains(number)));
+    }
+    repeats
+}
+
 /// True for an object with a method and nothing else.
 fn is_method_alone(message: &[u8]) -> bool {
     RawObject::parse(message).is_some_and(|object| object.has("method") && object.members().count() == 1)
@@ -247,6 +274,8 @@ struct LearnedFormat<'c> {
     candidates: &'c [Candidate],
     /// True if several arrays may hold the messages of one time.
     is_in_arrays: bool,
+    /// True if records of answers repeat their requests.
+    repeats_requests: bool,
     /// True if each line is a message, or damaged.
     is_transport: bool,
     /// The stated sender or direction of each candidate.

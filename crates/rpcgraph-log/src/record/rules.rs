@@ -7,7 +7,7 @@ use self::line_reader::RuleReader;
 pub(super) use self::line_regex::LineRegex;
 use super::decoder::{Decoder, leading_blanks, trim_end};
 use super::elements::{object_array, placed_elements};
-use super::har_entry::ids;
+use super::har_entry::{answered_ids, ids};
 use super::lines::{Extras, FoundEntry, LineFormat as _, LineSplitter, with_others};
 use super::object::{RawObject, scalar, unescape, unescaped};
 use super::pointer::{Pointer, inside};
@@ -66,6 +66,8 @@ pub(super) struct FormatRule {
     pub words: Vec<(String, WordMeaning)>,
     /// True if the session and the peer are the sender and the receiver.
     pub is_directed: bool,
+    /// True if the record of an answer repeats its request, which is a copy.
+    pub repeats_requests: bool,
     /// The spelling of the value in a line; `None` if it is the rest of the line, or the text of a group.
     pub spelling: Option<Spelling>,
     /// The pointer to the text in which the line's expression is searched for.
@@ -382,7 +384,10 @@ impl FormatRule {
             // Of an object and a part of it, the part is the message.
             found.dedup_by(|(_, whole), (_, part)| whole.len() > part.len() && memmem::find(whole, part).is_some());
         }
-        let has_sender = found.len() <= 1;
+        let answers = found.iter().filter(|_| self.repeats_requests);
+        let answered: Vec<_> = answers.flat_map(|(_, value)| answered_ids(value)).collect();
+        let is_repeated = |value: &[u8]| !answered.is_empty() && ids(value).iter().any(|id| answered.contains(id));
+        let has_sender = found.iter().filter(|(_, value)| !is_repeated(value)).count() <= 1;
         found.extend(all(values, |value| (!value.starts_with(b"}")).then_some(value), false));
         found.extend(all(texts, text_of, true));
         found.sort_by_key(|(start, _)| *start);
@@ -397,9 +402,10 @@ impl FormatRule {
         let has_answer = !responses.is_empty() || failure.is_some();
         let said = EnvelopeFacts { latency: said.latency.filter(|_| !has_answer), ..said };
         let entry = |(start, text): (usize, Cow<'a, [u8]>)| match self.kind {
-            RuleKind::Messages => (start, said.of_rule(self, text).into()),
+            RuleKind::Messages if !is_repeated(&text) => (start, said.of_rule(self, text).into()),
             kind => {
-                (start, LogLine { session: said.key(), is_copy: kind == RuleKind::Copy, ..LogLine::new(text) }.into())
+                let is_copy = matches!(kind, RuleKind::Copy | RuleKind::Messages);
+                (start, LogLine { session: said.key(), is_copy, ..LogLine::new(text) }.into())
             }
         };
         let found: Vec<FoundEntry<'a>> = found.into_iter().map(entry).chain(responses).chain(failure).collect();

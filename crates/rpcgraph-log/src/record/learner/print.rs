@@ -104,8 +104,8 @@ impl LearnedFormat<'_> {
                 let _ = writeln!(text, "behind = {}", toml_string(&behind));
             }
         }
-        if self.hops.is_some() {
-            text.push_str("directed = true\n");
+        for (is, key) in [(self.hops.is_some(), "directed"), (self.repeats_requests, "repeats")] {
+            text.push_str(&if is { format!("{key} = true\n") } else { String::new() });
         }
         let mut pointers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let messages: BTreeSet<_> = group.iter().map(|place| place.key.pointer.clone()).collect();
