@@ -208,7 +208,11 @@ impl Linker {
 
     fn request<'a>(&mut self, annotated: &mut Annotated<'a>, request: McpRequest<'a>, out: &mut Vec<Statement<'a>>) {
         let name = annotated.name;
-        let before = if self.rounds.is_empty() { ContinuedOperation::Nothing } else { self.find_continued(&request) };
+        let before = if self.rounds.is_empty() {
+            ContinuedOperation::Nothing
+        } else {
+            self.find_continued(&request, annotated.sender)
+        };
         let before = match before {
             ContinuedOperation::Nothing => None,
             ContinuedOperation::With(paused) => Some(paused),
@@ -336,7 +340,7 @@ impl Linker {
                 let round = result.round.take().filter(|round| round.is_continuation(&pending));
                 if let Some(round) = &round {
                     is_last = round.is_last;
-                    keys = self.keys(round, used);
+                    keys = self.keys(round, annotated.sender.map(Sender::other), used);
                     writer.literal(rpcg::STATUS, Some(round.status.clone()), xsd::STRING);
                 }
                 let inputs = round.map(|round| round.inputs);
@@ -458,7 +462,7 @@ impl Linker {
             return;
         };
         let mut writer = StatementWriter::new(Maker::Operation, out, NodeRef::Message(annotated.name));
-        let known = self.rounds.find([task_key(self.current.1, task)]);
+        let known = self.rounds.find([task_key(self.current.1, annotated.sender.map(Sender::other), task)]);
         if let ContinuedOperation::With(paused) = &known {
             writer.link(rpcg::IN_OPERATION, NodeRef::Part(paused.operation, ProtocolPart::OPERATION));
         }

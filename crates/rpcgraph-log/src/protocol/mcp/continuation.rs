@@ -7,16 +7,20 @@ use super::super::extract::{McpRequest, RequestMeaning, Round};
 use super::super::rounds::{ContinuedOperation, PausedOperation, UsedDefinition};
 use super::super::{Maker, Statement, StatementWriter, TextDigest, key};
 use super::{Linker, PendingRequest};
+use crate::record::Sender;
 use crate::session::Annotated;
 use crate::session::triples::{NodeRef, ProtocolPart};
 use crate::vocab::rpcg;
 
+const CLIENT: Option<Sender> = Some(Sender::Client);
+const SERVER: Option<Sender> = Some(Sender::Server);
+
 impl Linker {
     /// Finds the open operation that a request continues. The operation is then no longer open, unless it is a task.
-    pub(super) fn find_continued(&mut self, request: &McpRequest<'_>) -> ContinuedOperation {
+    pub(super) fn find_continued(&mut self, request: &McpRequest<'_>, asker: Option<Sender>) -> ContinuedOperation {
         let session = self.current.1;
         match &request.meaning {
-            RequestMeaning::Task(task, _) => self.rounds.find([task_key(session, *task)]),
+            RequestMeaning::Task(task, _) => self.rounds.find([task_key(session, asker, *task)]),
             RequestMeaning::Use(kind, _, text, arguments) => {
                 let used = (*kind, key(text));
                 let keys = match (request.state, request.responses) {
@@ -42,11 +46,19 @@ impl Linker {
         }
     }
 
-    /// Returns the keys of requests that may continue an operation that this answer leaves open.
-    pub(super) fn keys(&self, round: &Round<'_>, used: Option<UsedDefinition>) -> Vec<TextDigest> {
+    /// Returns the keys of requests that may continue an operation that this answer to `asker` leaves open.
+    pub(super) fn keys(
+        &self,
+        round: &Round<'_>,
+        asker: Option<Sender>,
+        used: Option<UsedDefinition>,
+    ) -> Vec<TextDigest> {
         let session = self.current.1;
         match (round.task, used) {
-            (Some(task), _) if round.is_new => vec![task_key(session, task)],
+            (Some(task), _) if round.is_new => {
+                let askers = if asker.is_some() { &[asker, None][..] } else { &[None, CLIENT, SERVER] };
+                askers.iter().map(|asker| task_key(session, *asker, task)).collect()
+            }
             (None, Some(UsedDefinition { kind, key, .. })) => {
                 let asked = round.asked.map(|asked| ContinuationKey::Responses(asked, round.state.is_some()));
                 let wants = round.state.map(ContinuationKey::State).into_iter().chain(asked);
@@ -92,8 +104,10 @@ pub(super) fn round_key(
     key((session, kind as u8, used, wants))
 }
 
-pub(super) fn task_key(session: TextDigest, task: TextDigest) -> TextDigest {
-    key((session, task))
+/// Returns the key of a task, which each side names for itself: by the side that asked for it, or, where a request does not show
+/// its side, for any.
+pub(super) fn task_key(session: TextDigest, asker: Option<Sender>, task: TextDigest) -> TextDigest {
+    key((session, asker.map(|asker| asker == Sender::Client), task))
 }
 
 impl Round<'_> {
