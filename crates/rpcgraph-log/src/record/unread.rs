@@ -52,7 +52,10 @@ pub fn other_kind(head: &[u8]) -> Option<&'static str> {
     let starts = (0..head.len()).filter(|&at| at == 0 || head[at - 1] == b'\n');
     let objects = starts.filter_map(|at| {
         let line = head[at..].split(|byte| *byte == b'\n').next()?;
-        RawObject::parse(&head[at + line.iter().position(|byte| *byte == b'{')?..])
+        let start = line.iter().position(|byte| *byte == b'{')?;
+        // A member of a document is not a line of a log.
+        let is_member = line[..start].trim_ascii_end().ends_with(b"\":");
+        RawObject::parse(&head[at + start..]).filter(|_| !is_member)
     });
     objects.take(MOST).find_map(|object| {
         let named = OBJECTS.iter().find(|(members, _)| members.iter().all(|name| object.has(name)));
@@ -150,7 +153,10 @@ mod tests {
             let kind = other_kind(&head).unwrap_or_default();
             assert!(kind.contains(expected), "{}: {kind}", String::from_utf8_lossy(&head));
         }
-        for text in ["", "{}", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"url\":1}", "GET / 200", "\u{e4}\n\u{f6}"] {
+        let document = "{\n  \"request\": {\"method\":\"POST\",\"url\":\"/\"}\n}";
+        for text in
+            ["", "{}", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"url\":1}", "GET / 200", "\u{e4}\n\u{f6}", document]
+        {
             assert_eq!(other_kind(text.as_bytes()), None, "{text}");
         }
         let ascii = "a log of words\n".repeat(1000);

@@ -75,13 +75,13 @@ impl Reading {
         other.others == 0 || self.messages > other.messages
     }
 
-    /// True if this reading has all that another one has.
+    /// True if this reading has all that another one has, with as little unread: anything is better than no message.
     pub fn has_all_of(&self, other: &Self) -> bool {
         let part = self.messages.min(other.messages);
         self.messages + self.copies >= other.messages
             && self.times + 2 * self.copies >= other.times
             && self.senders + 2 * self.copies >= other.senders
             && self.latencies >= other.latencies.min(part)
-            && self.unread <= other.unread
+            && (self.unread <= other.unread || other.messages == 0)
     }
 }
