@@ -412,9 +412,57 @@ fn latencies_of_other_spellings() {
             form(ask, call(id, "a")) + &form(answers[usize::from(id)], answer(id))
         };
         let log = pair(0) + &pair(1);
-        let messages = Log::read("log", std::io::Cursor::new(log.clone().into_bytes())).messages().map(Result::unwrap);
-        let found: Vec<_> = messages.filter_map(|message| Some(message.latency?.as_secs_f64())).collect();
-        assert_eq!(found, [1.5, 2.0], "{log}");
+        assert_eq!(latencies(&log), [1.5, 2.0], "{log}");
+    }
+}
+
+fn latencies(log: &str) -> Vec<f64> {
+    let messages = Log::read("log", std::io::Cursor::new(log.as_bytes().to_vec())).messages().map(Result::unwrap);
+    messages.filter_map(|message| Some(message.latency?.as_secs_f64())).collect()
+}
+
+/// A number without a unit is a duration in the unit that the times of the exchanges show. Times contradict wrong units.
+#[test]
+fn units_that_times_show() {
+    for (name, values, expected) in [
+        ("response_time", ["1480", "210"], [1.48, 0.21]),
+        ("latency", ["1.48", "0.21"], [1.48, 0.21]),
+        ("took", ["1480000", "210000"], [1.48, 0.21]),
+        ("elapsed", ["1480", "210"], [1.48, 0.21]),
+        ("latency", ["20", "30"], [1.5, 0.22]),
+        ("duration_ms", ["1480", "210"], [1.48, 0.21]),
+        ("duration_s", ["1480", "210"], [1.5, 0.22]),
+    ] {
+        let pair = |id: u8, took: &str, end: &str| {
+            let (asked, answered) = (call(id, "a"), answer(id));
+            format!("{{\"ts\":\"2026-03-09T14:0{id}:00.000Z\",\"rpc\":{asked}}}\n")
+                + &format!("{{\"ts\":\"2026-03-09T14:0{id}:0{end}Z\",\"{name}\":{took},\"rpc\":{answered}}}\n")
+        };
+        let log = pair(1, values[0], "1.500") + &pair(2, values[1], "0.220");
+        assert_eq!(latencies(&log), expected, "{log}");
+    }
+}
+
+/// A record of a request and its answer has one time, which confirms no unit: the name or the text states the unit, or the
+/// learned format says that it is unknown.
+#[test]
+fn units_in_records_of_exchanges() {
+    for (member, expected) in [
+        ("\"response_time\":12", None),
+        ("\"response_time\":\"12.123\"", None),
+        ("\"request_time\":12", None),
+        ("\"request_time\":\"0.012\"", Some(0.012)),
+        ("\"upstream_response_time\":0.012", Some(0.012)),
+        ("\"responseTime\":\"12ms\"", Some(0.012)),
+    ] {
+        let record = |id: u8| {
+            let (asked, answered) = (call(id, "a"), answer(id));
+            format!("{{\"ts\":\"2026-03-09T14:0{id}:00.000Z\",{member},\"call\":{asked},\"reply\":{answered}}}\n")
+        };
+        let log = record(1) + &record(2);
+        assert_eq!(latencies(&log), expected.map_or(vec![], |seconds| vec![seconds; 2]), "{log}");
+        let (_, learned) = read(log.as_bytes(), &ReaderOptions::default());
+        assert_eq!(learned.unwrap().contains("unit is unknown"), expected.is_none(), "{log}");
     }
 }
 

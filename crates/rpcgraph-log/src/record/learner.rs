@@ -4,6 +4,7 @@
 //! A *place* is the text in front of a value, with its varying parts, the members that lead to the message, and the
 //! spelling. A place with one message for sure is a place of messages: every object there with a message's shape is one.
 
+mod durations;
 mod elapsed;
 mod front;
 mod headings;
@@ -22,7 +23,8 @@ use self::print::{ERRORS, STATUSES, toml_string};
 use self::quoted::LinePart;
 use self::scan::{Candidate, Scan};
 use self::sessions::{Field, Observed};
-use self::sides::{Cell, Hops, Stated, cells};
+use self::sides::{Cell, Exchanges, Hops, Stated, cells};
+use super::Time;
 use super::certainty::{Certainty, is_member_of_messages};
 use super::elements::element_lines;
 use super::methods::known_method;
@@ -32,7 +34,6 @@ use super::spelling::Spelling;
 use super::surroundings::{SENDERS, TIMES, named_direction};
 use super::units::nanoseconds;
 use super::value::{Extent, value};
-use super::{Time, times};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -94,6 +95,7 @@ fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
         candidates: &scan.candidates,
         is_in_arrays: !may_be_transport,
         repeats_requests,
+        waits: HashMap::new(),
         stated: HashMap::new(),
         hops: None,
         is_transport: false,
@@ -106,6 +108,7 @@ fn learned(scan: &Scan<'_>, may_be_transport: bool) -> Option<String> {
     // A message that is passed on goes both ways.
     format.state(&places);
     format.name_sides(&places);
+    format.waits = Exchanges::of(&scan.candidates, originals(&places)).waits().collect();
     let sessions = format.sessions(&places);
     format.print(&places, &sessions)
 }
@@ -276,6 +279,8 @@ struct LearnedFormat<'c> {
     is_in_arrays: bool,
     /// True if records of answers repeat their requests.
     repeats_requests: bool,
+    /// The nanoseconds from requests to their answers, by the times beside both.
+    waits: HashMap<usize, i128>,
     /// True if each line is a message, or damaged.
     is_transport: bool,
     /// The stated sender or direction of each candidate.
@@ -379,9 +384,7 @@ impl LearnedFormat<'_> {
         placed.sort_unstable();
         if self.is_in_arrays {
             placed.sort_by_key(|(number, _)| {
-                let mut members = self.candidates[*number].members.iter().rev();
-                let (_, text) = members.find(|(pointer, _)| is_time_member(pointer))?;
-                if let Some(Time::DateTime(time)) = times::any(text.as_bytes()) { nanoseconds(time) } else { None }
+                if let Some(Time::DateTime(time)) = self.candidates[*number].time() { nanoseconds(time) } else { None }
             });
         }
         let observed = placed.into_iter().map(|(number, place)| {

@@ -168,10 +168,21 @@ impl DurationUnit {
 
 /// Returns the unit of a duration that its name states.
 pub(super) fn duration_unit(name: &str) -> Option<DurationUnit> {
-    const NAMES: [&str; 8] =
-        ["duration", "latency", "elapsed", "took", "request_time", "response_time", "time_taken", "rtt"];
+    const NAMES: [&str; 11] = [
+        "duration",
+        "dur",
+        "latency",
+        "elapsed",
+        "took",
+        "request_time",
+        "response_time",
+        "responseTime",
+        "time_taken",
+        "rt",
+        "rtt",
+    ];
     // nginx counts in seconds.
-    if name.ends_with("request_time") || name.ends_with("response_time") {
+    if name.ends_with("request_time") || name.ends_with("upstream_response_time") {
         return Some(DurationUnit::Seconds);
     }
     if NAMES.contains(&name) {

@@ -38,7 +38,11 @@ impl<'c> Elapsed<'c> {
         let seconds = |text: &str| {
             times::with_units(text).or_else(|| times::number(text.as_bytes()).filter(|_| text.contains('.')))
         };
-        (0..first.len()).find(|&at| {
+        let is_duration = |at: &usize| {
+            let name = at.checked_sub(2).map_or_else(String::new, |name| text(first, name));
+            duration_unit(&name).is_some() && !name.starts_with("elapsed")
+        };
+        (0..first.len()).filter(|at| !is_duration(at)).find(|&at| {
             let has_plus = at.checked_sub(1).is_some_and(|before| text(first, before).ends_with('+'));
             let least = if has_plus { BEHIND_PLUS } else { TIMES_AT_LEAST };
             self.never_falls(texts.iter().map(|tokens| seconds(&text(tokens.as_ref(), at))).collect(), least)
@@ -51,7 +55,8 @@ impl<'c> Elapsed<'c> {
         members.map(|(pointer, _)| &**pointer).find_map(|pointer| {
             let name = last_token(pointer);
             let (unit, suffix) = match duration_unit(name) {
-                Some(unit) => (unit, ""),
+                Some(unit) if name.starts_with("elapsed") => (unit, ""),
+                Some(_) => return None,
                 None if name.ends_with("Ms") || name.ends_with("_ms") => (DurationUnit::Milliseconds, ":ms"),
                 None => (DurationUnit::Seconds, ":s"),
             };

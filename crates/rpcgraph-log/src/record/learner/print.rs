@@ -1,6 +1,6 @@
 //! Prints a learned format as the file that describes it.
 
-use super::super::rules::{WordMeaning, duration_unit, named_meaning};
+use super::super::rules::{WordMeaning, named_meaning};
 use super::super::spelling::Spelling;
 use super::super::surroundings::TIMES;
 use super::super::{Direction, Sender, times};
@@ -115,6 +115,15 @@ impl LearnedFormat<'_> {
         }
         let members = || candidates().flat_map(|candidate| candidate.members.iter());
         let elapsed = since.member();
+        // Beside each message, an `elapsed` without a unit may count from the beginning.
+        let may_be = |(pointer, unit): &(&str, Option<&str>)| {
+            elapsed.is_none_or(|(known, _)| known != *pointer)
+                && (last_token(pointer) != "elapsed" || group.len() > 1 || *unit != Some(""))
+        };
+        let duration = |pointer| Some((pointer, self.unit(&found, pointer)?));
+        let pointed: BTreeSet<&str> = members().map(|(pointer, _)| &**pointer).collect();
+        let durations: BTreeMap<&str, Option<&'static str>> =
+            pointed.into_iter().filter_map(duration).filter(may_be).collect();
         let mut named = |part: &'static str, names: &[&str], fits: &dyn Fn(&str, &str) -> bool| {
             let all: BTreeSet<&str> = members()
                 .filter(|(pointer, value)| fits(pointer, value))
@@ -126,7 +135,7 @@ impl LearnedFormat<'_> {
             all.sort_by_key(|pointer| (usize::MAX - pointer.matches('/').count(), rank(pointer)));
             if !all.is_empty() {
                 let unit = |pointer| match part {
-                    "duration" => unit(pointer),
+                    "duration" => durations.get(pointer).copied().flatten().unwrap_or_default(),
                     "elapsed" => elapsed.map_or("", |(_, unit)| unit),
                     _ => "",
                 };
@@ -147,18 +156,9 @@ impl LearnedFormat<'_> {
         let only_date = if dates.len() == 1 { dates.keys().next().copied() } else { None };
         let is_time = |pointer: &str, value: &str| is_known_time(pointer, value) || only_date == Some(pointer);
         named("time", &TIMES, &is_time);
-        let is_started = members().any(|(pointer, _)| last_token(pointer) == "startedDateTime");
         named("date", &[], &|pointer, _| last_token(pointer) == "date");
         named("elapsed", &[], &|pointer, _| elapsed.is_some_and(|(known, _)| known == pointer));
-        named("duration", &[], &|pointer, value| {
-            let name = last_token(pointer);
-            match unit(pointer) {
-                _ if elapsed.is_some_and(|(known, _)| known == pointer) => false,
-                ":ms" => is_started,
-                ":ns" => true,
-                _ => (name != "elapsed" || group.len() > 1) && duration_unit(name).is_some_and(|unit| unit.fits(value)),
-            }
-        });
+        named("duration", &[], &|pointer, _| durations.get(pointer).is_some_and(Option::is_some));
         named("status", &STATUSES, &|pointer, value| {
             STATUSES.contains(&last_token(pointer))
                 && value.parse().is_ok_and(|status: u16| (100..600).contains(&status))
@@ -187,6 +187,12 @@ impl LearnedFormat<'_> {
             };
             let parts: Vec<_> = pointers.iter().map(|(part, all)| format!("{part} = {}", list(all))).collect();
             let _ = writeln!(text, "envelope = {{ {} }}", parts.join(", "));
+        }
+        for (pointer, _) in durations.iter().filter(|(_, unit)| unit.is_none()) {
+            let _ = writeln!(
+                text,
+                "# {pointer} is not read, as its unit is unknown: add duration = '{pointer}:ms', or :s, :us, :ns"
+            );
         }
         let words = found
             .iter()
@@ -316,17 +322,6 @@ fn print_words<'w>(text: &mut String, words: impl Iterator<Item = (&'w str, Word
     for (list, words) in lists {
         let words: Vec<_> = words.into_iter().map(toml_string).collect();
         let _ = writeln!(text, "{list} = [{}]", words.join(", "));
-    }
-}
-
-/// Returns the unit of a duration that its name does not state: HTTP Archives count in milliseconds, and the Elastic Common
-/// Schema in nanoseconds.
-fn unit(pointer: &str) -> &'static str {
-    match last_token(pointer) {
-        "time" => ":ms",
-        "event.duration" => ":ns",
-        "duration" if pointer.ends_with("/event/duration") => ":ns",
-        _ => "",
     }
 }
 

@@ -1,17 +1,18 @@
 //! Finds values in a log that may be messages.
 
+use super::super::Time;
 use super::super::certainty::{Certainty, has_members_of_messages, names_member};
 use super::super::colours::without_colours;
 use super::super::decoder::{leading_blanks, trim_end};
 use super::super::object::{RawObject, elements, objects, scalar, unescape};
-use super::super::rules::ArrayPlace;
+use super::super::rules::{ArrayPlace, time};
 use super::super::spelling::{HEADER, SpelledValue, Spelling, has_shape, may_continue};
 use super::super::surroundings::named_side;
 use super::super::value::{Extent, value as value_of};
 use super::super::{Sender, times};
 use super::front::{Token, meaning, tokens};
-use super::is_fact;
 use super::print::POINTERS;
+use super::{is_fact, is_time_member};
 use crate::json::{pointer_name, pointer_token};
 use memchr::{memchr, memmem};
 use serde_json::Value;
@@ -371,6 +372,13 @@ impl Candidate {
     fn path(&self) -> Vec<String> {
         let whole = self.within.iter().chain([&self.pointer]);
         whole.flat_map(|pointer| pointer.split('/').skip(1)).map(|part| pointer_name(part).into_owned()).collect()
+    }
+
+    /// The time in the members around the message, or before it.
+    pub fn time(&self) -> Option<Time> {
+        let member = self.members.iter().rev().find(|(pointer, _)| is_time_member(pointer)).map(|(_, text)| &**text);
+        let word = || self.front.iter().find(|token| matches!(token, Token::Time(_))).map(Token::text);
+        time(member.or_else(word)?)
     }
 
     /// The requests and answers.

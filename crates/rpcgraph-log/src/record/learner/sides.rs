@@ -4,6 +4,7 @@ use super::super::methods::known_method;
 use super::super::object::objects;
 use super::super::rules::{WordMeaning, connection, named_meaning};
 use super::super::surroundings::{SENDERS, named_direction, named_side};
+use super::super::units::scaled;
 use super::super::wrapper::is_level;
 use super::super::{Direction, Sender};
 use super::front::{Token, meaning, tokens};
@@ -113,6 +114,14 @@ impl<'c> Exchanges<'c> {
         }
         let known = calls().find_map(|(_, method)| known_method(method.as_ref()?)?.sender);
         Some(known.unwrap_or(if asked > answered { Sender::Client } else { Sender::Server }))
+    }
+
+    /// Returns the answers with the nanoseconds since their requests, by the times beside both.
+    pub fn waits(&self) -> impl Iterator<Item = (usize, i128)> {
+        self.pairs.iter().filter_map(|&(call, answer)| {
+            let (asked, answered) = (self.candidates[call].time()?, self.candidates[answer].time()?);
+            Some((answer, scaled(asked.seconds_to(answered)?, 9)))
+        })
     }
 
     /// Returns the number of answers to requests with another value.
