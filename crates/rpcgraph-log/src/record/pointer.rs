@@ -69,11 +69,15 @@ impl Pointer {
         Ok(Self { uses: Some(PointerUses::new(text)), ..Self::parse(text)? })
     }
 
+    /// The name of the member.
+    pub(super) fn name(&self) -> &str {
+        self.tokens.last().map_or("", String::as_str)
+    }
+
     pub(super) fn with_unit(self, unit: Option<DurationUnit>) -> Self {
         Self {
-            unit: unit.or_else(|| {
-                super::rules::duration_unit(self.tokens.last()?).filter(|unit| *unit != DurationUnit::Stated)
-            }),
+            unit: unit
+                .or_else(|| super::rules::duration_unit(self.name()).filter(|unit| *unit != DurationUnit::Stated)),
             ..self
         }
     }

@@ -181,8 +181,7 @@ pub(super) fn duration_unit(name: &str) -> Option<DurationUnit> {
         "rt",
         "rtt",
     ];
-    // nginx counts in seconds.
-    if name.ends_with("request_time") || name.ends_with("upstream_response_time") {
+    if is_of_nginx(name) {
         return Some(DurationUnit::Seconds);
     }
     if NAMES.contains(&name) {
@@ -198,6 +197,11 @@ pub(super) fn duration_unit(name: &str) -> Option<DurationUnit> {
         let is_named = |ending: &&str| name.strip_suffix(*ending).is_some_and(|stem| NAMES.contains(&stem));
         endings.iter().any(is_named).then_some(*unit)
     })
+}
+
+/// True for the durations of nginx, which counts in seconds, and writes its records when the answer was sent.
+fn is_of_nginx(name: &str) -> bool {
+    name.ends_with("request_time") || name.ends_with("upstream_response_time")
 }
 
 #[derive(Clone, Debug)]
@@ -262,10 +266,29 @@ struct EnvelopeFacts {
 
 impl EnvelopeFacts {
     /// Returns the record of a message in the place of a rule. Unless the place is sure, only an answer took time.
-    fn of_rule<'a>(&self, rule: &FormatRule, message: Cow<'a, [u8]>) -> Record<'a> {
+    fn of_rule<'a>(&self, rule: &FormatRule, message: Cow<'a, [u8]>, spans: bool) -> Record<'a> {
         let is_call = || RawObject::parse(&message).is_some_and(|object| object.has("method"));
         let latency = self.latency.filter(|_| rule.is_sure || !is_call());
-        Self { latency, ..self.clone() }.of(message)
+        let end = if spans && !is_call() { self.end() } else { None };
+        Self { latency, time: end.or(self.time), ..self.clone() }.of(message)
+    }
+
+    /// True if these are the facts of an exchange with a beginning and an end, as the names of its time or its duration say. Its
+    /// time is the beginning then.
+    fn spans(&mut self, times: &[Pointer], durations: &[Pointer]) -> bool {
+        let (Some(time), Some(latency)) = (self.time, self.latency) else { return false };
+        if times.iter().any(|pointer| pointer.name().starts_with("start")) {
+            return true;
+        }
+        let begin = || times::later(time, Decimal::from(0).checked_sub(latency)?);
+        let begin = durations.iter().any(|pointer| is_of_nginx(pointer.name())).then(begin).flatten();
+        self.time = begin.or(self.time);
+        begin.is_some()
+    }
+
+    /// Returns the time at which an exchange ended that began at its time.
+    fn end(&self) -> Option<Time> {
+        times::later(self.time?, self.latency?)
     }
 
     /// Returns the record of the failure of a request over HTTP, without an answer.
@@ -283,11 +306,9 @@ impl EnvelopeFacts {
         };
         let http = Http { status: self.status, outcome: HttpOutcome::Failed, ids, exchange: Some(exchange) };
         let record = http.record();
-        let (sender, time) =
-            (self.meaning, self.time.zip(self.latency).and_then(|(time, latency)| times::later(time, latency)));
-        let sender = if let Some(WordMeaning::Sent(sender)) = sender { Some(sender.other()) } else { None };
+        let sender = if let Some(WordMeaning::Sent(sender)) = self.meaning { Some(sender.other()) } else { None };
         let session = self.session.clone().filter(|key| !key.is_empty()).map(Cow::Owned);
-        Some(Record { time, sender, session, latency: self.latency, ..record }.into())
+        Some(Record { time: self.end(), sender, session, latency: self.latency, ..record }.into())
     }
 
     fn of<'a>(&self, message: Cow<'a, [u8]>) -> Record<'a> {
@@ -305,8 +326,7 @@ impl EnvelopeFacts {
     /// Returns the record of the response to the message.
     fn answer<'a>(&self, response: Cow<'a, [u8]>) -> Record<'a> {
         let record = self.of(response);
-        let time = self.time.zip(self.latency).and_then(|(time, latency)| times::later(time, latency));
-        Record { time, sender: record.sender.map(Sender::other), direction: None, ..record }
+        Record { time: self.end(), sender: record.sender.map(Sender::other), direction: None, ..record }
     }
 
     /// Returns these facts, and otherwise the others.
@@ -376,7 +396,7 @@ impl FormatRule {
     /// Returns the entries of an envelope, if the rule reads it. The envelope's own facts take precedence over the facts
     /// before it.
     fn open<'a>(&self, object: &RawObject<'a>, line: &'a [u8], before: &EnvelopeFacts) -> Option<Vec<FoundEntry<'a>>> {
-        let [messages, values, texts, responses, ..] = self.envelope.as_ref()?;
+        let [messages, values, texts, responses, times, durations, ..] = self.envelope.as_ref()?;
         if !self.conditions.iter().all(|(pointer, regex)| pointer.has(object, line, regex)) {
             return None;
         }
@@ -403,7 +423,8 @@ impl FormatRule {
         found.extend(all(texts, text_of, true));
         found.sort_by_key(|(start, _)| *start);
         // A call and its answer come from different sides.
-        let said = self.around(object, line, before, has_sender);
+        let mut said = self.around(object, line, before, has_sender);
+        let spans = said.spans(times, durations);
         let responses: Vec<_> =
             all(responses, message, true).into_iter().map(|(start, text)| (start, said.answer(text).into())).collect();
         let failure = match (&found[..], self.is_sure && said.status.is_none()) {
@@ -413,7 +434,7 @@ impl FormatRule {
         let has_answer = !responses.is_empty() || failure.is_some();
         let said = EnvelopeFacts { latency: said.latency.filter(|_| !has_answer), ..said };
         let entry = |(start, text): (usize, Cow<'a, [u8]>)| match self.kind {
-            RuleKind::Messages if !is_repeated(&text) => (start, said.of_rule(self, text).into()),
+            RuleKind::Messages if !is_repeated(&text) => (start, said.of_rule(self, text, spans).into()),
             kind => {
                 let is_copy = matches!(kind, RuleKind::Copy | RuleKind::Messages);
                 (start, LogLine { session: said.key(), is_copy, ..LogLine::new(text) }.into())

@@ -282,7 +282,7 @@ impl RuleReader {
                 is_cut = cut.is_some();
                 said.is_truncated |= is_cut;
                 let result_unknown = cut.as_ref().is_some_and(|cut| cut.result_unknown);
-                let mut record = said.of_rule(rule, cut.map_or(found.json, |cut| cut.json.into()));
+                let mut record = said.of_rule(rule, cut.map_or(found.json, |cut| cut.json.into()), false);
                 let result_unknown = result_unknown || record.flags.result_unknown;
                 record.flags = Flags { shares_time, reconstructed: is_cut, result_unknown, ..record.flags };
                 (at, record.into())
