@@ -129,7 +129,7 @@ pub use times::date_time_text;
 pub(crate) use times::{days_later, is_time};
 pub use units::unix_epoch;
 pub use unread::{nested, other_kind, undecoded};
-pub(crate) use value::whole_value;
+pub(crate) use value::{byte_array, whole_value};
 pub use wrapper::Wrapper;
 
 pub use crate::diagnostic::Location;

@@ -10,10 +10,10 @@
 //! | a string | stays if it is a word of the published schemas, and not in arguments and the like |
 //! | names of MCP's tools and prompts | stay, and are listed, if they look like names (letters, at most [`MOST_DIGITS`] digits, `_`, `-`, `$`, `.`, `/`, `:`; at most 100 characters) and not like tokens |
 //! | the version of a protocol | stays if it consists of at most 10 digits, `.` and `-` |
-//! | a number | stays if it has one digit, or up to [`MOST_DIGITS`] digits in a member that a published schema has |
+//! | a number | stays if it has one digit, or up to [`MOST_DIGITS`] digits in a member that a published schema has; an array of such numbers only below 32 |
 //! | text around messages | keeps punctuation, levels and words for directions; every other word becomes a placeholder |
 //!
-//! Strings that hold JSON, Base64 or hexadecimal digits of JSON, and URIs are redacted inside. A placeholder is an HMAC of
+//! Strings that hold JSON, Base64 or hexadecimal digits of JSON, URIs, and texts as arrays of bytes are redacted inside. A placeholder is an HMAC of
 //! the value, in the shape of its kind: a word, a text of a similar length, a number, a UUID, Base64. Equal values have equal
 //! placeholders, different values have different ones.
 
@@ -32,7 +32,7 @@ use base64::Engine as _;
 use self::placeholder::HmacKey;
 use self::secrets::{SecretKind, SecretSpan};
 use crate::json;
-use crate::record::days_later;
+use crate::record::{byte_array, days_later};
 
 /// The maximum number of digits of a number that stays.
 pub const MOST_DIGITS: usize = 6;
@@ -116,10 +116,18 @@ impl Redactor {
             match kind {
                 SecretKind::Text => out.extend_from_slice(self.key.word(value.as_bytes()).as_bytes()),
                 SecretKind::Number => out.extend_from_slice(self.key.number(&value).as_bytes()),
-                SecretKind::Base64 => {
-                    let (mut inside, bytes) = (Vec::new(), secrets::BASE64.decode(&*value).unwrap_or_default());
-                    self.secrets(&bytes, &mut inside);
-                    out.extend_from_slice(secrets::BASE64.encode(inside).as_bytes());
+                SecretKind::Base64 | SecretKind::Bytes => {
+                    let decoded = match kind {
+                        SecretKind::Base64 => secrets::BASE64.decode(&*value).ok(),
+                        _ => byte_array(value.as_bytes()).map(|(_, bytes)| bytes),
+                    };
+                    let mut inside = Vec::new();
+                    self.secrets(&decoded.unwrap_or_default(), &mut inside);
+                    let encoded = match kind {
+                        SecretKind::Base64 => secrets::BASE64.encode(inside),
+                        _ => format!("{inside:?}"),
+                    };
+                    out.extend_from_slice(encoded.as_bytes());
                     continue;
                 }
             }

@@ -65,6 +65,12 @@ fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The bytes of a text as numbers.
+fn bytes(text: &str) -> String {
+    let bytes = format!("{:?}", text.as_bytes());
+    bytes[1..bytes.len() - 1].to_owned()
+}
+
 /// The Base64 of a text after 0, 1 or 2 bytes, without the characters that share bits with other bytes.
 fn in_base64(text: &str) -> Vec<String> {
     let at = |offset: usize| {
@@ -82,6 +88,8 @@ pub fn forms(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned(), quoted[1..quoted.len() - 1].to_owned(), escaped(secret), percent(secret)];
     forms.extend([hex(secret), hex(secret).to_uppercase(), encoded, secret.replace('/', "\\/")]);
     forms.extend(in_base64(secret));
+    forms.extend([secret, &quoted[1..quoted.len() - 1]].map(bytes));
+    forms.extend([bytes(secret), bytes(&quoted[1..quoted.len() - 1])].map(|bytes| bytes.replace(", ", ",")));
     // A long word of a secret tells it.
     forms.extend(
         secret.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 6).map(str::to_owned),
@@ -98,7 +106,8 @@ fn messages(secret: &str) -> Vec<String> {
     vec![
         json!({ "jsonrpc": "2.0", "id": secret, "method": "tools/call", "params": { "name": "find", "arguments": {
             secret: secret, "deep": [[{ "x": secret }]], "uri": uri, "base64": BASE64_STANDARD.encode(secret),
-            "inner": BASE64_STANDARD.encode(twin.to_string()), "hex": hex(&twin.to_string()), "json": twin.to_string() },
+            "inner": BASE64_STANDARD.encode(twin.to_string()), "hex": hex(&twin.to_string()), "json": twin.to_string(),
+            "bytes": secret.as_bytes() },
             "_meta": { secret: secret, "progressToken": secret } } })
         .to_string(),
         json!({ "jsonrpc": "2.0", "id": secret, "error": { "code": -32000, "message": format!("no {secret} here"),
@@ -108,7 +117,8 @@ fn messages(secret: &str) -> Vec<String> {
         json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/list", secret: secret }).to_string(),
         json!({ "jsonrpc": "2.0", "id": 5, "result": { "tools": [{ "name": "find", "description": secret, "inputSchema": {
             "type": "object", "properties": { secret: { "enum": [secret], "default": secret, "pattern": secret } },
-            "required": [secret] } }], "structuredContent": twin, "text": twin.to_string() } })
+            "required": [secret] } }], "structuredContent": twin, "text": twin.to_string(),
+            "contents": [{ "blob": secret.as_bytes(), "data": { "type": "Buffer", "data": secret.as_bytes() } }] } })
         .to_string(),
         format!("{{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"m\",\"params\":{{\"{all}\":\"{all}\"}}}}"),
         format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"see {all} there\"}}"),
@@ -120,7 +130,7 @@ pub fn planted(secret: &str) -> Vec<(&'static str, String)> {
     let messages = messages(secret);
     let one_line = secret.replace('\n', " ");
     let cut = format!("{{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"m\",\"params\":{{\"x\":\"a {one_line}");
-    let text = format!("note: {one_line} and {}", percent(secret));
+    let text = format!("note: {one_line} and {} as [{}]", percent(secret), bytes(secret));
     let lines = format!("{}\n{text}\n{cut}\n", messages.join("\n"));
     let mut envelope = String::new();
     let (mut app, mut frames, mut events) = (String::new(), String::new(), format!(": {one_line}\n"));
@@ -138,6 +148,11 @@ pub fn planted(secret: &str) -> Vec<(&'static str, String)> {
         events += &format!("event: message\ndata: {half}\ndata: {rest}\nid: {one_line}\n\n");
     }
     let array = format!("[\n{}\n]\n", messages.join(",\n"));
+    let entry = |(n, line): (usize, &String)| {
+        let time = format!("17958487901156{n:02}");
+        format!("{}\n", json!({ "__REALTIME_TIMESTAMP": time, "_PID": "7", "MESSAGE": line.as_bytes() }))
+    };
+    let journal = messages.iter().flat_map(|message| [message, &text]).enumerate().map(entry).collect();
     let entry = |message: &String| {
         json!({ "startedDateTime": "2026-01-05T10:00:00Z", "time": 5, "request": { "method": "POST",
             "url": format!("https://example.org/mcp?key={}", percent(secret)), "headers": [
@@ -157,6 +172,7 @@ pub fn planted(secret: &str) -> Vec<(&'static str, String)> {
         ("frames", frames),
         ("events", events),
         ("array", array),
+        ("journal", journal),
         ("har", har.to_string()),
     ]
 }

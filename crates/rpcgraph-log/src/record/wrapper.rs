@@ -13,10 +13,10 @@
 use super::Time;
 use super::colours::{has_colours, without_colours};
 use super::decoder::{leading_blanks, trim_end};
-use super::object::{RawObject, elements, offset_in, scalar, unescape};
+use super::object::{RawObject, offset_in, scalar, unescape};
 use super::surroundings::named_direction;
 use super::times;
-use super::value::{Extent, is_whole, value};
+use super::value::{Extent, byte_array, is_whole, value};
 use super::window::{InputHead, lines};
 use memchr::memchr;
 use regex::bytes::Regex;
@@ -267,10 +267,7 @@ fn journald(line: &[u8], ended: bool) -> Option<UnwrappedLine<'_>> {
     let message = only(&object, "MESSAGE")?;
     let (text, start) = match message.first() {
         // Text that is not printable, or not UTF-8, is an array of bytes.
-        Some(b'[') => {
-            let byte = |element: &[u8]| std::str::from_utf8(element).ok()?.parse::<u8>().ok();
-            (elements(message).map(byte).collect::<Option<Vec<u8>>>()?.into(), offset_in(line, message))
-        }
+        Some(b'[') => (byte_array(message)?.1.into(), offset_in(line, message)),
         _ => (unescape(message)?, offset_in(line, message) + 1),
     };
     // A line that was too long for journald is continued in the next entry of its stream.

@@ -22,7 +22,7 @@ use self::names::{Secrecy, is_name_of_pair, is_of_progress, is_of_schema, is_of_
 use self::patterns::{key_lines, may_hold, ranges};
 use super::placeholder::is_placeholder;
 use crate::json::{self, Cursor};
-use crate::record::{unescaped_bytes, whole_value};
+use crate::record::{byte_array, unescaped_bytes, whole_value};
 
 /// The depth of values in values, or of texts in strings, that are searched by their structure.
 const DEEP: usize = 32;
@@ -56,6 +56,8 @@ pub enum SecretKind {
     Number,
     /// A text in Base64 that contains secrets.
     Base64,
+    /// An array of the bytes of a text that contains secrets.
+    Bytes,
 }
 
 /// Returns the secrets in a text, in order. They do not overlap, and none extends beyond the string or the line that it
@@ -182,6 +184,18 @@ impl Finder {
     }
 
     fn array(&mut self, text: &[u8], range: Range<usize>, secrecy: Secrecy) {
+        let bytes = in_bytes(&text[range.clone()]).filter(|_| self.depth < DEEP);
+        if bytes.as_ref().is_some_and(|bytes| is_placeholder(bytes)) {
+            return;
+        }
+        if let Some(bytes) = bytes.filter(|_| secrecy != Secrecy::Strong) {
+            let mut inside = Finder::new(bytes.len(), self.depth + 1);
+            inside.text(&bytes, 0..bytes.len(), true);
+            if !inside.found.is_empty() {
+                self.push(range, SecretKind::Bytes);
+            }
+            return;
+        }
         let (mut at, mut named) = (range.start + 1, Secrecy::None);
         // The bytes of a key may be numbers.
         let are_bytes = secrecy == Secrecy::Strong && range.len() >= BYTES;
@@ -238,7 +252,7 @@ fn begins_value(text: &[u8], is_first: bool) -> bool {
     let next = text[1..].iter().find(|byte| !byte.is_ascii_whitespace());
     match text[0] {
         b'{' => next == Some(&b'"'),
-        b'[' => matches!(next, Some(b'"' | b'{' | b'[')),
+        b'[' => matches!(next, Some(b'"' | b'{' | b'[')) || in_bytes(text).is_some(),
         _ => is_first || matches!(next, Some(b'{' | b'[')),
     }
 }
@@ -297,6 +311,11 @@ fn in_base64(text: &[u8]) -> Option<(usize, Vec<u8>)> {
     let is_possible = text.len() >= start + 24 && matches!(text[start], b'C' | b'D' | b'I'..=b'Z' | b'a'..=b'f');
     let bytes = is_possible.then(|| BASE64.decode(&text[start..]).ok())??;
     str::from_utf8(&bytes).is_ok().then_some((start, bytes))
+}
+
+/// Returns the text of an array of bytes that may hold a secret.
+fn in_bytes(text: &[u8]) -> Option<Vec<u8>> {
+    byte_array(text).map(|(_, bytes)| bytes).filter(|bytes| bytes.len() >= 8)
 }
 
 /// Returns the masked secrets in a text, each after a JSON Pointer to the string that contains it, or to the member
@@ -467,6 +486,10 @@ mod tests {
                 vec!["174", "47", "154", "16", "129", "6", "9", "1", "200", "3"],
             ),
             ("https://h/x?sv=1&sig=ab%2Fcd {'password': 'hun ter2'}", vec!["ab%2Fcd", "hun ter2"]),
+            (
+                r#"{"m":[112,119,100,61,104,117,110,116,101,114,50]} [112,119,100,61,104,117,110,116,101,114,50]"#,
+                vec!["[112,119,100,61,104,117,110,116,101,114,50]"; 2],
+            ),
             ("password: must not be empty; Password: required", vec![]),
         ] {
             let found: Vec<_> = spans(text.as_bytes()).map(|span| &text[span.range]).collect();

@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 use super::allowed::{StringRole, ValuePosition, allows_method, is_known_method, is_of_time, is_word, method_marks};
 use super::{MOST_DIGITS, Redactor, is_name};
 use crate::json::{self, Text, Value};
-use crate::record::{RawObject, is_time, unescaped_bytes, whole_value};
+use crate::record::{RawObject, byte_array, is_time, unescaped_bytes, whole_value};
 
 /// The depth to which messages are searched for in other objects.
 const DEEP: usize = 16;
@@ -43,7 +43,8 @@ impl Redactor {
             let is_name = levels.last().is_some_and(|level| level.is_before_name);
             let is_value = !is_name && !b" \t\r\n,:}]".contains(&byte);
             let current = value_mode(&levels).unwrap_or(mode);
-            at += match (is_value.then(|| self.whole(rest, &levels, out)).flatten(), byte) {
+            let whole = || self.whole(rest, &levels, out).or_else(|| self.bytes(rest, &levels, current, out));
+            at += match (is_value.then(whole).flatten(), byte) {
                 (Some(length), _) => length,
                 (None, b'"') => {
                     let string = &rest[..whole_value(rest).unwrap_or(rest.len())];
@@ -111,7 +112,9 @@ impl Redactor {
         let header = if is_in_headers { object().and_then(RawObject::parse) } else { None };
         let is_name_header =
             header.is_some_and(|header| header.string("name").is_some_and(|name| is_mcp_name(name.as_bytes())));
-        let is_known = !is_object && outer.is_none_or(|outer| outer.is_known);
+        // In text, one number in brackets is a thread or a process.
+        let is_single = || text.iter().find(|byte| b",]".contains(byte)) == Some(&b']');
+        let is_known = !is_object && outer.map_or_else(is_single, |outer| outer.is_known && are_codes(text));
         let name = Cow::Borrowed(if is_object { &b""[..] } else { b"*" });
         OpenContainer { mode, is_object, is_before_name: is_object, name, is_known, method, message, is_name_header }
     }
@@ -137,6 +140,27 @@ impl Redactor {
             _ => b"null",
         });
         whole_value(text).ok()
+    }
+
+    /// Redacts an array of bytes as the text that it spells. Returns its size.
+    fn bytes(
+        &mut self,
+        text: &[u8],
+        levels: &[OpenContainer<'_>],
+        mode: ValuePosition,
+        out: &mut Vec<u8>,
+    ) -> Option<usize> {
+        let is_known = levels.last().is_some_and(|level| level.is_known) && mode != ValuePosition::Open;
+        let (length, bytes) = byte_array(text)
+            .filter(|(_, bytes)| bytes.len() >= LEAST_BYTES && bytes.iter().any(|byte| *byte > 9))
+            .filter(|_| !is_known || !are_codes(text))?;
+        let redacted = match std::str::from_utf8(&bytes) {
+            Ok(content) => self.string(content, mode, rule(levels, mode)).map(String::into_bytes),
+            Err(_) if mode.is_around() => Some(self.text(&bytes)),
+            Err(_) => Some(self.key.word(&bytes).into_bytes()),
+        };
+        out.extend(redacted.map_or_else(|| text[..length].to_vec(), |bytes| format!("{bytes:?}").into_bytes()));
+        Some(length)
     }
 
     fn is_kept(&self, levels: &[OpenContainer<'_>]) -> bool {
@@ -293,6 +317,14 @@ impl Redactor {
         self.count("number");
         out.extend_from_slice(self.key.number(number).as_bytes());
     }
+}
+
+/// The minimum number of elements of an array of bytes.
+const LEAST_BYTES: usize = 4;
+
+/// True for an array of numbers that a schema enumerates: no byte below 32 is a letter.
+fn are_codes(text: &[u8]) -> bool {
+    byte_array(text).is_some_and(|(_, bytes)| bytes.iter().all(|byte| *byte < 32))
 }
 
 /// Returns what a log writes in place of text that it left out.
