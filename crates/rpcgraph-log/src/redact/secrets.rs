@@ -19,7 +19,7 @@ use memchr::{memchr3_iter, memmem};
 
 use self::decoded::Decoded;
 use self::names::{Secrecy, is_name_of_pair, is_of_progress, is_of_schema, is_of_values, is_value_of_pair};
-use self::patterns::{key_lines, may_hold, ranges};
+use self::patterns::{is_key_body, key_lines, may_hold, ranges};
 use super::placeholder::is_placeholder;
 use crate::json::{self, Cursor};
 use crate::record::{byte_array, unescaped_bytes, whole_value};
@@ -29,6 +29,9 @@ const DEEP: usize = 32;
 
 /// The size up to which a debug build searches texts without a hint of a secret, in bytes.
 const MAX_CHECKED: usize = 1 << 16;
+
+/// The beginning of the last line of a private key.
+const KEY_END: &[u8] = b"-----END";
 
 /// The minimum size of the text of a list of the bytes of a key.
 const BYTES: usize = 24;
@@ -93,11 +96,16 @@ struct Finder {
     /// of the text.
     budget: usize,
     depth: usize,
+    /// The name of the current member, in its text.
+    name: Range<usize>,
+    /// The name of the member with the beginning of a private key whose end is in later strings.
+    open_key: Option<Range<usize>>,
 }
 
 impl Finder {
     fn new(length: usize, depth: usize) -> Self {
-        Self { found: Vec::new(), budget: length.saturating_mul(16).saturating_add(1 << 16), depth }
+        let budget = length.saturating_mul(16).saturating_add(1 << 16);
+        Self { found: Vec::new(), budget, depth, name: 0..0, open_key: None }
     }
 
     fn push(&mut self, range: Range<usize>, kind: SecretKind) {
@@ -116,6 +124,7 @@ impl Finder {
                 Ok(length) if rest[0] != b'"' || is_json(&rest[..length], range.len()) => {
                     self.plain(text, searched..start, is_string);
                     self.value(text, start..start + length, Secrecy::None);
+                    (self.name, self.open_key) = (0..0, None);
                     searched = start + length;
                 }
                 Ok(_) => {}
@@ -139,6 +148,7 @@ impl Finder {
         }
         self.depth += 1;
         match text[range.start] {
+            b'"' if self.is_of_key(text, range.start + 1..range.end - 1) => {}
             b'"' => self.string(text, range.start + 1..range.end - 1, secrecy),
             b'{' => self.object(text, range, secrecy),
             b'[' => self.array(text, range, secrecy),
@@ -166,6 +176,7 @@ impl Finder {
         }
         for (name, value) in members(text, range) {
             self.string(text, name.start + 1..name.end - 1, Secrecy::None);
+            self.name = name.clone();
             let name = content(text, &name);
             let inherited = match secrecy {
                 Secrecy::Cookies if !(named.is_some() && has_value) || is_value_of_pair(&name) => Secrecy::Strong,
@@ -213,6 +224,31 @@ impl Finder {
             named = if text[element.start] == b'"' { secrecy_of_option(&content) } else { Secrecy::None };
             self.value(text, element, if secrecy == Secrecy::None { of_option } else { secrecy });
         }
+    }
+
+    /// Finds a part of a private key in the content of a string: keys may be split over the elements of an array, or over
+    /// members of one name. The beginning of a key is found elsewhere.
+    fn is_of_key(&mut self, text: &[u8], range: Range<usize>) -> bool {
+        let decoded = Decoded::once(&text[range.clone()]);
+        let content = &*decoded.text;
+        if self.open_key.as_ref().is_some_and(|name| text[name.clone()] == text[self.name.clone()]) {
+            let end = memmem::find(content, KEY_END);
+            let body = &content[..end.unwrap_or(content.len())];
+            let is_body = body.split(|byte| *byte == b'\n').all(|line| is_key_body(line.trim_ascii()));
+            // A head of a key is no secret.
+            if end.is_some() || !is_body && memmem::find(content, b": ").is_none() {
+                self.open_key = None;
+            }
+            if is_body && !body.is_empty() {
+                self.push(range.start..range.start + decoded.spelled(body.len()), SecretKind::Text);
+                return true;
+            }
+        }
+        let key = memmem::rfind(content, b"-----BEGIN").map(|start| &content[start..]);
+        if key.is_some_and(|key| memmem::find(key, b"PRIVATE KEY").is_some() && memmem::find(key, KEY_END).is_none()) {
+            self.open_key = Some(self.name.clone());
+        }
+        false
     }
 
     /// Searches the content of a string.
@@ -294,11 +330,13 @@ fn secrecy_of_option(element: &[u8]) -> Secrecy {
     }
 }
 
-/// Returns the offset of the value if a text assigns a secret to a variable, as in a list of variables.
+/// Returns the offset of the value if a text assigns a secret to a variable or an option, as in a list of variables.
 fn value_of_variable(text: &[u8]) -> Option<usize> {
     let sign = memchr::memchr(b'=', text)?;
     let name = &text[..sign];
-    let is_variable = name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
+    let is_option = name.starts_with(b"-") && !name.contains(&b' ') && memmem::find(text, b" -").is_none();
+    let is_capital = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    let is_variable = is_option || name.iter().all(is_capital);
     let is_secret = is_variable && !text.contains(&b'\n') && Secrecy::from_name(name) == Secrecy::Strong;
     (is_secret && Secrecy::Strong.hides(&text[sign + 1..])).then_some(sign + 1)
 }
@@ -486,6 +524,24 @@ mod tests {
                 vec!["174", "47", "154", "16", "129", "6", "9", "1", "200", "3"],
             ),
             ("https://h/x?sv=1&sig=ab%2Fcd {'password': 'hun ter2'}", vec!["ab%2Fcd", "hun ter2"]),
+            (
+                r#"{"lines":["-----BEGIN RSA PRIVATE KEY-----","DEK-Info: AES,AA","","MIIE","x+/=\n","-----END RSA PRIVATE KEY-----","end"]}"#,
+                vec!["-----BEGIN RSA PRIVATE KEY-----", "MIIE", r"x+/=\n"],
+            ),
+            (
+                r#"[{"type":"text","text":"-----BEGIN PRIVATE KEY-----\nMIIE"},{"type":"text","text":"ab\n-----END"},{"text":"x"}]"#,
+                vec![r"-----BEGIN PRIVATE KEY-----\nMIIE", r"ab\n"],
+            ),
+            (
+                r#"{"log":"{ password: Some(\"hun ter2\"), Password:(*string)(\"a bcd\"), api_key=SecretStr('k-12')"}"#,
+                vec!["hun ter2", "a bcd", "k-12"],
+            ),
+            ("{'password': b'hunter22'} password='it\\'s hunter2', x='y'", vec!["hunter22", "it\\'s hunter2"]),
+            (
+                r#"Cookie: theme="a b"; sessionid=0123; t="dark" <password type="a"><![CDATA[a bcd]]></password>"#,
+                vec![r#"theme="a b"; sessionid=0123; t="dark""#, "a bcd"],
+            ),
+            (r#"["--password=hunter2 tail"] --password=hunter2 tail"#, vec!["hunter2 tail", "hunter2"]),
             (
                 r#"{"m":[112,119,100,61,104,117,110,116,101,114,50]} [112,119,100,61,104,117,110,116,101,114,50]"#,
                 vec!["[112,119,100,61,104,117,110,116,101,114,50]"; 2],

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use memchr::{memchr, memchr2, memchr2_iter, memmem, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memchr2_iter, memmem, memrchr};
 use regex::bytes::{Captures, Regex};
 
 use super::decoded::Decoded;
@@ -59,7 +59,14 @@ fn secret(found: &Captures<'_>, spelled: &[u8], view: &Decoded<'_>, is_string: b
     };
     let start = value.start();
     let end = match (value.is_empty(), text.get(start - 1)) {
-        (true, Some(b'\'')) => start + memchr2(b'\'', b'\n', &text[start..]).unwrap_or(text.len() - start),
+        (true, Some(b'\'')) => {
+            let line = &text[start..];
+            let line = &line[..memchr(b'\n', line).unwrap_or(line.len())];
+            let mut quotes = memchr_iter(b'\'', line);
+            // A quote behind a backslash is in the string if another one follows.
+            let end = quotes.find(|at| !line[..*at].ends_with(b"\\")).or_else(|| memrchr(b'\'', line));
+            start + end.unwrap_or(line.len())
+        }
         (true, _) => view.decoded(string_end(spelled, view.spelled(start))),
         (false, _) => value.end(),
     };
@@ -74,9 +81,11 @@ fn secret(found: &Captures<'_>, spelled: &[u8], view: &Decoded<'_>, is_string: b
         _ => {
             let before = &text[whole.start()..start];
             let is_in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
-            let name_end = before.iter().rposition(is_in_name).map_or(0, |last| last + 1);
-            let name_start = before[..name_end].iter().rposition(|byte| !is_in_name(byte)).map_or(0, |other| other + 1);
-            let name = before[name_start..name_end].trim_ascii_start();
+            let front = if before.to_ascii_lowercase().starts_with(FIELD) { FIELD.len() } else { 0 };
+            let name_start = front + before[front..].iter().position(is_in_name).unwrap_or(0);
+            let length = before[name_start..].iter().take_while(|byte| is_in_name(byte)).count();
+            let name_end = name_start + length;
+            let name = &before[name_start..name_end];
             let name = &name[name.iter().take_while(|byte| **byte == b'-').count()..];
             let sign = before[name_end..].iter().find(|byte| b":=".contains(byte));
             let is_parameter = (whole.start() + name_start).checked_sub(1).is_some_and(|at| b"?&".contains(&text[at]));
@@ -96,6 +105,9 @@ fn secret(found: &Captures<'_>, spelled: &[u8], view: &Decoded<'_>, is_string: b
     let is_short = content.len() < 4 && matches!(group, URL | USER);
     (is_secret && (is_short && content != b"***" || Secrecy::Strong.hides(content))).then_some(start..end)
 }
+
+/// What is before the name of a field of a form.
+const FIELD: &[u8] = b"name=\"";
 
 /// Returns the end of a private key whose first line ends at `start`: with its last line, or else with the text, which is
 /// a string, or up to the end of the string or the line.
@@ -174,7 +186,7 @@ pub(super) fn key_lines(text: &[u8]) -> Vec<Range<usize>> {
             let same = line.len() >= prefix.len() && prefix.iter().zip(line).all(is_like);
             let skipped = if same { prefix.len() } else { line.len() - line.trim_ascii_start().len() };
             let content = line_content(&line[skipped..]);
-            let is_body = content.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte));
+            let is_body = is_key_body(content);
             let is_head = content.is_empty() || memmem::find(content, b": ").is_some();
             if is_body && !content.is_empty() {
                 found.push(begin + skipped..begin + skipped + content.len());
@@ -186,6 +198,11 @@ pub(super) fn key_lines(text: &[u8]) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+/// True for a line of a private key, or an empty one.
+pub(super) fn is_key_body(line: &[u8]) -> bool {
+    line.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte))
 }
 
 /// Returns the part of a line up to a quote or an escape sequence, without blanks at its end.
