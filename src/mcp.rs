@@ -25,6 +25,7 @@ use crate::convert::processors;
 use crate::log::file_iri;
 use crate::query::catalogue::names;
 use crate::query::{FUNCTIONS, Form, Query};
+use crate::redact::Redactor;
 use crate::vocab::PREFIXES;
 
 /// The maximum length of a value in a row, in characters, unless a call names another.
@@ -44,7 +45,7 @@ const TERMS: &str = "SELECT ?term (COUNT(*) AS ?uses) { { ?node ?term ?value } U
                      GROUP BY ?term ORDER BY DESC(?uses) ?term";
 
 /// The logs of a server, and the limits of its answers.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct McpOptions {
     /// This program.
     pub program: PathBuf,
@@ -54,6 +55,8 @@ pub struct McpOptions {
     pub graph_options: Vec<OsString>,
     /// The options of questions: their names, and their help.
     pub of_questions: Vec<(String, String)>,
+    /// The redactor that names logs, if answers are redacted.
+    pub redactor: Option<Redactor>,
     /// The logs, unless a call names others.
     pub inputs: Vec<PathBuf>,
     /// The folders whose logs a call may name.
@@ -182,7 +185,7 @@ impl McpOptions {
         match tool {
             "show" => {
                 let messages = texts(arguments, "messages")?;
-                command.arg("--").arg(log_of(&messages, &inputs)?).args(messages)
+                command.arg("--").arg(log_of(&messages, &inputs, &self.names(&inputs))?).args(messages)
             }
             _ => command.args(&self.graph_options).arg("--").args(&inputs),
         };
@@ -244,10 +247,17 @@ impl McpOptions {
         }
     }
 
+    /// Returns the names of logs in answers: placeholders, if answers are redacted.
+    fn names(&self, logs: &[PathBuf]) -> Vec<String> {
+        let Some(redactor) = &self.redactor else { return log_names(logs) };
+        let iri = |log: &PathBuf| file_iri(log).unwrap_or_default();
+        logs.iter().map(|log| format!("urn:rpcgraph:{}", redactor.name(&iri(log)))).collect()
+    }
+
     /// Returns the log with a name, as it is in answers, or else with a path in an allowed folder.
     fn named(&self, name: &str) -> Result<PathBuf, String> {
         let path = Path::new(name);
-        let own = self.inputs.iter().zip(log_names(&self.inputs)).find(|(input, own)| own == name || *input == path);
+        let own = self.inputs.iter().zip(self.names(&self.inputs)).find(|(input, own)| own == name || *input == path);
         own.map_or_else(|| self.allowed(path), |(input, _)| Ok(input.clone()))
     }
 
@@ -288,14 +298,13 @@ fn log_names(logs: &[PathBuf]) -> Vec<String> {
 }
 
 /// Returns the one log of messages, which is part of their names if there are several logs.
-fn log_of<'l>(messages: &[String], logs: &'l [PathBuf]) -> Result<&'l PathBuf, String> {
-    let names = log_names(logs);
+fn log_of<'l>(messages: &[String], logs: &'l [PathBuf], names: &[String]) -> Result<&'l PathBuf, String> {
     let is_in = |message: &str, name: &str| {
         let rest = message.strip_prefix(name);
         // A log may be a folder of logs.
         rest.is_some_and(|rest| rest.starts_with(['#', '/']))
     };
-    let mut found = logs.iter().zip(&names).filter(|(_, name)| messages.iter().all(|message| is_in(message, name)));
+    let mut found = logs.iter().zip(names).filter(|(_, name)| messages.iter().all(|message| is_in(message, name)));
     match (logs, found.next(), found.next()) {
         ([log], ..) | (_, Some((log, _)), None) => Ok(log),
         _ => {

@@ -59,6 +59,7 @@ impl McpCommand {
             options,
             graph_options,
             of_questions,
+            redactor: input.format.redact.of_processes(key_file.as_ref().map(|file| file.path()))?,
             inputs: input.inputs.iter().map(absolute).collect::<Result<_, _>>()?,
             allowed: self.allow.clone(),
             budget: usize::try_from(self.budget)?,

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::log::redacted::redacted_for_reading;
 use crate::record::{ReaderOptions, plain_text, undecoded};
@@ -82,6 +82,12 @@ impl RedactArgs {
         let mut file = NamedTempFile::new()?;
         file.write_all(&random_key()?)?;
         Ok(Some(file))
+    }
+
+    /// Returns the redactor of several processes, with the key in `file` or its own; `None` without redaction.
+    pub fn of_processes(&self, file: Option<&Path>) -> anyhow::Result<Option<Redactor>> {
+        let key_file = file.map(Path::to_owned).or_else(|| self.key_file.clone());
+        self.is_on().then(|| Self { key_file, ..self.clone() }.redactor()).transpose()
     }
 
     /// Replaces the content, the name and the IRI of each input, unless `keeps_iri`.

@@ -175,6 +175,14 @@ fn an_agent_asks_a_redacted_log() {
     let shown = agent.rows("show", &json!({ "messages": ["m4"] }));
     let all = format!("{rows:?} {shown:?} {:?}", agent.rows("overview", &json!({})));
     assert!(!all.contains("ida-meyer") && !all.contains("secret/note") && all.contains("Method not found"), "{all}");
+    // Of several logs, messages are named as in answers.
+    place.put("other.log", LOG);
+    let mut agent = Agent::new(&place, &["--redact", "ida-meyer.log", "other.log"]);
+    let refused = agent.refused("show", &json!({ "messages": ["m4"] }));
+    assert!(refused.contains("urn:rpcgraph:x") && !refused.contains("ida-meyer"), "{refused}");
+    let rows = agent.rows("ask", &json!({ "question": "timeline" }));
+    let shown = agent.rows("show", &json!({ "messages": [rows[0]["message"]] }));
+    assert!(!shown.is_empty(), "{rows:?}");
 }
 
 #[test]
