@@ -21,7 +21,7 @@ pub struct RedactArgs {
     redact: bool,
 
     /// Keep the member NAME with its value, the value at a JSON Pointer into messages, or the string NAME; repeatable
-    #[arg(long, value_name = "NAME|POINTER", hide_short_help = true)]
+    #[arg(long, value_name = "NAME|POINTER", conflicts_with = "secrets_only", hide_short_help = true)]
     keep: Vec<String>,
 
     /// Make the placeholders with the key in FILE, so that equal values in several logs have equal ones

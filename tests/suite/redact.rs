@@ -319,6 +319,11 @@ fn options() {
     assert!(kept.contains(r#""mail":"ida""#) && !kept.contains("ghp_") && !kept.contains("no ida"), "{kept}");
     let pointed = log(RedactOptions { keep: vec!["/error/message".to_owned()], ..RedactOptions::default() });
     assert!(pointed.contains(r#""message":"no ida""#) && !pointed.contains(r#"mail":"ida""#), "{pointed}");
+    let indexed = r#"{"id":1,"result":{"0":"a b","x":[{"y":"one"},{"y":"two"}]}}"#;
+    let keep = ["/result/0", "/result/x/0/y"].map(str::to_owned).to_vec();
+    let indexed = redactor(RedactOptions { keep, ..RedactOptions::default() }).log(indexed.as_bytes());
+    let indexed = String::from_utf8(indexed).unwrap();
+    assert!(indexed.contains(r#""0":"a b""#) && indexed.contains("\"one\"") && !indexed.contains("two"), "{indexed}");
     let bare = log(RedactOptions { metadata_only: true, ..RedactOptions::default() });
     assert!(bare.contains(r#""params":{}"#) && bare.contains(r#""data":{}"#), "{bare}");
     let secrets = log(RedactOptions { secrets_only: true, ..RedactOptions::default() });

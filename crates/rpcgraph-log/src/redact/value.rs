@@ -23,6 +23,8 @@ struct OpenContainer<'t> {
     is_before_name: bool,
     /// The name of the current member, `*` in an array.
     name: Cow<'t, [u8]>,
+    /// The index of the current element in an array.
+    index: usize,
     /// True if the current value is at a place where a schema has numbers.
     is_known: bool,
     /// The method, if the object is a request.
@@ -72,11 +74,10 @@ impl Redactor {
                     match byte {
                         b'{' | b'[' => levels.push(self.level(rest, &levels, current)),
                         b'}' | b']' => drop(levels.pop()),
-                        b',' => levels
-                            .iter_mut()
-                            .last()
-                            .into_iter()
-                            .for_each(|level| level.is_before_name = level.is_object),
+                        b',' => levels.last_mut().into_iter().for_each(|level| {
+                            level.is_before_name = level.is_object;
+                            level.index += 1;
+                        }),
                         _ => {}
                     }
                     out.push(byte);
@@ -116,13 +117,14 @@ impl Redactor {
         let is_single = || text.iter().find(|byte| b",]".contains(byte)) == Some(&b']');
         let is_known = !is_object && outer.map_or_else(is_single, |outer| outer.is_known && are_codes(text));
         let name = Cow::Borrowed(if is_object { &b""[..] } else { b"*" });
-        OpenContainer { mode, is_object, is_before_name: is_object, name, is_known, method, message, is_name_header }
+        let is_before_name = is_object;
+        OpenContainer { mode, is_object, is_before_name, name, index: 0, is_known, method, message, is_name_header }
     }
 
     /// Writes a value as a whole if it is kept, or if it is a payload and payloads are left out. Returns its size.
     fn whole(&mut self, text: &[u8], levels: &[OpenContainer<'_>], out: &mut Vec<u8>) -> Option<usize> {
         let level = levels.last()?;
-        if level.is_object && !self.options.keep.is_empty() && self.is_kept(levels) {
+        if !self.options.keep.is_empty() && self.is_kept(level, levels) {
             let length = whole_value(text).ok()?;
             out.extend_from_slice(&text[..length]);
             self.stays("value by --keep");
@@ -163,18 +165,16 @@ impl Redactor {
         Some(length)
     }
 
-    fn is_kept(&self, levels: &[OpenContainer<'_>]) -> bool {
-        let name = levels.last().map_or(&b""[..], |level| &level.name);
+    fn is_kept(&self, level: &OpenContainer<'_>, levels: &[OpenContainer<'_>]) -> bool {
         self.options.keep.iter().any(|kept| match kept.strip_prefix('/') {
             Some(pointer) => {
-                let tokens = pointer.split('/').map(|token| json::pointer_name(token).into_owned());
-                // In an array, the name of the current value is not its index.
-                tokens
-                    .map(|token| if token.parse::<u64>().is_ok() { "*".to_owned() } else { token })
-                    .map(String::into_bytes)
-                    .eq(path(levels).map(<[u8]>::to_vec))
+                let tokens = pointer.split('/').map(|token| json::pointer_name(token).into_owned().into_bytes());
+                tokens.eq(in_message(levels).iter().map(|level| match level.is_object {
+                    true => level.name.to_vec(),
+                    false => level.index.to_string().into_bytes(),
+                }))
             }
-            None => kept.as_bytes() == name,
+            None => level.is_object && kept.as_bytes() == &*level.name,
         })
     }
 
@@ -346,8 +346,12 @@ fn value_mode(levels: &[OpenContainer<'_>]) -> Option<ValuePosition> {
 
 /// Returns the names of members from the message to the current value, `*` for an array.
 fn path<'l>(levels: &'l [OpenContainer<'_>]) -> impl Iterator<Item = &'l [u8]> {
-    let message = levels.last().and_then(|level| level.message).unwrap_or(levels.len());
-    levels[message..].iter().take(DEEP).map(|level| &*level.name)
+    in_message(levels).iter().take(DEEP).map(|level| &*level.name)
+}
+
+/// Returns the levels from the message on.
+fn in_message<'l, 't>(levels: &'l [OpenContainer<'t>]) -> &'l [OpenContainer<'t>] {
+    &levels[levels.last().and_then(|level| level.message).unwrap_or(levels.len())..]
 }
 
 fn is_mcp_name(header: &[u8]) -> bool {
