@@ -11,6 +11,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use tempfile::NamedTempFile;
 
+use super::console::say;
 use super::input::InputSource;
 
 /// Options of redaction, each of which implies it.
@@ -96,8 +97,14 @@ impl RedactArgs {
         for input in inputs {
             let text = text_of(input)?;
             let log = redacted_for_reading(&text, options, &mut redactor)?;
-            let log = log.with_context(|| unwritable(input, !options.is_stated()))?;
+            let (log, is_as_lines) = log.with_context(|| unwritable(input, !options.is_stated()))?;
             let name = redactor.name(&input.iri);
+            if is_as_lines {
+                say(&format!(
+                    "note: {name} is redacted as JSON lines, since its own format would not read as before: \
+                     exchanges over HTTP and log lines are left out, and messages have a version"
+                ));
+            }
             input.replace(&log, name, keeps_iri)?;
         }
         Ok(())

@@ -136,7 +136,7 @@ impl Logs {
             let read = decompressed(file.reader()).and_then(|mut read| read.read_to_end(&mut text));
             read.map_err(|error| file.failed(error))?;
             let log = redacted_for_reading(&text, &self.options, &mut redactor).map_err(|error| file.failed(error))?;
-            let log = log.ok_or_else(|| Failure(format!("{} cannot be redacted in its own format", file.name)))?;
+            let (log, _) = log.ok_or_else(|| Failure(format!("{} cannot be redacted in its own format", file.name)))?;
             logs.files.push(LogFile::new(format!("log {}", number + 1), log));
         }
         Ok(logs)

@@ -114,6 +114,8 @@ pub(super) enum StringRole {
     NameHeader,
     /// A time or a duration, by the name of its member.
     Time,
+    /// The status of a response over HTTP, which may be a string of digits.
+    Status,
     /// A word of a text, which is not searched.
     Token,
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use memchr::memmem;
 use regex::bytes::Regex;
 
 use super::allowed::{StringRole, ValuePosition, allows_method, is_known_method, is_of_time, is_word, method_marks};
@@ -66,6 +67,7 @@ impl Redactor {
                     let is_known = levels.last().is_some_and(|level| level.is_known) && current != ValuePosition::Open;
                     match rule(&levels, current) {
                         StringRole::Time => self.time(&rest[..length], out),
+                        _ if path(&levels).eq([&b"error"[..], b"code"]) => out.extend_from_slice(&rest[..length]),
                         _ => self.number(&String::from_utf8_lossy(&rest[..length]), is_known, out),
                     }
                     length
@@ -200,7 +202,7 @@ impl Redactor {
         // The bytes that make a string invalid stay, so that the message is as valid as it was.
         let (content, mark) = match std::str::from_utf8(&bytes) {
             Err(_) => (String::from_utf8_lossy(&bytes), &b"\xff"[..]),
-            Ok(content) => match memchr::memmem::find(string, b"\\u").and_then(|_| json::parse(string).ok()) {
+            Ok(content) => match memmem::find(string, b"\\u").and_then(|_| json::parse(string).ok()) {
                 Some(Value::String(Text::Utf16(_))) => (content.into(), &b"\\ud800"[..]),
                 _ => (content.into(), cut_mark(string)),
             },
@@ -211,7 +213,10 @@ impl Redactor {
                 let mut quoted = String::new();
                 json::write_str(&placeholder, &mut quoted);
                 out.extend_from_slice(&quoted.as_bytes()[..quoted.len() - 1]);
-                out.extend_from_slice(mark);
+                // JSON in the string has the mark of text that is left out already.
+                if mark == b"\\ud800" || memmem::find(placeholder.as_bytes(), mark).is_none() {
+                    out.extend_from_slice(mark);
+                }
                 out.push(b'"');
             }
         }
@@ -223,6 +228,7 @@ impl Redactor {
         let stays = match rule {
             StringRole::Method => is_known_method(content) || allows_method(content) && self.keeps_name(content),
             StringRole::Name => is_name(content) && self.keeps_name(content),
+            StringRole::Status => content.len() <= 3 && is_digits,
             StringRole::None | StringRole::Time | StringRole::Token | StringRole::NameHeader => {
                 content.len() == 1 && is_digits
             }
@@ -364,6 +370,12 @@ fn rule(levels: &[OpenContainer<'_>], mode: ValuePosition) -> StringRole {
     let name = &*level.name;
     if mode.is_around() && level.is_known && is_of_time(name) {
         return StringRole::Time;
+    }
+    if mode.is_around()
+        && level.is_known
+        && [&b"response.code"[..], b"response_code"].iter().any(|end| name.ends_with(end))
+    {
+        return StringRole::Status;
     }
     if mode.is_around() && (is_mcp_name(name) || level.is_name_header && name == b"value") {
         return StringRole::NameHeader;

@@ -9,7 +9,7 @@ use crate::record::{RawObject, ReaderOptions, Sender, known_method};
 use crate::redact::Redactor;
 
 /// Redacts the text of a log: in its own format or, if that is not possible and `options` do not name the format, as
-/// JSON lines. `None` if neither is possible.
+/// JSON lines; true in that case. `None` if neither is possible.
 ///
 /// # Errors
 ///
@@ -18,10 +18,10 @@ pub fn redacted_for_reading(
     text: &[u8],
     options: &ReaderOptions,
     redactor: &mut Redactor,
-) -> Result<Option<Vec<u8>>, LogError> {
+) -> Result<Option<(Vec<u8>, bool)>, LogError> {
     match redacted(text, options, redactor)? {
-        None if !options.is_stated() => redacted_lines(text, options, redactor),
-        log => Ok(log),
+        None if !options.is_stated() => Ok(redacted_lines(text, options, redactor)?.map(|log| (log, true))),
+        log => Ok(log.map(|log| (log, false))),
     }
 }
 
@@ -51,7 +51,7 @@ pub fn redacted_lines(
 ) -> Result<Option<Vec<u8>>, LogError> {
     let mut lines = String::new();
     for message in messages(text, options) {
-        let LoggedMessage { time, sender, session, kind, text, .. } = message?;
+        let LoggedMessage { time, sender, session, kind, latency, text, .. } = message?;
         // Line ends are around the tokens of JSON, and so not needed.
         let text = text.replace(['\n', '\r'], " ");
         if kind.is_none() {
@@ -62,7 +62,8 @@ pub fn redacted_lines(
         let sender = sender.map(|sender| if sender == Sender::Client { "client" } else { "server" }.to_owned());
         let around = [("time", time), ("sender", sender), ("session", session)];
         let around = around.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{},", quoted(&value?))));
-        let around: String = around.collect();
+        let latency = latency.map(|latency| format!("\"duration_ms\":{},", latency.as_secs_f64() * 1000.0));
+        let around: String = around.chain(latency).collect();
         // Beside other lines, a message is recognised by its version.
         let has_version = RawObject::parse(text.as_bytes()).is_some_and(|object| object.has("jsonrpc"));
         let text = if has_version { text } else { text.replacen('{', "{\"jsonrpc\":\"2.0\",", 1) };
@@ -73,7 +74,7 @@ pub fn redacted_lines(
         lines.push('\n');
     }
     let redacted = redactor.log(lines.as_bytes());
-    // Lines do not have batches, which have part of the names, nor latencies that a log states.
+    // Lines do not have batches, which have part of the names.
     let mut names = HashMap::new();
     let is_like = |one: &LoggedMessage, other: &LoggedMessage, has_times: bool| {
         names.insert(one.name, other.name);
