@@ -376,6 +376,38 @@ fn the_command() {
         .said(2, "error: --redact reads a log to its end: leave out --follow\n");
 }
 
+/// Parameters and results in a spelling that is not JSON, or around messages, are not left out: such a log is refused.
+#[test]
+fn payloads_never_stay_with_metadata_only() {
+    let trace = "[Trace - 10:00:00 AM] Sending request 'textDocument/hover - (3)'.\nParams: {\n    \"position\": {\"line\": 12}\n}\n\n\n\
+        [Trace - 10:00:01 AM] Received response 'textDocument/hover - (3)' in 5ms.\nResult: {\n    \"range\": {\"line\": 12}\n}\n\n\n";
+    let place = Place::with("trace.log", trace);
+    place.run(&["redact", "trace.log", "--quiet"]).quietly();
+    place
+        .run(&["redact", "trace.log", "--metadata-only"])
+        .began(2, "error: trace.log cannot be redacted in its own format");
+    let lines = place.run(&["redact", "trace.log", "--metadata-only", "--as", "json-lines", "--quiet"]);
+    assert!(lines.text().contains("\"params\":{}"), "{}", lines.text());
+    let shown = place.run(&["timeline", "trace.log", "--metadata-only", "-t", "messages"]);
+    assert!(!shown.text().contains("12") && shown.stderr.contains(" is redacted as JSON lines"), "{}", shown.stderr);
+}
+
+/// Error codes, status codes and times stay, also where a log has them as text; marks of text that is left out stay once.
+#[test]
+fn codes_and_times_stay() {
+    let out = |log: &str| String::from_utf8(redactor(RedactOptions::default()).log(log.as_bytes())).unwrap();
+    let cut = r#"{"log":"{\"id\":1,\"params\":{\"text\":\"ab...[99 chars truncated]...\"}}\n"}"#;
+    for (log, stays) in [
+        (r#"{"id":2,"error":{"code":99991663,"message":"m"}}"#, "99991663"),
+        (r#"{"layers":{"http":{"http.response.code":"401"}}}"#, "\"401\""),
+        ("1725433249680\tAgent -> {\"id\":1}", "1725433249680\t"),
+        ("Served t=1.4ms", "t=1.4ms"),
+        (cut, "...[99 chars truncated]..."),
+    ] {
+        assert_eq!(out(log).matches(stays).count(), 1, "{}", out(log));
+    }
+}
+
 const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANbody\n-----END PRIVATE KEY-----\n";
 
 /// A folder is redacted log by log, with one key; a log that cannot be redacted does not end the run.

@@ -32,7 +32,7 @@ use base64::Engine as _;
 use self::placeholder::HmacKey;
 use self::secrets::{SecretKind, SecretSpan};
 use crate::json;
-use crate::record::{byte_array, days_later};
+use crate::record::{RawObject, byte_array, days_later};
 
 /// The maximum number of digits of a number that stays.
 pub const MOST_DIGITS: usize = 6;
@@ -88,6 +88,16 @@ impl Redactor {
     /// True if a message still has a secret, and no exceptions are stated.
     pub fn leaves_secret(&self, message: &str) -> bool {
         self.options.keep.is_empty() && secrets::spans(message.as_bytes()).next().is_some()
+    }
+
+    /// True if a message still has parameters, a result or the data of an error that are to be left out, as in a spelling
+    /// other than JSON, and no exceptions are stated.
+    pub fn leaves_payload(&self, message: &str) -> bool {
+        let message = RawObject::parse(message.as_bytes()).filter(|_| self.options.metadata_only);
+        let error = message.as_ref().and_then(|message| message.get("error")).and_then(RawObject::parse);
+        let payloads = [(&message, "params"), (&message, "result"), (&error, "data")];
+        let mut payloads = payloads.into_iter().filter_map(|(object, name)| object.as_ref()?.get(name));
+        self.options.keep.is_empty() && payloads.any(|payload| !matches!(payload, b"{}" | b"[]" | b"null"))
     }
 
     /// Redacts the text of a log.

@@ -76,7 +76,7 @@ impl<'a> RawObject<'a> {
     }
 
     /// Returns the value of a member as it is spelled; the last one if there are several.
-    pub(super) fn get(&self, name: &str) -> Option<&'a [u8]> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'a [u8]> {
         self.all(name).next_back()
     }
 

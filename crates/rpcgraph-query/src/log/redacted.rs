@@ -26,7 +26,8 @@ pub fn redacted_for_reading(
 }
 
 /// Redacts the text of a log, in its own format. `None` if the result does not read as the log does: if a message has
-/// another name, kind, sender, time, problem or partner, if other messages are in its session, or if a secret is left.
+/// another name, kind, sender, time, problem or partner, if other messages are in its session, or if a secret or a payload
+/// is left.
 ///
 /// # Errors
 ///
@@ -38,7 +39,7 @@ pub fn redacted(text: &[u8], options: &ReaderOptions, redactor: &mut Redactor) -
 }
 
 /// Redacts the messages of a log, and returns them as JSON lines. `None` if a message in them has another kind, sender,
-/// time or partner, if other messages are in its session, or if a secret is left. Messages without a version
+/// time or partner, if other messages are in its session, or if a secret or a payload is left. Messages without a version
 /// of JSON-RPC get one, by which they are recognised.
 ///
 /// # Errors
@@ -111,7 +112,8 @@ fn read_alike(
                     && *sessions.entry(one.session.clone()).or_insert_with(|| other.session.clone())
                         == other.session
                     && *others.entry(other.session.clone()).or_insert_with(|| one.session.clone()) == one.session
-                    && (other.kind.is_none() || !redactor.leaves_secret(&other.text)) => {}
+                    && (other.kind.is_none()
+                        || !redactor.leaves_secret(&other.text) && !redactor.leaves_payload(&other.text)) => {}
             _ => return Ok(false),
         }
     }
