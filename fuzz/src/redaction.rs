@@ -86,7 +86,7 @@ fn holder(choices: &mut Choices<'_>, planted: &mut Vec<String>, depth: usize) ->
     let cut = &key[..key.len() - choices.below(key.len() - 80)];
     let number = 100_000_000 + choices.below(900_000_000);
     planted.push(secret.clone());
-    match choices.below(22) {
+    match choices.below(25) {
         0 => json!({ "db_password": value }),
         1 => json!({ "apiKey": [1, value, { "x": value }] }),
         2 => json!({ "clientSecret": { "x": value, "type": "y" }, "z": 1 }),
@@ -112,6 +112,13 @@ fn holder(choices: &mut Choices<'_>, planted: &mut Vec<String>, depth: usize) ->
             json!({ "text": format!("curl -u ida:{secret} -H 'Authorization: Basic {basic}' h") })
         }
         17 => json!({ "properties": { "password": { "type": "string", "default": value } } }),
+        22 => {
+            json!({ "text": format!("Config {{ password: Some(\"{secret} b\"), x: 1 }} login(api_key=SecretStr('{secret}'))") })
+        }
+        23 => json!({ "lines": key.lines().map(|line| json!({ "type": "text", "text": line })).collect::<Vec<_>>() }),
+        24 => {
+            json!({ "text": format!("Cookie: theme=\"a b\"; sid={secret}; t=\"{secret}\""), "args": [format!("--password={value}")] })
+        }
         _ if depth > 3 => json!({ "secret": value }),
         18 => json!({ "data": BASE64.encode(holder(choices, planted, depth + 1).to_string()) }),
         19 => json!({ "text": format!("said: {} and more", holder(choices, planted, depth + 1)) }),

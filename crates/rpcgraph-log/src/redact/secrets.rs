@@ -231,7 +231,7 @@ impl Finder {
     fn is_of_key(&mut self, text: &[u8], range: Range<usize>) -> bool {
         let decoded = Decoded::once(&text[range.clone()]);
         let content = &*decoded.text;
-        if self.open_key.as_ref().is_some_and(|name| text[name.clone()] == text[self.name.clone()]) {
+        if self.open_key.as_ref().is_some_and(|name| self::content(text, name) == self::content(text, &self.name)) {
             let end = memmem::find(content, KEY_END);
             let body = &content[..end.unwrap_or(content.len())];
             let is_body = body.split(|byte| *byte == b'\n').all(|line| is_key_body(line.trim_ascii()));
