@@ -14,6 +14,7 @@
 use serde::Deserialize;
 
 use super::rules::{Level, RuleError, Rules, wrong};
+use crate::query::catalogue::NamedQuery;
 use crate::query::glob::condition;
 
 #[derive(Deserialize)]
@@ -132,22 +133,33 @@ impl Budget {
             }
             (None, None) => ("?request jrpc:hasMethod ?name ; jrpc:hasId ?id .".to_owned(), String::new()),
         };
-        let exercised_by = format!("{requests} ?answer rpcg:respondsTo ?request");
         let mut limits = Vec::new();
-        let mut add = |name, title: String, pattern: String| {
-            limits.push(Limit { name, title, pattern, exercised_by: exercised_by.clone(), protocol: None });
+        let mut add = |name, title: String, measured: String, beyond: String| {
+            let pattern = format!("{measured} {beyond}");
+            limits.push(Limit { name, title, pattern, exercised_by: measured, protocol: None });
         };
         if let Some(text) = &self.max_duration {
             let most = amount("max-duration", &Amount::Text(text.clone()), DURATIONS)?;
             add(
                 "max-duration",
                 format!("An answer{about} takes longer than {text}"),
+                // The wait of an open call shows only that it takes longer, never that it keeps the limit.
                 format!(
-                    "{requests} ?message rpcg:respondsTo ?request .
-                     OPTIONAL {{ ?message rpcg:estimatedLatencySeconds ?seconds }}
-                     OPTIONAL {{ ?message rpcg:latencySeconds ?seconds }} FILTER(?seconds > {most})
-                     BIND(?request AS ?related) BIND(CONCAT(?name, \" took \", STR(?seconds), \" s\") AS ?text)"
+                    "{requests}
+                     {{
+                        ?message rpcg:respondsTo ?request .
+                        OPTIONAL {{ ?message rpcg:estimatedLatencySeconds ?seconds }}
+                        OPTIONAL {{ ?message rpcg:latencySeconds ?seconds }} FILTER(BOUND(?seconds))
+                        BIND(?request AS ?related) BIND(\" took \" AS ?verb)
+                     }} UNION {{
+                        {{ SELECT (?message AS ?request) (?waited AS ?seconds) {{
+                            {{ {} }} FILTER(?waited > {most} && ?state NOT IN (\"waiting\", \"superseded\"))
+                        }} }}
+                        BIND(?request AS ?message) BIND(\" waited for \" AS ?verb)
+                     }}",
+                    unanswered()
                 ),
+                format!("FILTER(?seconds > {most}) BIND(CONCAT(?name, ?verb, STR(?seconds), \" s\") AS ?text)"),
             );
         }
         if let Some(bytes) = &self.max_bytes {
@@ -158,8 +170,10 @@ impl Budget {
                 format!(
                     "{requests}
                      {{ ?request jrpc:hasParameters ?payload BIND(?request AS ?message) }}
-                     UNION {{ ?message rpcg:respondsTo ?request ; jrpc:hasResult ?payload }}
-                     BIND(rpcg:jsonSize(?payload) AS ?size) FILTER(?size > {most})
+                     UNION {{ ?message rpcg:respondsTo ?request ; jrpc:hasResult ?payload }}"
+                ),
+                format!(
+                    "BIND(rpcg:jsonSize(?payload) AS ?size) FILTER(?size > {most})
                      BIND(CONCAT(?name, \": \", STR(?size), \" bytes\") AS ?text)"
                 ),
             );
@@ -183,8 +197,10 @@ impl Budget {
                 format!("A definition or a result{about} with more than {most} tokens, as estimated"),
                 format!(
                     "{{ {results} ?message rpcg:respondsTo ?request ; jrpc:hasResult ?payload
-                        BIND(rpcg:jsonSize(?payload) AS ?size) BIND(\"result\" AS ?part) }} {definitions}
-                     BIND(CEIL(?size / 4) AS ?tokens) FILTER(?tokens > {most})
+                        BIND(rpcg:jsonSize(?payload) AS ?size) BIND(\"result\" AS ?part) }} {definitions}"
+                ),
+                format!(
+                    "BIND(CEIL(?size / 4) AS ?tokens) FILTER(?tokens > {most})
                      BIND(CONCAT(?name, \": a \", ?part, \" of about \", STR(?tokens), \" tokens\") AS ?text)"
                 ),
             );
@@ -201,16 +217,18 @@ impl Budget {
                     (format!("?failures > {most}"), most.to_string())
                 }
             };
-            add(
-                "max-failures",
-                format!("More than {most} of the requests{about} failed"),
-                format!(
+            limits.push(Limit {
+                name: "max-failures",
+                title: format!("More than {most} of the requests{about} failed"),
+                pattern: format!(
                     "{{ SELECT (COUNT(DISTINCT ?request) AS ?calls) (COUNT(?failure) AS ?failures) (SAMPLE(?failure) AS ?message) {{
                         {requests} OPTIONAL {{ ?answer rpcg:respondsTo ?request ; a rpcg:Failure BIND(?answer AS ?failure) }} }} }}
                      FILTER({condition})
                      BIND(CONCAT(STR(?failures), \" of \", STR(?calls), \" failed; this is one of them\") AS ?text)"
                 ),
-            );
+                exercised_by: format!("{requests} ?answer rpcg:respondsTo ?request"),
+                protocol: None,
+            });
         }
         if let Some(glob) = &self.forbid_tool {
             limits.push(Limit {
@@ -236,6 +254,12 @@ impl Budget {
         }
         Ok(limits)
     }
+}
+
+/// Returns the question `unanswered` as a part of a query.
+fn unanswered() -> &'static str {
+    let text = NamedQuery::find("unanswered").map_or("", |query| query.text);
+    text.split_once("\nSELECT").map_or("", |(head, _)| &text[head.len() + 1..])
 }
 
 fn amount(name: &str, amount: &Amount, units: &[(&str, f64)]) -> Result<f64, String> {
