@@ -3,7 +3,7 @@
 //! | IRI | schema |
 //! |---|---|
 //! | `urn:rpcgraph:openrpc/method#METHOD` | refuses every value: a method of the document is the one with such a schema |
-//! | `urn:rpcgraph:openrpc/params#METHOD` | the params, by position or by name |
+//! | `urn:rpcgraph:openrpc/params#METHOD` | the params, by position or by name; `null` if a request has none |
 //! | `urn:rpcgraph:openrpc/result#METHOD` | the result |
 //!
 //! `METHOD` is percent-encoded, as SPARQL's `ENCODE_FOR_URI` does. Each schema has the components that it refers to.
@@ -115,12 +115,18 @@ fn params(document: &Value, method: &Value, name: &str) -> Result<Option<Value>,
             least = items.len();
         }
     }
-    let mut by_position = json!({ "minItems": least });
+    // `null` stands for params that are left out.
+    let types = |kind| if least == 0 { json!([kind, "null"]) } else { json!(kind) };
+    let mut by_position = json!({ "type": types("array"), "minItems": least });
     if !items.is_empty() {
         by_position["items"] = items.into();
     }
-    let by_name = json!({ "type": "object", "properties": properties, "required": required });
-    Ok(Some(json!({ "if": { "type": "array" }, "then": by_position, "else": by_name })))
+    let by_name = json!({ "type": types("object"), "properties": properties, "required": required });
+    Ok(Some(match method["paramStructure"].as_str() {
+        Some("by-position") => by_position,
+        Some("by-name") => by_name,
+        _ => json!({ "if": { "type": "array" }, "then": by_position, "else": by_name }),
+    }))
 }
 
 /// Returns the schema of the result of a method, if it has one.
