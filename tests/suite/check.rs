@@ -89,6 +89,37 @@ fn each_rule_finds_what_breaks_it_and_nothing_else() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A rule passes only if the log has what could break it: not in the first example that keeps it, without these lines.
+#[test]
+fn rules_without_evidence_are_unexercised() {
+    let rules = Rules::built_in(&Arc::default()).unwrap();
+    for (id, removed) in [
+        ("mcp/unknown-tool", "tools/list"),
+        ("mcp/unknown-prompt", "prompts/list"),
+        ("mcp/log-level", "io.modelcontextprotocol/protocolVersion"),
+        ("mcp/initialized-missing", "\"method\":"),
+        ("mcp/progress-rising", "0.6"),
+        ("mcp/cursor", "\"params\":{\"cursor\""),
+        ("mcp/sampling-pairs", "tool_"),
+        ("mcp/tool-output", "structuredContent"),
+        ("lsp/before-initialize", "\"result\":{\"capabilities\""),
+        ("lsp/exit-without-shutdown", "\"result\":{\"capabilities\""),
+        ("lsp/selection-range", "\"result\":["),
+        ("lsp/overlapping-edits", "\"result\":"),
+    ] {
+        let rule = rules.iter().find(|rule| rule.id == id).unwrap();
+        let log: Vec<_> = rule.keeps[0].lines().filter(|line| !line.contains(removed)).collect();
+        let (_, all) = verdicts(&rules, &log.join("\n"), None);
+        let (_, verdict) = all.into_iter().find(|(rule, _)| rule == id).unwrap();
+        assert!(matches!(verdict, Verdict::Unexercised(_) | Verdict::Undecidable(_)), "{id}: {verdict:?}");
+    }
+    // Between envelopes, a line of text is no part of the log of a wire.
+    let rule = rules.iter().find(|rule| rule.id == "mcp/stdout-noise").unwrap();
+    let enveloped = |line: &str| format!("{{\"time\":\"2026-03-02T10:00:00Z\",\"message\":{line}}}\n");
+    let (_, all) = verdicts(&rules, &rule.keeps[0].trim().lines().take(5).map(enveloped).collect::<String>(), None);
+    assert!(all.iter().any(|(id, verdict)| *id == rule.id && matches!(verdict, Verdict::Unexercised(_))));
+}
+
 #[test]
 fn rules_are_described_with_terms_that_exist() {
     let rules = Rules::built_in(&Arc::default()).unwrap();
