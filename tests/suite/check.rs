@@ -101,7 +101,6 @@ fn rules_without_evidence_are_unexercised() {
         ("mcp/progress-rising", "0.6"),
         ("mcp/cursor", "\"params\":{\"cursor\""),
         ("mcp/sampling-pairs", "tool_"),
-        ("mcp/tool-output", "structuredContent"),
         ("lsp/before-initialize", "\"result\":{\"capabilities\""),
         ("lsp/exit-without-shutdown", "\"result\":{\"capabilities\""),
         ("lsp/selection-range", "\"result\":["),

@@ -109,10 +109,17 @@ impl Rules {
             GROUP BY ?text"
         );
         let title = "A definition of a tool that differs from the baseline's";
-        let ask = "ASK {
-            { ?definition a mcp:Tool ; rpcg:definedIn ?any } UNION { ?list rpcg:respondsTo ?asked . ?asked jrpc:hasMethod \"tools/list\" }
-        }";
-        self.add_limit(DRIFT, (title, Level::Error), Some("mcp"), ask, &[&select, &gone])
+        // Lists of other servers are not compared.
+        let ask = format!(
+            "ASK {{
+                {{ {LISTED} }} UNION {{
+                    ?list rpcg:respondsTo/jrpc:hasMethod \"tools/list\" ; rpcg:inSession ?session .
+                    ?hello rpcg:introduces ?side ; rpcg:inSession ?session . ?side a mcp:MCPServer ; mcp:hasName ?server
+                }}
+                FILTER(?server IN ({servers}))
+            }}"
+        );
+        self.add_limit(DRIFT, (title, Level::Error), Some("mcp"), &ask, &[&select, &gone])
     }
 }
 
