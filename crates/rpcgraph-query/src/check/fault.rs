@@ -47,6 +47,8 @@ pub struct Fault {
     pub tool: Option<String>,
     /// True if a baseline has the fault.
     pub is_known: bool,
+    /// True if it does not depend on when the events of a stream came.
+    pub(super) is_certain: bool,
     /// The input, the record and the index in its batch.
     pub(super) order: (usize, u64, u64),
 }
@@ -89,7 +91,8 @@ impl Fault {
         }
         let node = row.text("this").or_else(|| row.text("message")).unwrap_or_default();
         let related = row.text("related").map(name);
-        Self { node: node.to_owned(), related, text, detail, ..Self::default() }
+        let is_certain = row.text("certain") == Some("true");
+        Self { node: node.to_owned(), related, text, detail, is_certain, ..Self::default() }
     }
 
     /// The verdict of the fault: `failed`, or `known` if a baseline has it.

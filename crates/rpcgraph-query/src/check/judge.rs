@@ -278,7 +278,8 @@ impl Judge<'_> {
             let revision = self.revision(session, facts);
             let has_clause = || rule.revisions == [None, None] || revision.is_some_and(|revision| rule.has(revision));
             let mut is_decided = sessions.contains(session) && has_clause();
-            if is_decided && is_about_order && facts.is_some_and(|facts| facts.is_unplaced) {
+            let is_unplaced = is_about_order && !fault.is_certain && facts.is_some_and(|facts| facts.is_unplaced);
+            if is_decided && is_unplaced {
                 is_decided = false;
                 unplaced = Some("the log does not say when the events of a stream came".to_owned());
             }
