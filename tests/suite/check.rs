@@ -89,28 +89,27 @@ fn each_rule_finds_what_breaks_it_and_nothing_else() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A rule passes only if the log has what could break it: not in the first example that keeps it, without these lines.
+/// A rule passes only if the log has what could break it: not in an example that keeps it, without these lines.
 #[test]
 fn rules_without_evidence_are_unexercised() {
     let rules = Rules::built_in(&Arc::default()).unwrap();
-    for (id, removed) in [
-        ("mcp/unknown-tool", "tools/list"),
-        ("mcp/unknown-prompt", "prompts/list"),
-        ("mcp/log-level", "io.modelcontextprotocol/protocolVersion"),
-        ("mcp/initialized-missing", "\"method\":"),
-        ("mcp/progress-rising", "0.6"),
-        ("mcp/cursor", "\"params\":{\"cursor\""),
-        ("mcp/sampling-pairs", "tool_"),
-        ("lsp/before-initialize", "\"result\":{\"capabilities\""),
-        ("lsp/exit-without-shutdown", "\"result\":{\"capabilities\""),
-        ("lsp/selection-range", "\"result\":["),
-        ("lsp/overlapping-edits", "\"result\":"),
+    for (id, example, removed) in [
+        ("mcp/unknown-tool", 0, "tools/list"),
+        ("mcp/unknown-prompt", 0, "prompts/list"),
+        // A session of an older revision.
+        ("mcp/log-level", 1, "no line"),
+        ("mcp/progress-rising", 0, "0.6"),
+        ("mcp/cursor", 0, "\"params\":{\"cursor\""),
+        ("mcp/sampling-pairs", 0, "tool_"),
+        ("lsp/before-initialize", 0, "\"result\":{\"capabilities\""),
+        ("lsp/exit-without-shutdown", 0, "\"result\":{\"capabilities\""),
+        ("lsp/selection-range", 0, "\"result\":["),
     ] {
         let rule = rules.iter().find(|rule| rule.id == id).unwrap();
-        let log: Vec<_> = rule.keeps[0].lines().filter(|line| !line.contains(removed)).collect();
+        let log: Vec<_> = rule.keeps[example].lines().filter(|line| !line.contains(removed)).collect();
         let (_, all) = verdicts(&rules, &log.join("\n"), None);
         let (_, verdict) = all.into_iter().find(|(rule, _)| rule == id).unwrap();
-        assert!(matches!(verdict, Verdict::Unexercised(_) | Verdict::Undecidable(_)), "{id}: {verdict:?}");
+        assert!(matches!(verdict, Verdict::Unexercised(_)), "{id}: {verdict:?}");
     }
     // Between envelopes, a line of text is no part of the log of a wire.
     let rule = rules.iter().find(|rule| rule.id == "mcp/stdout-noise").unwrap();
