@@ -42,7 +42,7 @@ impl Facts {
     pub(crate) fn incidents(&self) -> Vec<incident::Incident> {
         let of_parts = |parts| {
             let mut found = self.buckets(parts * BUCKETS)?.incidents();
-            found.retain(|incident| parts == 1 || incident.is_burst());
+            found.retain(|incident| parts == 1 || incident.kind() != incident::IncidentKind::Slow);
             (!found.is_empty()).then_some(found)
         };
         [1, 2, 4, 8].into_iter().find_map(of_parts).unwrap_or_default()

@@ -6,12 +6,12 @@ use super::facts::{Call, CallOutcome, Facts};
 use super::moment::{clock, date};
 
 /// A bucket fails or is slow if it is this many times the rest.
-const TIMES: f64 = 3.0;
+pub(super) const TIMES: f64 = 3.0;
 /// The least number of calls of an incident.
 const MIN_CALLS: usize = 5;
-/// The least excess of a burst's failures over the rest's rate, in standard deviations. Short buckets are many, and some look
+/// The least excess of an incident's failures over the rest's rate, in standard deviations. Buckets are many, and some look
 /// bad by chance.
-const BURST_DEVIATIONS: f64 = 6.0;
+const DEVIATIONS: f64 = 6.0;
 /// Lengths of buckets in seconds that clocks divide into.
 pub const STEPS: [u32; 25] = [
     1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200,
@@ -38,6 +38,10 @@ impl Bucket {
     /// The calls that failed or that nothing answered.
     fn bad(&self) -> usize {
         self.failed + self.silent
+    }
+
+    fn bad_rate(&self) -> f64 {
+        self.bad() as f64 / self.calls.max(1) as f64
     }
 
     fn add(&mut self, other: &Self) {
@@ -87,14 +91,17 @@ impl Buckets {
 
     /// Returns the incidents: those with the most failures first, and else with the most calls.
     pub fn incidents(&self) -> Vec<Incident> {
-        // Begins with the faster half as the rest, so that a long incident does not hide itself.
+        // Begins with a rest of the faster half, without the buckets that have more than half of the worst one's failures, so
+        // that a long incident does not hide itself.
+        let worst = self.buckets.iter().map(Bucket::bad).max().unwrap_or_default();
         let mut slowness: Vec<f64> = self.buckets.iter().filter_map(Bucket::p95).collect();
         slowness.sort_by(f64::total_cmp);
         let median = percentile(&slowness, 0.5);
-        let mut flagged: Vec<bool> = self.buckets.iter().map(|bucket| bucket.p95() > median).collect();
+        let is_worse = |bucket: &Bucket| bucket.p95() > median || 2 * bucket.bad() > worst;
+        let mut flagged: Vec<bool> = self.buckets.iter().map(is_worse).collect();
         for _ in 0..8 {
             let rest = self.sum(|place| !flagged[place]);
-            let now: Vec<bool> = self.buckets.iter().map(|bucket| stands_out(bucket, &rest, 1)).collect();
+            let now: Vec<bool> = self.buckets.iter().map(|bucket| stands_out(bucket, &rest)).collect();
             if now == flagged {
                 break;
             }
@@ -116,9 +123,11 @@ impl Buckets {
         for (within, span) in spans {
             // A worse incident does not hide this one.
             let rest = self.sum(|place| calm[place] && !span.contains(&place));
-            if stands_out(&within, &rest, MIN_CALLS) {
-                let [from, to] = [span.start, span.end].map(|place| self.start + place as f64 * self.step);
-                incidents.push(Incident { from, to, step: self.step, within, rest });
+            let [from, to] = [span.start, span.end].map(|place| self.start + place as f64 * self.step);
+            let incident = Incident { from, to, step: self.step, within, rest };
+            let Incident { within, rest, .. } = &incident;
+            if within.calls >= MIN_CALLS && rest.calls > 0 && (is_slow(within, rest) || incident.is_bad()) {
+                incidents.push(incident);
                 calm[span].fill(false);
             }
         }
@@ -136,15 +145,12 @@ impl Buckets {
 }
 
 /// True if calls fail or are slow several times as often as in the rest.
-fn stands_out(bucket: &Bucket, rest: &Bucket, least: usize) -> bool {
-    let is_slow = rest.p95().is_some_and(|rest| bucket.latencies.len() >= 3 && bucket.p95() > Some(TIMES * rest));
-    bucket.calls >= least && rest.calls > 0 && (is_frequent(Bucket::bad, bucket, rest) || is_slow)
+fn stands_out(bucket: &Bucket, rest: &Bucket) -> bool {
+    rest.calls > 0 && (is_slow(bucket, rest) || bucket.bad() > 1 && bucket.bad_rate() > TIMES * rest.bad_rate())
 }
 
-/// True if a bucket has several calls of a kind, and several times as often as the rest.
-fn is_frequent(count: impl Fn(&Bucket) -> usize, bucket: &Bucket, rest: &Bucket) -> bool {
-    let rate = |bucket: &Bucket| count(bucket) as f64 / bucket.calls.max(1) as f64;
-    count(bucket) > 1 && rate(bucket) > TIMES * rate(rest)
+fn is_slow(bucket: &Bucket, rest: &Bucket) -> bool {
+    rest.p95().is_some_and(|rest| bucket.latencies.len() >= 3 && bucket.p95() > Some(TIMES * rest))
 }
 
 /// The most serious thing that happens in an incident.
@@ -170,19 +176,19 @@ pub struct Incident {
 
 impl Incident {
     pub fn kind(&self) -> IncidentKind {
-        let Self { within, rest, .. } = self;
-        match within.silent > within.failed {
-            _ if !is_frequent(Bucket::bad, within, rest) => IncidentKind::Slow,
+        match self.within.silent > self.within.failed {
+            _ if !self.is_bad() => IncidentKind::Slow,
             true => IncidentKind::Silent,
             false => IncidentKind::Failing,
         }
     }
 
-    /// True if its failures are more than chance would make.
-    pub fn is_burst(&self) -> bool {
+    /// True if calls fail several times as often as in the rest, and more than chance would make.
+    fn is_bad(&self) -> bool {
         let Self { within, rest, .. } = self;
-        let expected = rest.bad() as f64 / rest.calls.max(1) as f64 * within.calls as f64;
-        within.bad() as f64 - expected >= BURST_DEVIATIONS * expected.max(1.0).sqrt()
+        let expected = rest.bad_rate() * within.calls as f64;
+        let excess = within.bad() as f64 - expected;
+        within.bad_rate() > TIMES * rest.bad_rate() && excess >= DEVIATIONS * expected.max(1.0).sqrt()
     }
 
     /// Formats its times, in a log of several days with the date.
@@ -230,13 +236,23 @@ mod tests {
         let steady = all(&|second| second % 20 == 0, &|second| 0.1 + f64::from(second % 7) / 100.0);
         assert_eq!(incident(&steady), None);
         assert_eq!(incident(&all(&|_| true, &|_| 0.1)), None);
+        // Also one that lasts for more than half of the log.
+        let long = all(&|second| (480..1140).contains(&second), &|_| 0.1);
+        assert_eq!(incident(&long), Some((480.0, 1140.0, 660)));
+        // Failures that chance brings close together are none.
+        let hash = |number: u32| {
+            let number = (number ^ number >> 16).wrapping_mul(0x7feb_352d);
+            (number ^ number >> 15).wrapping_mul(0x846c_a68b) >> 16
+        };
+        for seed in 0..40 {
+            assert_eq!(incident(&all(&|second| hash(seed * 1200 + second) % 50 == 0, &|_| 0.1)), None, "{seed}");
+        }
         // A burst in a single bucket of the usual length is found in shorter ones; a few failures close together are chance.
         let burst = all(&|second| (600..618).contains(&second), &|_| 0.1);
         assert_eq!(incident(&burst), None);
         let found = Buckets::new(&burst, 240).unwrap().incidents();
-        assert!(found[0].is_burst());
         assert_eq!((found[0].from, found[0].to, found[0].within.failed), (600.0, 620.0, 18));
         let close = all(&|second| second % 50 == 0 || second == 601 || second == 606, &|_| 0.1);
-        assert!(!Buckets::new(&close, 240).unwrap().incidents().iter().any(Incident::is_burst));
+        assert!(Buckets::new(&close, 240).unwrap().incidents().is_empty());
     }
 }
