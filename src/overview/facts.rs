@@ -1,7 +1,8 @@
 //! Facts about logs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use super::incident::{TIMES, percentile};
 use super::moment::{Zone, parse};
 
 /// The seconds of a day.
@@ -230,6 +231,19 @@ impl Facts {
         let (late, others): (Vec<_>, Vec<_>) = all.partition(|(_, session)| self.sessions[*session].has_calls);
         self.late = late;
         self.unsolicited.splice(0..0, others.into_iter().map(|(name, _)| name));
+    }
+
+    /// Takes calls as silent that were open at the end of the log and had waited far longer than answers take: the end did not
+    /// cut their answers off.
+    pub(crate) fn end_open(&mut self) {
+        let mut seconds: Vec<f64> = self.calls.iter().filter_map(|call| call.seconds).collect();
+        seconds.sort_by(f64::total_cmp);
+        let Some(p95) = percentile(&seconds, 0.95) else { return };
+        let waited = |silent: &SilentCall| silent.waited.or(self.to.zip(silent.time).map(|(to, time)| to - time));
+        let hung = self.silent.iter().filter(|silent| silent.state == "open" && waited(silent) > Some(TIMES * p95));
+        let hung: HashSet<&str> = hung.map(|silent| silent.name.as_str()).collect();
+        let calls = self.calls.iter_mut().filter(|call| hung.contains(call.name.as_str()));
+        calls.for_each(|call| call.outcome = CallOutcome::Silent);
     }
 
     /// Names the servers of sessions that began anew without an `initialize`, as before.

@@ -124,8 +124,10 @@ impl Facts {
         if self.logs.len() == 1 {
             self.take_clock(&times_of_day);
         }
-        if part == Part::Programs {
-            self.inherit_servers();
+        match part {
+            Part::Programs => self.inherit_servers(),
+            Part::Silent => self.end_open(),
+            _ => {}
         }
         if part == Part::Sessions {
             // A file without messages, as in a folder of other files, does not count as a damaged log.

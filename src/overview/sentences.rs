@@ -273,7 +273,7 @@ impl Facts {
             let were = if silent.len() == 1 { "was" } else { "were" };
             let text = format!("{} {were} {how}", counted(silent.len(), "call"));
             let mut sentence = Sentence::new(Severity::Bad, Topic::Silent, text);
-            if let Some(incident) = incident.filter(|_| states != ["open"]) {
+            if let Some(incident) = incident {
                 let is_within = |time: &f64| (incident.from..incident.to).contains(time);
                 let count = silent.iter().filter_map(|silent| silent.time).filter(is_within).count();
                 let text = if count == silent.len() { " ".to_owned() } else { format!(", {} of them ", number(count)) };

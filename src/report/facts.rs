@@ -91,6 +91,7 @@ pub(super) fn gather(facts: &mut Facts, index: &mut PageIndex, handshakes: &Hand
     facts.note_restarts(restarts);
     facts.inherit_servers();
     facts.end_unsolicited();
+    facts.end_open();
     for (row, answer) in answers.into_iter().enumerate() {
         let code = answer.map(|answer| failure(index, &index.rows[answer as usize]).0);
         index.rows[row].state = match CallOutcome::of_code(code.flatten().as_deref()) {

@@ -173,8 +173,13 @@ fn an_incident_of_silent_calls_is_said_in_words() {
     let text = place.run(&["incident", "log.ndjson"]).text().to_owned();
     assert!(text.contains("\n  120 calls were never answered 14:08–14:12\n"), "{text}");
     assert!(text.contains("  rpcgraph unanswered log.ndjson --since 14:08:00 "), "{text}");
+    // A server that hangs until the end of the log is one.
+    place.put("hung.ndjson", steady(|id| (id < 1080).then_some((0.1, GOOD))));
+    let text = place.run(&["hung.ndjson"]).text().to_owned();
+    assert!(text.contains("✗ 120 calls were open as the log ended 14:18–14:20\n"), "{text}");
+    assert!(text.contains("next: rpcgraph unanswered hung.ndjson --since 14:18:00 --until 14:19:59\n"), "{text}");
     // Calls whose answers the end of the log may have cut off do not make an incident.
-    place.put("cut.ndjson", steady(|id| (id < 1100).then_some((0.1, GOOD))));
+    place.put("cut.ndjson", steady(|id| (id < 1100).then_some((60.0, GOOD))));
     let text = place.run(&["cut.ndjson"]).text().to_owned();
     assert!(text.contains("✗ 100 calls were open as the log ended\n") && !text.contains('╰'), "{text}");
 }
