@@ -35,6 +35,7 @@ mod record;
 mod redact;
 mod redaction;
 mod register;
+mod repeated;
 mod report;
 mod screen;
 mod serve;

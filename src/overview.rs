@@ -7,6 +7,8 @@
 //! The page has the same sentences. The facts are rows of SPARQL queries over the graph, so that each number on the screen can be asked for.
 
 pub(crate) mod causes;
+#[cfg(feature = "cli")]
+mod command;
 pub(crate) mod facts;
 pub(crate) mod incident;
 #[cfg(feature = "cli")]
@@ -23,6 +25,8 @@ pub(crate) mod units;
 
 use self::facts::{Call, CallOutcome};
 
+#[cfg(feature = "cli")]
+pub use self::command::{RepeatedArgs, shell_quoted};
 pub use self::facts::Facts;
 #[cfg(feature = "cli")]
 pub use self::lines::{ScreenStyle, lines};

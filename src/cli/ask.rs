@@ -31,10 +31,14 @@ use super::messages::{MessageSource, SelectedMessages};
 use super::overdue::OpenCalls;
 use super::question::{NO_SESSION, QuerySource, Question, SESSIONS, base, endpoint, first_rows};
 use super::read::{GraphArgs, InputOutcome, InputRun, OF_GRAPH, OF_MAPPING, ReadArgs, ShownFindings, SummaryArgs};
+use super::repeated::TypedArgs;
 
 /// Options of every command that evaluates queries.
 #[derive(Debug, Args)]
 pub struct AskArgs {
+    #[command(flatten)]
+    pub typed: TypedArgs,
+
     /// Exit with 1: rows, none, or a condition on a row
     ///
     /// `rows`: if there are rows; `none`: if there are none; otherwise if a row meets the condition. Triples and `true` count as rows, `false` as none. A condition compares a column with a number: 'p95 > 200ms',

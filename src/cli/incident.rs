@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::overview::{Beside, StoryPart, StoryRow, solutions, story_lines};
+use crate::overview::{Beside, StoryPart, StoryRow, shell_quoted, solutions, story_lines};
 use crate::query::results::ResultsFormat;
 use crate::query::{Answer, Cancel, Form, Query};
 use crate::summary::counted;
@@ -69,7 +69,7 @@ impl IncidentCommand {
                 }
                 rows = facts.story(incident, changes);
                 if let Some(old) = before {
-                    let command = format!("rpcgraph compare {old} {}", facts.log());
+                    let command = facts.question(&format!("compare {}", shell_quoted(&old)));
                     rows.push(StoryRow::new(StoryPart::Next, command));
                 }
             }

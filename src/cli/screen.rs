@@ -47,6 +47,7 @@ pub fn ask(
     let conditions = filter.conditions(&times)?;
     let names: Vec<_> = sources.iter().map(InputSource::file_name).collect();
     let mut facts = Facts::for_logs(if names.is_empty() { vec!["store".to_owned()] } else { names });
+    facts.repeated = ask.typed.0.clone();
     // Conditions are about messages.
     if conditions.is_empty() {
         facts.text_lines = text_lines;

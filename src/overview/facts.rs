@@ -137,6 +137,8 @@ impl SessionFact {
 /// The facts about one log or several.
 #[derive(Debug, Default)]
 pub struct Facts {
+    #[cfg(feature = "cli")]
+    pub repeated: super::RepeatedArgs,
     pub logs: Vec<String>,
     pub formats: Vec<String>,
     pub messages: usize,

@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use indexmap::IndexMap;
 
 use super::causes::{FailureCause, causes};
+use super::command::breakable;
 use super::facts::{Call, CallOutcome, Facts, SessionFact, SilentCall, timed_answers};
 use super::incident::{Incident, IncidentKind, percentile};
 use super::moment::clock;
@@ -169,11 +170,8 @@ impl<'f> Screen<'f> {
         self.columns(&rows);
         if !others.is_empty() {
             let rest: usize = others.iter().map(|cause| cause.count).sum();
-            self.plain(format!(
-                "{:>6}  in {}: rpcgraph errors --by cause",
-                number(rest),
-                counted(others.len(), "other text")
-            ));
+            let rest = format!("{:>6}  in {}: ", number(rest), counted(others.len(), "other text"));
+            self.command(&rest, &format!("{} --by cause", self.facts.question("errors")));
         }
     }
 
@@ -269,9 +267,9 @@ impl<'f> Screen<'f> {
         let tools: HashSet<_> = calls.iter().filter_map(|call| call.tool.as_ref()).collect();
         let sessions: HashSet<_> = calls.iter().map(|call| call.session).collect();
         let (head, more) = match (sessions.len(), tools.len()) {
-            (2.., _) => ("connection", "rpcgraph ask sessions"),
-            (_, 2..) => ("tool", "rpcgraph tools"),
-            _ => ("method", "rpcgraph methods"),
+            (2.., _) => ("connection", "ask sessions"),
+            (_, 2..) => ("tool", "tools"),
+            _ => ("method", "methods"),
         };
         let names: Vec<_> = self.facts.sessions.iter().map(SessionFact::name).collect();
         let name = |call: &'f Call| match head {
@@ -345,7 +343,7 @@ impl<'f> Screen<'f> {
             self.plain(line.trim_end().to_owned());
         }
         if all > MAX_GROUPS {
-            self.plain(format!("  {} more: {more}", number(all - MAX_GROUPS)));
+            self.command(&format!("  {} more: ", number(all - MAX_GROUPS)), &self.facts.question(more));
         }
     }
 
@@ -356,14 +354,14 @@ impl<'f> Screen<'f> {
         }
         let is_missing = |silent: &SilentCall| ["unanswered", "open"].contains(&silent.state.as_str());
         let has_lost = self.facts.silent.iter().any(|silent| silent.state == "lost");
-        let log = self.facts.log();
+        let question = |name: &str| self.facts.question(name);
         self.blank();
         let names: Vec<_> = self
             .facts
             .failures
             .iter()
-            .map(|failure| &failure.name)
-            .chain(self.facts.silent.iter().filter(|silent| is_missing(silent)).map(|silent| &silent.name))
+            .map(|failure| failure.name.as_str())
+            .chain(self.facts.silent.iter().filter(|silent| is_missing(silent)).map(|silent| silent.name.as_str()))
             .collect();
         let next = match (self.incidents.first(), names.as_slice()) {
             (Some(incident), _) => {
@@ -372,32 +370,37 @@ impl<'f> Screen<'f> {
                     IncidentKind::Silent => "unanswered",
                     IncidentKind::Slow => "slowest",
                 };
-                format!("rpcgraph {question} {log} {}", self.facts.bounds(incident))
+                self.facts.question_about(question, incident)
             }
-            (None, []) if self.facts.messages == 0 => format!("rpcgraph detect {log}"),
-            (None, []) if has_lost || !self.facts.cancelled_late().is_empty() => format!("rpcgraph unanswered {log}"),
-            (None, []) if self.facts.malformed > 0 => format!("rpcgraph problems {log}"),
-            (None, []) => format!("rpcgraph timeline {log}"),
-            (None, names) if names.len() <= 3 && self.facts.logs.len() == 1 => {
-                let names: Vec<_> = names.iter().map(|name| name.as_str()).collect();
-                format!("rpcgraph show {log} {}", names.join(" "))
+            (None, []) if self.facts.messages == 0 => self.facts.detect(),
+            (None, []) if has_lost || !self.facts.cancelled_late().is_empty() => question("unanswered"),
+            (None, []) if self.facts.malformed > 0 => question("problems"),
+            (None, []) => question("timeline"),
+            (None, names) => {
+                let kind = if self.facts.failures.is_empty() { "unanswered" } else { "errors" };
+                let show = self.facts.show(names).filter(|_| names.len() <= 3);
+                show.unwrap_or_else(|| question(kind))
             }
-            (None, _) if self.facts.failures.is_empty() => format!("rpcgraph unanswered {log}"),
-            (None, _) => format!("rpcgraph errors {log}"),
         };
         self.command("next: ", &next);
     }
 
-    /// A command, which continues on a second line if it is too long.
+    /// A command, which continues on further lines if it is too long.
     pub(super) fn command(&mut self, before: &str, command: &str) {
-        let whole = format!("{before}{command}");
-        match command.split_once(" --until ").filter(|_| !self.fits(&whole)) {
-            Some((command, until)) => {
-                self.plain(format!("{before}{command} \\"));
-                self.plain(format!("      --until {until}"));
+        let mut line = format!("{before}{command}");
+        if !self.fits(&line) {
+            line = before.to_owned();
+            for (place, part) in breakable(command).iter().enumerate() {
+                // A name that no line holds would be cut.
+                let part = if self.fits(&format!("      {part} \\")) { part } else { "LOG" };
+                if place > 0 && !self.fits(&format!("{line} {part} \\")) {
+                    self.plain(std::mem::replace(&mut line, "     ".to_owned()) + " \\");
+                }
+                line += if place > 0 { " " } else { "" };
+                line += part;
             }
-            None => self.plain(whole),
         }
+        self.plain(line);
     }
 
     pub(super) fn fits(&self, text: &str) -> bool {

@@ -14,7 +14,6 @@ use super::incident::{Bucket, Incident, IncidentKind};
 use super::moment::{Zone, clock, date};
 use super::rows::{AnswerRow, Part};
 use super::units::{counted, duration};
-use crate::diagnostic::display_width;
 use crate::query::catalogue::NamedQuery;
 use crate::query::{QueryError, Solutions};
 
@@ -206,28 +205,18 @@ impl Facts {
                 shown.push(name);
             }
         }
-        let (log, times) = (self.log(), self.bounds(incident));
         let commands = [
-            // `show` takes one log.
-            (self.logs.len() == 1).then(|| format!("rpcgraph show {log} {}", shown.join(" "))),
+            self.show(&shown),
             match incident.kind() {
-                IncidentKind::Failing => Some(format!("rpcgraph errors {log} {times}")),
-                IncidentKind::Silent => Some(format!("rpcgraph unanswered {log} {times}")),
+                IncidentKind::Failing => Some(self.question_about("errors", incident)),
+                IncidentKind::Silent => Some(self.question_about("unanswered", incident)),
                 IncidentKind::Slow => None,
             },
-            Some(format!("rpcgraph slowest {log} {times}")),
+            Some(self.question_about("slowest", incident)),
         ];
         let commands: Vec<_> = commands.into_iter().flatten().collect();
         rows.extend(commands.into_iter().map(|command| StoryRow::new(StoryPart::Next, command)));
         rows
-    }
-
-    /// The name of the log in commands.
-    pub fn log(&self) -> String {
-        match self.logs.as_slice() {
-            [log] if display_width(log) <= 24 && !log.contains(' ') && log != "stdin" => log.clone(),
-            _ => "LOG".to_owned(),
-        }
     }
 
     /// Returns the options that select the calls of an incident. A time of day matches on every day, and a bound includes

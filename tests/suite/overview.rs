@@ -306,6 +306,25 @@ fn the_advised_command_has_the_failures_of_the_sentence() {
     assert!(ran.stderr.contains(&format!("{count} rows")), "{}\n{text}", ran.stderr);
 }
 
+/// The commands that a screen names read the log as the screen did.
+#[test]
+fn the_advised_commands_repeat_how_the_log_is_read() {
+    let mut place = Place::with("gateway.ndjson", gateway());
+    place.set("COLUMNS", "80");
+    let ran = place.run(&["gateway.ndjson", "--server", "jira", "--since", "14:01"]);
+    let next = "next: rpcgraph errors gateway.ndjson --server jira --since 14:08:00 \\\n      --until 14:11:59\n";
+    assert!(ran.text().ends_with(next), "{}", ran.text());
+    let line = |line: &str| format!("x {line}\n");
+    place.put("it's.log", LOG.lines().map(line).collect::<String>());
+    let ran = place.run(&["--line", "^x (?<message>.*)", "./it's.log"]);
+    let next = r"next: rpcgraph show './it'\''s.log' m4 --line '^x (?<message>.*)'";
+    assert!(ran.text().ends_with(&format!("{next}\n")), "{}", ran.text());
+    // Globs are quoted.
+    let ran = place.run(&["incident", "gateway.ndjson", "--method", "tools/*", "-t", "csv", "--quiet"]);
+    let next = "next,rpcgraph slowest gateway.ndjson --method 'tools/*' --since 14:08:00 --until 14:11:59,";
+    assert!(ran.text().contains(next), "{}", ran.text());
+}
+
 /// A time of day would choose the calls of each day.
 #[test]
 fn an_incident_past_midnight_is_chosen_by_its_dates() {
