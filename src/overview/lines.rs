@@ -117,10 +117,19 @@ impl<'f> Screen<'f> {
         let programs = &self.facts.programs;
         for (programs, count) in programs.iter().take(MAX_PROGRAMS) {
             let count = if *count > 1 { format!(" ({count} connections)") } else { String::new() };
-            self.plain(format!("{programs}{count}"));
+            let line = printable(&format!("{programs}{count}")).into_owned();
+            match self.style.width.zip(line.split_once(" → ")) {
+                Some((width, (client, server))) if !self.fits(&line) => {
+                    let client = cut_middle(client, width.saturating_sub(display_width(server) + 3).max(width / 3));
+                    let server = cut_middle(server, width.saturating_sub(display_width(&client) + 3));
+                    self.plain(format!("{client} → {server}"));
+                }
+                _ => self.plain(line),
+            }
         }
         if programs.len() > MAX_PROGRAMS {
-            self.plain(format!("{} more programs: rpcgraph handshake", programs.len() - MAX_PROGRAMS));
+            let more = format!("{} more programs: ", programs.len() - MAX_PROGRAMS);
+            self.command(&more, &self.facts.question("handshake"));
         }
         if programs.is_empty() && !self.facts.calls.is_empty() && !self.facts.has_senders {
             self.plain(format!(
@@ -209,7 +218,9 @@ impl<'f> Screen<'f> {
                 self.plain(format!("{line}  {said}"));
                 continue;
             }
-            for (cell, width) in [(cut(said, text), text), (cut_middle(at, place), place)] {
+            // Where no line has a text, names have its room.
+            let cells = [(cut(said, text), text), (cut_middle(at, place), place)];
+            for (cell, width) in cells.into_iter().skip(usize::from(text == 0)) {
                 line += &format!("  {cell}{}", " ".repeat(width.saturating_sub(display_width(&cell))));
             }
             self.plain(format!("{line}  {when}").trim_end().to_owned());
@@ -226,16 +237,18 @@ impl<'f> Screen<'f> {
             }
         }
         kinds.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-        for (what, count, first) in kinds.iter().take(MAX_CAUSES) {
+        let rows = kinds.iter().take(MAX_CAUSES).map(|(what, count, first)| {
             let waited = first.waited.filter(|_| *count == 1 && first.state != "cancelled");
             let waited = waited.map_or_else(String::new, |seconds| format!("  waited {}", duration(seconds)));
             let first = format!("{}{}{waited}", first.name, self.facts.clock_of(first.time));
             let first = if *count > 1 { format!("first {first}") } else { first };
-            self.plain(format!("{:>6}  {}  {first}", number(*count), one_line(what)));
-        }
+            [format!("{:>6}", number(*count)), String::new(), one_line(what), first]
+        });
+        let rows: Vec<_> = rows.collect();
+        self.columns(&rows);
         if kinds.len() > MAX_CAUSES {
             let rest: usize = kinds.iter().skip(MAX_CAUSES).map(|(_, count, _)| count).sum();
-            self.plain(format!("{:>6}  of others: rpcgraph unanswered", number(rest)));
+            self.command(&format!("{:>6}  of others: ", number(rest)), &self.facts.question("unanswered"));
         }
     }
 
@@ -252,7 +265,7 @@ impl<'f> Screen<'f> {
         let width = timed.iter().map(|call| took(call).len()).max().unwrap_or_default();
         let rows = timed.into_iter().map(|call| {
             let name = format!("    {}{}", call.name, self.facts.clock_of(call.time));
-            [name, one_line(call.what()), String::new(), format!("{:>width$}", took(call))]
+            [name, String::new(), one_line(call.what()), format!("{:>width$}", took(call))]
         });
         let rows: Vec<_> = rows.collect();
         self.columns(&rows);

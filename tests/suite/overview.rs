@@ -325,6 +325,26 @@ fn the_advised_commands_repeat_how_the_log_is_read() {
     assert!(ran.text().contains(next), "{}", ran.text());
 }
 
+/// Long names are cut in their middle: what stands behind them is there.
+#[test]
+fn long_names_do_not_hide_what_is_behind_them() {
+    let long = "very-long-name-".repeat(10);
+    let hello = format!(
+        r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"2025-06-18","clientInfo":{{"name":"{long}","version":"1"}}}}}}"#
+    );
+    let answer = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"jira","version":"2"}}}"#;
+    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{long}"}}}}"#);
+    let lines = [("client", hello.as_str()), ("server", answer), ("client", &call)];
+    let lines = (0..).zip(lines).map(|(second, (sender, text))| line(f64::from(second), "one", sender, text).1);
+    let mut place = Place::with("log.ndjson", lines.collect::<String>());
+    place.set("COLUMNS", "80");
+    let text = place.run(&["log.ndjson"]).text().to_owned();
+    for said in [" → jira 2, MCP 2025-06-18\n", "  m3 14:00:02  waited 0 s\n"] {
+        assert!(text.contains(said), "{said} is missing in\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
 /// A time of day would choose the calls of each day.
 #[test]
 fn an_incident_past_midnight_is_chosen_by_its_dates() {
