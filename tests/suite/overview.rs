@@ -345,6 +345,22 @@ fn long_names_do_not_hide_what_is_behind_them() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
+/// Failures that differ in numbers are one difference between logs.
+#[test]
+fn failures_that_differ_in_numbers_are_compared_as_one() {
+    let log = |first: u32, count: u32| {
+        let call = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"find\"}}\n");
+        let error = |id: u32| format!("\"error\":{{\"code\":-1,\"message\":\"exhausted after {id} ms\"}}");
+        let ids = first..first + count;
+        ids.map(|id| format!("{}{{\"jsonrpc\":\"2.0\",\"id\":{id},{}}}\n", call(id), error(id))).collect::<String>()
+    };
+    let place = Place::with("a", log(1, 2));
+    place.put("b", log(7, 3));
+    let ran = place.run(&["compare", "a", "b", "-t", "csv", "--quiet"]);
+    let outcomes: Vec<_> = ran.text().lines().filter(|line| line.starts_with("outcomes,")).collect();
+    assert_eq!(outcomes, ["outcomes,find: -1 exhausted after … ms,2,3,"]);
+}
+
 /// A time of day would choose the calls of each day.
 #[test]
 fn an_incident_past_midnight_is_chosen_by_its_dates() {
