@@ -1,5 +1,6 @@
 //! `unanswered --follow --after`: calls of a growing log that have waited too long for an answer.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use oxrdf::{Literal, Variable};
+use oxrdf::{Literal, Term, Variable};
 use oxsdatatypes::Double;
 
 use super::bounds::parse_seconds;
@@ -38,6 +39,8 @@ pub struct OpenCalls {
     variables: Arc<[Variable]>,
     /// The calls by their IRIs, in the order of the log.
     open: IndexMap<String, OpenCall>,
+    /// The names of the programs of a session, by the column that has them.
+    programs: HashMap<(Term, &'static str), Term>,
 }
 
 struct OpenCall {
@@ -50,7 +53,7 @@ struct OpenCall {
 impl OpenCalls {
     /// Creates a list without calls, from which a call is taken `after` it has waited so long.
     pub fn new(after: Duration, variables: Vec<Variable>) -> Self {
-        Self { after, variables: variables.into(), open: IndexMap::new() }
+        Self { after, variables: variables.into(), open: IndexMap::new(), programs: HashMap::new() }
     }
 
     /// The columns of the rows.
@@ -70,10 +73,18 @@ impl OpenCalls {
             if let Some(request) = text("request") {
                 self.open.shift_remove(&request);
             }
+            let content = || text("content").and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+            if text("method").as_deref() == Some("initialize")
+                && let Some((content, session)) = content().zip(row.get("session"))
+            {
+                for (column, pointer) in [("client", "/clientInfo/name"), ("server", "/serverInfo/name")] {
+                    let name = content.pointer(pointer).and_then(|name| name.as_str()).map(Literal::from);
+                    self.programs.extend(name.map(|name| ((session.clone(), column), name.into())));
+                }
+            }
             // MCP wants no answer to a cancelled request.
             if text("method").as_deref() == Some("notifications/cancelled") {
-                let content = text("content").and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
-                let id = content.and_then(|content| content.get("requestId").map(ToString::to_string));
+                let id = content().and_then(|content| content.get("requestId").map(ToString::to_string));
                 let is_cancelled = |call: &OpenCall| {
                     let own = call.row.get("id").map(text_of);
                     own.zip(id.as_deref()).is_some_and(|(own, id)| own == id.trim_matches('"'))
@@ -93,12 +104,12 @@ impl OpenCalls {
 
     /// Takes out the calls that have waited too long, and returns their rows. `waited` gives the seconds that a call waited.
     fn due(&mut self, waited: impl Fn(&OpenCall) -> f64) -> Vec<QuerySolution> {
-        let (after, variables) = (self.after.as_secs_f64(), Arc::clone(&self.variables));
+        let (after, variables, programs) = (self.after.as_secs_f64(), Arc::clone(&self.variables), &self.programs);
         let mut due = Vec::new();
         self.open.retain(|_, call| {
             let seconds = waited(call);
             if seconds >= after {
-                due.push(call.row(&variables, seconds));
+                due.push(call.row(&variables, seconds, programs));
             }
             seconds < after
         });
@@ -107,12 +118,22 @@ impl OpenCalls {
 }
 
 impl OpenCall {
-    fn row(&self, variables: &Arc<[Variable]>, seconds: f64) -> QuerySolution {
+    fn row(
+        &self,
+        variables: &Arc<[Variable]>,
+        seconds: f64,
+        programs: &HashMap<(Term, &'static str), Term>,
+    ) -> QuerySolution {
+        let is_of_tool = self.row.get("method").map(text_of) == Some("tools/call");
         let value = |variable: &Variable| match variable.as_str() {
             "waited" => Some(Literal::new_typed_literal(format!("{seconds:.3}"), oxrdf::vocab::xsd::DECIMAL).into()),
             "state" => Some(Literal::new_simple_literal("open").into()),
             // The answers' columns of these names differ.
             "after" | "until" => None,
+            "tool" => self.row.get("about").filter(|_| is_of_tool).cloned(),
+            name @ ("client" | "server") => {
+                self.row.get("session").and_then(|session| programs.get(&(session.clone(), name))).cloned()
+            }
             name => self.row.get(name).cloned(),
         };
         QuerySolution::from((Arc::clone(variables), variables.iter().map(value).collect::<Vec<_>>()))

@@ -105,6 +105,16 @@ fn calls_that_wait() {
     let mut live = Live::run(&place, &options);
     assert!(live.shows("#m1,m,open") && live.shows("#m2,m,open"), "{}", live.text());
     live.interrupted();
+    // With its server and its tool, as without --follow.
+    let hello =
+        r#""method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"c","version":"1"}}"#;
+    let server = r#""result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"s","version":"1"}}"#;
+    let tool = r#""method":"tools/call","params":{"name":"t"}"#;
+    place.put("log", [message(0, 1, hello), message(0, 1, server), message(1, 2, tool)].concat());
+    let columns = ["unanswered", "log", "-t", "csv", "--columns", "client,server,tool", "--after", "0.1s"];
+    let mut live = Live::run(&place, &[&columns[..], &["--follow"]].concat());
+    assert!(live.shows("c,s,t"), "{}", live.text());
+    live.interrupted();
     let ran = place.run(&["errors", "log", "--after", "5s"]);
     ran.said(2, "error: --after is about calls without an answer: rpcgraph unanswered LOG --after 30s\n");
     let ran = place.run(&["unanswered", "log", "--follow"]);
