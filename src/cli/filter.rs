@@ -291,6 +291,11 @@ impl FilterArgs {
                 .iter()
                 .map(text_of)
                 .map(|text| text.rsplit(['/', '#']).next().filter(|_| *scope == Scope::Session).unwrap_or(text))
+                // Kinds have the names that the help has; a failure is of another kind, too.
+                .filter(|text| *name != "kind" || *text != "failure")
+                .map(|text| {
+                    KINDS.iter().find(|(_, kind)| *name == "kind" && *kind == text).map_or(text, |(short, _)| short)
+                })
                 .collect();
             unmet.push(match (nearest(glob, known.iter().copied()), known.as_slice()) {
                 (_, []) => format!("no message has {} {name}", if *name == "id" { "an" } else { "a" }),

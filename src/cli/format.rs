@@ -154,13 +154,14 @@ fn parse_from(name: &str) -> Result<FormatChoice, String> {
     match name.ends_with(".toml") {
         true => load(Path::new(name)).map(FormatChoice::OwnFormat).map_err(|error| told(error.as_ref())),
         false => {
-            named("format", Format::ALL, Format::name, name).map(FormatChoice::Format).map_err(|wrong| match Path::new(
-                name,
-            )
-            .is_file()
-            {
-                true => format!("{name} is a log and not a format: --follow {name} goes on as it grows"),
-                false => wrong,
+            named("format", Format::ALL, Format::name, name).map(FormatChoice::Format).map_err(|wrong| match name {
+                "mcp" | "lsp" => format!(
+                    "{name} is a protocol and not a format: it is recognised without options, or by --protocol {name}"
+                ),
+                _ if Path::new(name).is_file() => {
+                    format!("{name} is a log and not a format: --follow {name} goes on as it grows")
+                }
+                _ => wrong,
             })
         }
     }

@@ -80,6 +80,13 @@ impl RegisterCommand {
         // Also removes a folder that is being written.
         leave_on_ctrl_c();
         let block = self.path.as_path();
+        let extension = block.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        if block.is_file() && !["json", "yaml", "yml"].contains(&extension) {
+            let name = shown(block);
+            bail!(
+                "{name} is a file and not a building block: `rpcgraph capture {name} -o BLOCK` makes a block of a log"
+            );
+        }
         let options = RegisterOptions {
             base: self.base.clone(),
             identifier: self.identifier.clone(),

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
+use crate::overview::shell_quoted;
 use crate::query::catalogue::names;
 use anyhow::{anyhow, bail};
 use clap::builder::{PossibleValue, TypedValueParser};
@@ -87,6 +88,14 @@ pub fn with_command(mut arguments: Vec<OsString>, root: &Command, terminal: bool
         return Ok(arguments);
     }
     if is_stdin(path) || path.exists() || is_url(path) {
+        let next = arguments.get(place + 1).and_then(|next| next.to_str()).filter(|next| !Path::new(next).exists());
+        let command = next.and_then(|next| match root.find_subcommand(next) {
+            Some(_) => Some(next.to_owned()),
+            None => names().contains(&next).then(|| format!("ask {next}")),
+        });
+        if let Some(command) = command {
+            bail!("the command comes first: rpcgraph {command} {}", shell_quoted(&shown(path)));
+        }
         arguments.insert(1, "overview".into());
         return Ok(arguments);
     }
