@@ -27,6 +27,11 @@ impl FromArgMatches for TypedArgs {
             let ids = matches.ids().map(clap::Id::as_str).filter(|id| takes(id));
             ids.map(|id| option(matches, id)).collect()
         };
+        // Names of files and values of filters may be secret.
+        let redaction = options(&|id| id == "redact");
+        if !redaction.is_empty() {
+            return Ok(Self(RepeatedArgs { reading: redaction, ..RepeatedArgs::default() }));
+        }
         let mut args = RepeatedArgs {
             reading: options(&|id| OF_LOGS.contains(&id) || STORES.contains(&id) || id == "base"),
             asking: options(&|id| OF_MAPPING.contains(&id) || OF_QUESTIONS.contains(&id)),

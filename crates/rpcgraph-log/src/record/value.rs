@@ -41,8 +41,9 @@ pub(crate) fn whole_value(input: &[u8]) -> Result<usize, usize> {
 pub(crate) fn byte_array(input: &[u8]) -> Option<(usize, Vec<u8>)> {
     let inside = input.strip_prefix(b"[")?;
     let end = inside.iter().position(|byte| !b"0123456789, \t\r\n".contains(byte)).filter(|at| inside[*at] == b']')?;
-    let numbers = std::str::from_utf8(&inside[..end]).ok()?.split(',').map(|number| number.trim_ascii().parse().ok());
-    Some((end + 2, numbers.collect::<Option<_>>()?))
+    let numbers = std::str::from_utf8(&inside[..end]).ok()?.trim_ascii();
+    let bytes = numbers.split(',').filter(|_| !numbers.is_empty()).map(|number| number.trim_ascii().parse().ok());
+    Some((end + 2, bytes.collect::<Option<_>>()?))
 }
 
 /// Finds the extent of the value at the start of the bytes that a decoder is shown. If `end` is true, nothing follows
