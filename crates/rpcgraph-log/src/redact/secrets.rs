@@ -244,7 +244,9 @@ impl Finder {
                 return true;
             }
         }
-        let key = memmem::rfind(content, b"-----BEGIN").map(|start| &content[start..]);
+        // A key in JSON in a string ends in that JSON.
+        let is_text = !matches!(content.trim_ascii_start().first(), Some(b'{' | b'['));
+        let key = memmem::rfind(content, b"-----BEGIN").filter(|_| is_text).map(|start| &content[start..]);
         if key.is_some_and(|key| memmem::find(key, b"PRIVATE KEY").is_some() && memmem::find(key, KEY_END).is_none()) {
             self.open_key = Some(self.name.clone());
         }
@@ -531,6 +533,10 @@ mod tests {
             (
                 r#"[{"type":"text","text":"-----BEGIN PRIVATE KEY-----\nMIIE"},{"type":"text","text":"ab\n-----END"},{"text":"x"}]"#,
                 vec![r"-----BEGIN PRIVATE KEY-----\nMIIE", r"ab\n"],
+            ),
+            (
+                r#"{"text":"{\"a\":\"-----BEGIN PRIVATE KEY-----\\nMIIE\"}","b":{"text":"abcd"}}"#,
+                vec![r"-----BEGIN PRIVATE KEY-----\\nMIIE"],
             ),
             (
                 r#"{"log":"{ password: Some(\"hun ter2\"), Password:(*string)(\"a bcd\"), api_key=SecretStr('k-12')"}"#,
