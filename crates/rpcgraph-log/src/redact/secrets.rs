@@ -19,7 +19,7 @@ use memchr::{memchr3_iter, memmem};
 
 use self::decoded::Decoded;
 use self::names::{Secrecy, is_name_of_pair, is_of_progress, is_of_schema, is_of_values, is_value_of_pair};
-use self::patterns::{is_key_body, key_lines, may_hold, ranges};
+use self::patterns::{KEY_BEGIN, KEY_END, is_key_body, key_lines, may_hold, ranges};
 use super::placeholder::is_placeholder;
 use crate::json::{self, Cursor};
 use crate::record::{byte_array, unescaped_bytes, whole_value};
@@ -29,9 +29,6 @@ const DEEP: usize = 32;
 
 /// The size up to which a debug build searches texts without a hint of a secret, in bytes.
 const MAX_CHECKED: usize = 1 << 16;
-
-/// The beginning of the last line of a private key.
-const KEY_END: &[u8] = b"-----END";
 
 /// The minimum size of the text of a list of the bytes of a key.
 const BYTES: usize = 24;
@@ -148,8 +145,13 @@ impl Finder {
         }
         self.depth += 1;
         match text[range.start] {
-            b'"' if self.is_of_key(text, range.start + 1..range.end - 1) => {}
-            b'"' => self.string(text, range.start + 1..range.end - 1, secrecy),
+            b'"' => {
+                let range = range.start + 1..range.end - 1;
+                let decoded = Decoded::once(&text[range.clone()]);
+                if !self.is_of_key(text, &range, &decoded) {
+                    self.string(text, range, &decoded, secrecy);
+                }
+            }
             b'{' => self.object(text, range, secrecy),
             b'[' => self.array(text, range, secrecy),
             b'-' | b'0'..=b'9' if secrecy == Secrecy::Strong && secrecy.hides(&text[range.clone()]) => {
@@ -175,7 +177,8 @@ impl Finder {
                 || &*name == b"value" && value.starts_with(b"{") && memmem::find(value, b"\"kind\"").is_some();
         }
         for (name, value) in members(text, range) {
-            self.string(text, name.start + 1..name.end - 1, Secrecy::None);
+            let spelled = name.start + 1..name.end - 1;
+            self.string(text, spelled.clone(), &Decoded::once(&text[spelled]), Secrecy::None);
             self.name = name.clone();
             let name = content(text, &name);
             let inherited = match secrecy {
@@ -228,14 +231,13 @@ impl Finder {
 
     /// Finds a part of a private key in the content of a string: keys may be split over the elements of an array, or over
     /// members of one name. The beginning of a key is found elsewhere.
-    fn is_of_key(&mut self, text: &[u8], range: Range<usize>) -> bool {
-        let decoded = Decoded::once(&text[range.clone()]);
+    fn is_of_key(&mut self, text: &[u8], range: &Range<usize>, decoded: &Decoded<'_>) -> bool {
         let content = &*decoded.text;
         if self.open_key.as_ref().is_some_and(|name| self::content(text, name) == self::content(text, &self.name)) {
             let end = memmem::find(content, KEY_END);
             let body = &content[..end.unwrap_or(content.len())];
             let is_body = body.split(|byte| *byte == b'\n').all(|line| is_key_body(line.trim_ascii()));
-            // A head of a key is no secret.
+            // The headers of a key are not secret.
             if end.is_some() || !is_body && memmem::find(content, b": ").is_none() {
                 self.open_key = None;
             }
@@ -246,16 +248,15 @@ impl Finder {
         }
         // A key in JSON in a string ends in that JSON.
         let is_text = !matches!(content.trim_ascii_start().first(), Some(b'{' | b'['));
-        let key = memmem::rfind(content, b"-----BEGIN").filter(|_| is_text).map(|start| &content[start..]);
+        let key = memmem::rfind(content, KEY_BEGIN).filter(|_| is_text).map(|start| &content[start..]);
         if key.is_some_and(|key| memmem::find(key, b"PRIVATE KEY").is_some() && memmem::find(key, KEY_END).is_none()) {
             self.open_key = Some(self.name.clone());
         }
         false
     }
 
-    /// Searches the content of a string.
-    fn string(&mut self, text: &[u8], range: Range<usize>, secrecy: Secrecy) {
-        let decoded = Decoded::once(&text[range.clone()]);
+    /// Searches the content of a string, which is `decoded`.
+    fn string(&mut self, text: &[u8], range: Range<usize>, decoded: &Decoded<'_>, secrecy: Secrecy) {
         let place =
             |part: Range<usize>| range.start + decoded.spelled(part.start)..range.start + decoded.spelled(part.end);
         let content = &*decoded.text;

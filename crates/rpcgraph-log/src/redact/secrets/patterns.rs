@@ -54,7 +54,7 @@ fn secret(found: &Captures<'_>, spelled: &[u8], view: &Decoded<'_>, is_string: b
     let text = &*view.text;
     let whole = found.get(0)?;
     let Some((group, value)) = found.iter().enumerate().skip(1).find_map(|(group, value)| Some((group, value?))) else {
-        let is_key = whole.as_bytes().starts_with(b"-----BEGIN");
+        let is_key = whole.as_bytes().starts_with(KEY_BEGIN);
         return Some(whole.start()..if is_key { key_end(text, whole.end(), is_string) } else { whole.end() });
     };
     let start = value.start();
@@ -106,7 +106,11 @@ fn secret(found: &Captures<'_>, spelled: &[u8], view: &Decoded<'_>, is_string: b
     (is_secret && (is_short && content != b"***" || Secrecy::Strong.hides(content))).then_some(start..end)
 }
 
-/// What is before the name of a field of a form.
+/// The beginnings of the first and of the last line of a private key.
+pub(super) const KEY_BEGIN: &[u8] = b"-----BEGIN";
+pub(super) const KEY_END: &[u8] = b"-----END";
+
+/// The text before the name of a form field.
 const FIELD: &[u8] = b"name=\"";
 
 /// Returns the end of a private key whose first line ends at `start`: with its last line, or else with the text, which is
@@ -114,8 +118,9 @@ const FIELD: &[u8] = b"name=\"";
 fn key_end(text: &[u8], start: usize, is_string: bool) -> usize {
     let rest = &text[start..];
     let rest = &rest[..if is_string { None } else { memchr2(b'"', b'\n', rest) }.unwrap_or(rest.len())];
-    let end = memmem::find(rest, b"-----END").and_then(|last| {
-        let dashes = last + 8 + memmem::find(&rest[last + 8..], b"-----")?;
+    let end = memmem::find(rest, KEY_END).and_then(|last| {
+        let last = last + KEY_END.len();
+        let dashes = last + memmem::find(&rest[last..], b"-----")?;
         let behind = dashes + rest[dashes..].iter().take_while(|byte| **byte == b'-').count();
         // A last line that is cut off may be followed by another key.
         Some(if rest[behind..].starts_with(b"BEGIN") { behind - 5 } else { dashes + 5 })
@@ -166,7 +171,7 @@ const MAX_HEADS: usize = 10;
 /// The first line is not among them.
 pub(super) fn key_lines(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    for start in memmem::find_iter(text, b"-----BEGIN") {
+    for start in memmem::find_iter(text, KEY_BEGIN) {
         let front = start.saturating_sub(MAX_AROUND);
         let line_start = memrchr(b'\n', &text[front..start]).map(|end| front + end + 1);
         let Some(line_start) = line_start.or_else(|| (front == 0).then_some(0)) else { continue };
