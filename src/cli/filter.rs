@@ -154,6 +154,11 @@ impl Property {
     }
 }
 
+/// True for an option that chooses messages by what they are, not by their times or their number.
+pub fn is_filter(id: &str) -> bool {
+    id == "contains" || PROPERTIES.iter().any(|property| property.name == id)
+}
+
 impl FilterArgs {
     fn globs(&self) -> impl Iterator<Item = (&'static Property, &[String])> {
         let Self { method, tool, id, sender, kind, client, server, session, .. } = self;
@@ -291,10 +296,13 @@ impl FilterArgs {
                 .iter()
                 .map(text_of)
                 .map(|text| text.rsplit(['/', '#']).next().filter(|_| *scope == Scope::Session).unwrap_or(text))
-                // Kinds have the names that the help has; a failure is of another kind, too.
-                .filter(|text| *name != "kind" || *text != "failure")
-                .map(|text| {
-                    KINDS.iter().find(|(_, kind)| *name == "kind" && *kind == text).map_or(text, |(short, _)| short)
+                .filter_map(|text| match (*name, text) {
+                    // A failure is of another kind, too.
+                    ("kind", "failure") => None,
+                    ("kind", kind) => {
+                        Some(KINDS.iter().find(|(_, long)| *long == kind).map_or(kind, |(short, _)| short))
+                    }
+                    _ => Some(text),
                 })
                 .collect();
             unmet.push(match (nearest(glob, known.iter().copied()), known.as_slice()) {

@@ -1,4 +1,4 @@
-//! The arguments that the commands repeat that an overview names.
+//! The arguments of an overview that the commands on it repeat.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,17 +7,17 @@ use crate::overview::{RepeatedArgs, shell_quoted};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
+use super::filter::is_filter;
 use super::format::OF_LOGS;
 use super::input::is_stdin;
 use super::read::OF_MAPPING;
 
-/// More logs than these are not listed.
+/// The maximum number of logs that a command lists.
 const MAX_LOGS: usize = 4;
 const OF_TIMES: [&str; 3] = ["since", "last", "until"];
 const STORES: [&str; 2] = ["store", "endpoint"];
-const OF_QUESTIONS: [&str; 9] = ["method", "tool", "id", "sender", "client", "server", "session", "kind", "contains"];
 
-/// The arguments as they were typed. No argument of their own: they are parsed before the others, which take their values.
+/// The arguments as they were typed. They add no argument, and are parsed first, since other arguments take their values.
 #[derive(Debug, Default)]
 pub struct TypedArgs(pub RepeatedArgs);
 
@@ -34,14 +34,15 @@ impl FromArgMatches for TypedArgs {
         }
         let mut args = RepeatedArgs {
             reading: options(&|id| OF_LOGS.contains(&id) || STORES.contains(&id) || id == "base"),
-            asking: options(&|id| OF_MAPPING.contains(&id) || OF_QUESTIONS.contains(&id)),
+            asking: options(&|id| OF_MAPPING.contains(&id) || is_filter(id)),
             times: options(&|id| OF_TIMES.contains(&id)),
             ..RepeatedArgs::default()
         };
         // The screen is about the others if an input is missing.
         let is_there = |name: &&OsStr| is_stdin(Path::new(name)) || Path::new(name).exists();
         let inputs = matches.try_get_raw("inputs").ok().flatten().into_iter().flatten();
-        let inputs: Vec<_> = inputs.filter(is_there).collect();
+        // Of thousands of logs, only the first are looked up.
+        let inputs: Vec<_> = inputs.filter(is_there).take(MAX_LOGS + 1).collect();
         let is_listed = |text: &&str| !is_stdin(Path::new(text)) && !text.chars().any(char::is_control);
         let names: Vec<_> = inputs.iter().filter_map(|name| name.to_str().filter(is_listed)).collect();
         if matches.ids().any(|id| STORES.contains(&id.as_str())) {
