@@ -150,7 +150,7 @@ impl TextRenderer {
         }
     }
 
-    /// Goes on in another graph. TriG ends the block of one graph, and begins that of another.
+    /// Continues in another graph: TriG closes the block of the graph, and opens the block of the next one.
     fn change_graph(&mut self, from: Option<NodeRef<'_>>, to: Option<NodeRef<'_>>) {
         let TripleLayout::Blocks { margin, .. } = self.layout else { return self.set_end(to) };
         if from.is_some() || margin {

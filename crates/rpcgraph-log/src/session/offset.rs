@@ -53,8 +53,8 @@ impl MeasuredAnswers {
 
     /// Returns the seconds by which the clock of the side `behind` is behind: at least `least`, at most the smallest difference
     /// of the other side, and the middle if both are known, as in [NTP](https://www.rfc-editor.org/rfc/rfc5905#section-8).
-    /// `None` if there are no answers, if the bounds contradict each other, or if `least` comes from a single answer far from
-    /// all others, as where a clock was set.
+    /// Returns `None` without answers, if the bounds contradict each other, or if `least` is an outlier: a single answer far from
+    /// all others, as after a clock was set.
     pub fn offset(&self, behind: Option<Sender>, least: Decimal) -> Option<Decimal> {
         if self.answers.is_empty() {
             return None;

@@ -36,7 +36,7 @@ impl LineRegex {
         ascii.or_else(|| self.any())?.captures_at(text, at)
     }
 
-    /// The expression with the classes of Unicode, or with those of ASCII if it is too large to compile.
+    /// The expression with Unicode classes, or with ASCII classes if Unicode makes it too large to compile.
     fn any(&self) -> Option<&Regex> {
         self.any.get_or_init(|| Regex::new(&self.text).ok()).as_ref().or(self.ascii.as_ref())
     }
